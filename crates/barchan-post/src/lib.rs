@@ -1,0 +1,1 @@
+//! What is done with a cache afterwards: measurements now; refinement, surfaces and export later.

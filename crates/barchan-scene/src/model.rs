@@ -1,0 +1,307 @@
+//! The scene as solvers see it: validated, complete, free of file syntax. SI units, y up.
+//!
+//! Every value here is finite and inside its physical range; `format` has refused everything else.
+
+use crate::geometry::{Bounds, Geometry};
+use crate::motion::{Gravity, Motion};
+use glam::Vec3;
+
+/// A complete, validated description of what to simulate.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// Short name, used for the result directory.
+    pub name: String,
+    /// One or two sentences for `barchan scenes` and `barchan info`.
+    pub description: String,
+    /// Number of space dimensions.
+    pub dimensions: Dimensions,
+    /// Frames to write after the initial one (frame 0).
+    pub frames: u32,
+    /// Frames per simulated second [1/s].
+    pub frame_rate: f64,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Box outside which particles are removed (and counted); `None`: unbounded.
+    pub domain: Option<Bounds>,
+    /// Gravity over time.
+    pub gravity: Gravity,
+    /// Materials; fills and emitters refer to them by index.
+    pub materials: Vec<Material>,
+    /// Regions filled with material at the start.
+    pub fills: Vec<Fill>,
+    /// Inflows.
+    pub emitters: Vec<Emitter>,
+    /// Everything that is not grains.
+    pub colliders: Vec<Collider>,
+    /// Regions that remove particles.
+    pub drains: Vec<Drain>,
+    /// The solver and its settings.
+    pub solver: SolverSpec,
+    /// What must hold at the end for the scene to count as a passed test.
+    pub check: FinalCheck,
+    /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
+    pub document: String,
+}
+
+/// Number of space dimensions. A 2D scene lives in the plane z = 0; its masses and volumes are those of a slab 1 m thick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dimensions {
+    /// The plane z = 0.
+    Two,
+    /// Space.
+    Three,
+}
+
+impl Dimensions {
+    /// `2` or `3`.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Two => 2,
+            Self::Three => 3,
+        }
+    }
+}
+
+/// A named material.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Name in the scene file.
+    pub name: String,
+    /// Bulk density at rest [kg/m³].
+    pub density: f64,
+    /// Constitutive law with its parameters.
+    pub law: Law,
+}
+
+/// Constitutive laws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Law {
+    /// Drucker–Prager elastoplastic sand with Hencky elasticity.
+    Sand(SandLaw),
+    /// Hyperelastic solid.
+    Elastic(ElasticLaw),
+}
+
+/// Parameters of Drucker–Prager sand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SandLaw {
+    /// Young's modulus [Pa].
+    pub young: f64,
+    /// Poisson ratio, in (−1, 0.5).
+    pub poisson: f64,
+    /// Friction angle, constant or hardening.
+    pub friction: Friction,
+    /// Coulomb cohesion c [Pa] (Kirchhoff stress); 0 for dry sand.
+    pub cohesion: f64,
+    /// How the friction angle becomes the slope α of the cone.
+    pub cone: ConeMatch,
+    /// Remember volume gained in tension so that recompression starts at the original volume.
+    pub volume_correction: bool,
+}
+
+/// Friction angle of sand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Friction {
+    /// Constant angle [degrees], in [0, 90).
+    Constant(f64),
+    /// φ(q) = h0 + (h1 q − h3) e^(−h2 q), angles in degrees.
+    Hardening {
+        /// Asymptotic angle [degrees].
+        h0: f64,
+        /// Initial growth [degrees].
+        h1: f64,
+        /// Decay of the peak.
+        h2: f64,
+        /// Deficit at q = 0 [degrees].
+        h3: f64,
+    },
+}
+
+/// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConeMatch {
+    /// α = √(2/3)·2 sin φ/(3 − sin φ): triaxial compression, the default in 3D.
+    Triaxial,
+    /// α = √2 sin φ/3 in 3D, sin φ/√2 in 2D: plane strain; the default in 2D.
+    PlaneStrain,
+}
+
+/// Parameters of an elastic solid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ElasticLaw {
+    /// Young's modulus [Pa].
+    pub young: f64,
+    /// Poisson ratio, in (−1, 0.5).
+    pub poisson: f64,
+    /// Strain energy.
+    pub model: ElasticModel,
+}
+
+/// Hyperelastic energies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElasticModel {
+    /// τ = μ(b − I) + λ ln J I.
+    NeoHookean,
+    /// τ = 2μ(V² − V) + λ(J − 1)J I, with V = √b.
+    FixedCorotated,
+    /// τ = 2μ ln V + λ ln J I: the law of the sand without its plasticity.
+    Hencky,
+}
+
+/// A region filled with material at t = 0.
+#[derive(Debug, Clone)]
+pub struct Fill {
+    /// Name for messages and statistics.
+    pub name: String,
+    /// Region.
+    pub shape: Geometry,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// Initial velocity [m/s].
+    pub velocity: Vec3,
+    /// Initial angular velocity about `spin_center` [rad/s].
+    pub spin: Vec3,
+    /// Point that the spin turns about [m].
+    pub spin_center: Vec3,
+    /// How particles are placed.
+    pub sampling: Sampling,
+}
+
+/// How a region becomes particles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sampling {
+    /// Poisson disk.
+    #[default]
+    Poisson,
+    /// Regular lattice aligned with the grid cells.
+    Lattice,
+}
+
+/// An inflow: the cross-section of `shape` through its centre, perpendicular to `velocity`, is the mouth.
+#[derive(Debug, Clone)]
+pub struct Emitter {
+    /// Name for messages and statistics.
+    pub name: String,
+    /// The mouth.
+    pub shape: Geometry,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// Velocity at which grains leave [m/s], not zero.
+    pub velocity: Vec3,
+    /// Mass rate [kg/s] (kg/s per metre of depth in 2D); `None`: as dense as the material at rest.
+    pub rate: Option<f64>,
+    /// First moment of emission [s].
+    pub start: f64,
+    /// Last moment of emission [s]; infinite when open-ended.
+    pub end: f64,
+}
+
+/// A body that is not grains: scripted, one-way.
+#[derive(Debug, Clone)]
+pub struct Collider {
+    /// Name for messages and the force record.
+    pub name: String,
+    /// Shape in the body's own frame (the frame of `motion`).
+    pub shape: Geometry,
+    /// World from body, over time.
+    pub motion: Motion,
+    /// What grains may do at the surface.
+    pub boundary: Boundary,
+    /// Coulomb coefficient between grains and the surface.
+    pub friction: f64,
+}
+
+/// What grains may do at the surface of a collider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boundary {
+    /// Move with the body.
+    Sticky,
+    /// Slide, never separate once inside.
+    Slipping,
+    /// Slide and separate freely.
+    Separating,
+}
+
+/// A region that removes the particles inside it.
+#[derive(Debug, Clone)]
+pub struct Drain {
+    /// Name for messages and statistics.
+    pub name: String,
+    /// Region.
+    pub shape: Geometry,
+    /// First moment of removal [s].
+    pub start: f64,
+    /// Last moment of removal [s]; infinite when open-ended.
+    pub end: f64,
+}
+
+/// The solver and its settings.
+#[derive(Debug, Clone)]
+pub enum SolverSpec {
+    /// Material point method.
+    Mpm(MpmSpec),
+}
+
+/// Settings of the explicit material point method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MpmSpec {
+    /// Grid spacing h [m].
+    pub dx: f64,
+    /// Particles per grid cell at rest.
+    pub particles_per_cell: f64,
+    /// Interpolation kernel.
+    pub kernel: Kernel,
+    /// Particle–grid transfer.
+    pub transfer: Transfer,
+    /// Largest allowed time step [s].
+    pub max_dt: f64,
+    /// Part of a cell that the fastest particle may cross in a step, in (0, 1].
+    pub cfl: f64,
+    /// Part of a cell that an elastic wave may cross in a step.
+    pub elastic_cfl: f64,
+}
+
+/// B-spline degree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// Three nodes an axis.
+    Quadratic,
+    /// Four nodes an axis.
+    Cubic,
+}
+
+/// Particle–grid transfer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transfer {
+    /// Affine particle-in-cell.
+    Apic,
+    /// `flip` parts FLIP, the rest PIC; 0 is pure PIC, 1 pure FLIP.
+    FlipPic {
+        /// FLIP part, in [0, 1].
+        flip: f64,
+    },
+}
+
+/// What must hold in the last frame; each bound is optional. `barchan run` exits with 1 when one fails.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FinalCheck {
+    /// Fastest particle [m/s] is at most this.
+    pub max_speed: Option<f64>,
+    /// Interval of the slope angle [degrees].
+    pub slope_angle_deg: Option<[f64; 2]>,
+    /// Interval of the run-out [m].
+    pub runout_m: Option<[f64; 2]>,
+    /// Interval of the highest point [m].
+    pub height_m: Option<[f64; 2]>,
+    /// Part of the mass that must lie in a box, with the interval of that part.
+    pub mass_in: Vec<MassIn>,
+}
+
+/// A region and the part of the final mass that must be in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MassIn {
+    /// Region.
+    pub bounds: Bounds,
+    /// Interval of the part, in [0, 1].
+    pub part: [f64; 2],
+}

@@ -1,0 +1,178 @@
+//! Everything that is not grains: signed distance, velocity and friction, posed for a step; and what grains do to it.
+
+use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose};
+use glam::{DVec3, Quat, Vec3};
+
+/// A collider where it stands during one step.
+#[derive(Debug, Clone)]
+pub struct PosedCollider {
+    /// Name in the scene.
+    pub name: String,
+    geometry: Geometry,
+    motion: Motion,
+    /// World from body at the beginning of the step.
+    pub pose: Pose,
+    body_from_world: Quat,
+    /// Velocity of the body's origin over the step [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity over the step [rad/s].
+    pub angular_velocity: Vec3,
+    /// What grains may do at the surface.
+    pub boundary: Boundary,
+    /// Coulomb coefficient.
+    pub friction: f32,
+    world_bounds: Bounds,
+}
+
+impl PosedCollider {
+    fn new(collider: &Collider) -> Self {
+        let mut posed = Self {
+            name: collider.name.clone(),
+            geometry: collider.shape.clone(),
+            motion: collider.motion.clone(),
+            pose: collider.motion.pose(0.0),
+            body_from_world: Quat::IDENTITY,
+            velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+            boundary: collider.boundary,
+            friction: collider.friction as f32,
+            world_bounds: Bounds {
+                min: Vec3::NEG_INFINITY,
+                max: Vec3::INFINITY,
+            },
+        };
+        posed.place(collider.motion.pose(0.0));
+        posed
+    }
+
+    fn place(&mut self, pose: Pose) {
+        self.pose = pose;
+        self.body_from_world = pose.rotation.inverse();
+        let body = self.geometry.bounds();
+        self.world_bounds = if body.min.is_finite() && body.max.is_finite() {
+            let centre = pose.position + pose.rotation * (0.5 * (body.min + body.max));
+            let radius = Vec3::splat(0.5 * (body.max - body.min).length());
+            Bounds {
+                min: centre - radius,
+                max: centre + radius,
+            }
+        } else {
+            Bounds {
+                min: Vec3::NEG_INFINITY,
+                max: Vec3::INFINITY,
+            }
+        };
+    }
+
+    fn to_body(&self, p: Vec3) -> Vec3 {
+        self.body_from_world * (p - self.pose.position)
+    }
+
+    /// Signed distance of a world point [m].
+    pub fn distance(&self, p: Vec3) -> f32 {
+        self.geometry.distance(self.to_body(p))
+    }
+
+    /// Outward unit normal at a world point.
+    pub fn normal(&self, p: Vec3) -> Vec3 {
+        self.pose.rotation * self.geometry.normal(self.to_body(p))
+    }
+
+    /// Velocity of the body at a world point [m/s].
+    pub fn velocity_at(&self, p: Vec3) -> Vec3 {
+        self.velocity + self.angular_velocity.cross(p - self.pose.position)
+    }
+
+    /// Whether the body can lie within `reach` of a ball of that centre and radius.
+    pub fn may_touch(&self, centre: Vec3, radius: f32) -> bool {
+        let b = &self.world_bounds;
+        centre.cmpge(b.min - radius).all()
+            && centre.cmple(b.max + radius).all()
+            && self.distance(centre) <= radius
+    }
+
+    /// Upper bound of the surface speed of a finite body; speed of the origin for an infinite one [m/s].
+    fn max_speed(&self) -> f32 {
+        let b = self.geometry.bounds();
+        let reach = b.min.abs().max(b.max.abs()).length();
+        let spin = self.angular_velocity.length();
+        self.velocity.length()
+            + if reach.is_finite() && spin > 0.0 {
+                spin * reach
+            } else {
+                0.0
+            }
+    }
+}
+
+/// All colliders of a scene.
+#[derive(Debug, Clone, Default)]
+pub struct Colliders {
+    /// In the order of the scene.
+    pub list: Vec<PosedCollider>,
+}
+
+impl Colliders {
+    /// Colliders of a scene, posed at t = 0.
+    pub fn new(colliders: &[Collider]) -> Self {
+        Self {
+            list: colliders.iter().map(PosedCollider::new).collect(),
+        }
+    }
+
+    /// Poses every body at `time`, with the velocity that carries it to its pose at `time + dt`.
+    pub fn pose(&mut self, time: f64, dt: f64) {
+        for c in self.list.iter_mut().filter(|c| !c.motion.is_static()) {
+            let (now, next) = (c.motion.pose(time), c.motion.pose(time + dt));
+            c.place(now);
+            c.velocity = (next.position - now.position) / dt as f32;
+            c.angular_velocity =
+                (next.rotation * now.rotation.inverse()).to_scaled_axis() / dt as f32;
+        }
+    }
+
+    /// Speed of the fastest body [m/s].
+    pub fn max_speed(&self) -> f32 {
+        self.list
+            .iter()
+            .map(PosedCollider::max_speed)
+            .fold(0.0, f32::max)
+    }
+}
+
+/// Impulse and angular impulse that grains gave each body, in f64.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BodyImpulses {
+    /// One for each collider, in scene order.
+    pub bodies: Vec<BodyImpulse>,
+}
+
+/// What grains gave to one body.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BodyImpulse {
+    /// Impulse [N·s].
+    pub linear: DVec3,
+    /// Angular impulse about the body's origin [N·m·s].
+    pub angular: DVec3,
+}
+
+impl std::ops::AddAssign for BodyImpulse {
+    fn add_assign(&mut self, other: Self) {
+        self.linear += other.linear;
+        self.angular += other.angular;
+    }
+}
+
+impl BodyImpulses {
+    /// Zero for each of `count` bodies.
+    pub fn zero(count: usize) -> Self {
+        Self {
+            bodies: vec![BodyImpulse::default(); count],
+        }
+    }
+
+    /// Back to zero.
+    pub fn clear(&mut self) {
+        self.bodies.fill(BodyImpulse::default());
+    }
+}

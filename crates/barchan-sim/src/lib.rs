@@ -1,0 +1,5 @@
+//! Solvers and what they share: sampling, laws, grids, colliders and the frame loop.
+
+pub mod collider;
+pub mod sampling;
+pub mod solver;

@@ -1,0 +1,114 @@
+//! The interface every solver has, and what a step is given.
+
+use crate::collider::{BodyImpulses, Colliders};
+use crate::sampling::Samples;
+use barchan_frame::{Checkpoint, Frame};
+use glam::Vec3;
+use std::time::Duration;
+
+/// What a step is given.
+pub struct StepContext<'a> {
+    /// Time step [s].
+    pub dt: f32,
+    /// Time at the beginning of the step [s].
+    pub time: f64,
+    /// Acceleration of gravity [m/s²].
+    pub gravity: Vec3,
+    /// Colliders, posed for this step.
+    pub colliders: &'a Colliders,
+    /// What the grains do to the bodies, added to.
+    pub impulses: &'a mut BodyImpulses,
+    /// Wall time per stage, added to.
+    pub timings: &'a mut Timings,
+}
+
+/// What a step reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StepStats {
+    /// Fastest particle after the step [m/s].
+    pub max_speed: f32,
+    /// Grid blocks in use.
+    pub blocks: usize,
+}
+
+/// Wall time per named stage.
+#[derive(Debug, Clone, Default)]
+pub struct Timings {
+    stages: Vec<(&'static str, Duration)>,
+}
+
+impl Timings {
+    /// Runs `work` and adds its wall time to `stage`.
+    pub fn span<R>(&mut self, stage: &'static str, work: impl FnOnce() -> R) -> R {
+        let start = std::time::Instant::now();
+        let result = work();
+        let elapsed = start.elapsed();
+        match self.stages.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, total)) => *total += elapsed,
+            None => self.stages.push((stage, elapsed)),
+        }
+        result
+    }
+
+    /// Stages in the order they first ran, with their total wall time.
+    pub fn stages(&self) -> &[(&'static str, Duration)] {
+        &self.stages
+    }
+}
+
+/// Why a solver could not go on. Each names the setting to change.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SolverError {
+    /// A value turned NaN or infinite.
+    #[error(
+        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower solver.max_dt or \
+         solver.elastic_cfl (the step was {dt:.3e} s), or soften the material",
+        position.x, position.y, position.z
+    )]
+    NotFinite {
+        /// Id of the particle.
+        id: u32,
+        /// Last known position [m].
+        position: Vec3,
+        /// Which column.
+        quantity: &'static str,
+        /// Time step [s].
+        dt: f32,
+    },
+    /// The stable time step is too small to get anywhere.
+    #[error(
+        "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.dx, soften the material, or look for what moves so fast"
+    )]
+    StepTooSmall {
+        /// Proposed step [s].
+        dt: f32,
+        /// What limited it.
+        reason: String,
+    },
+    /// A checkpoint does not fit the solver.
+    #[error("the checkpoint does not fit this scene: {0}; start again without --resume")]
+    Checkpoint(String),
+    /// The solver cannot do what the scene asks for.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// A solver: owns its state as structure of arrays.
+pub trait Solver: Send {
+    /// Adds particles.
+    fn emit(&mut self, batch: &Samples) -> Result<(), SolverError>;
+    /// Removes every particle whose position satisfies `doomed`; returns how many.
+    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize;
+    /// Number of particles now.
+    fn particles(&self) -> usize;
+    /// Largest stable step from the present state [s].
+    fn max_dt(&mut self) -> Result<f32, SolverError>;
+    /// Advances by one step.
+    fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError>;
+    /// Writes columns and statistics for the viewer and for measurement.
+    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError>;
+    /// Writes the exact state.
+    fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError>;
+    /// Restores the exact state.
+    fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError>;
+}
