@@ -2,4 +2,5 @@
 
 pub mod collider;
 pub mod sampling;
+pub mod simulation;
 pub mod solver;
