@@ -204,9 +204,10 @@ impl Simulation {
     /// Everything but particles.
     fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
         let SolverSpec::Mpm(spec) = &scene.solver;
-        let inflows: Vec<Inflow> = (0..)
-            .zip(&scene.emitters)
-            .map(|(index, emitter)| Inflow {
+        let inflows: Vec<Inflow> = scene
+            .emitters
+            .iter()
+            .map(|emitter| Inflow {
                 name: emitter.name.clone(),
                 speed: f64::from(emitter.velocity.length()),
                 end: emitter.end,
@@ -219,7 +220,7 @@ impl Simulation {
                     spec.dx,
                     spec.particles_per_cell,
                     scene.dimensions,
-                    stream(scene.seed, 1, index),
+                    scene.seed,
                 ),
             })
             .collect();
@@ -254,7 +255,7 @@ impl Simulation {
                 spec.dx,
                 spec.particles_per_cell,
                 scene.dimensions,
-                stream(scene.seed, 0, index as u64),
+                scene.seed,
                 &|p| {
                     colliders.list.iter().any(|c| c.distance(p) < 0.0)
                         || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
@@ -605,11 +606,6 @@ fn fit(stable: f64, remaining: f64) -> f64 {
     } else {
         stable
     }
-}
-
-/// The seed of one stream of random numbers: fills are kind 0, emitters kind 1.
-fn stream(seed: u64, kind: u64, index: u64) -> u64 {
-    seed.wrapping_add((2 * index + kind).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn next_id(first: u32, samples: &Samples) -> Result<u32, SimulationError> {
