@@ -7,6 +7,7 @@
 //! Nothing here knows which solver will run.
 
 pub mod geometry;
+pub mod mesh;
 pub mod model;
 pub mod motion;
 
