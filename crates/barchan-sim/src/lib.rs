@@ -5,5 +5,6 @@ pub mod grid;
 pub mod material;
 pub mod math;
 pub mod sampling;
+pub mod simulation;
 pub mod solver;
 pub mod solvers;
