@@ -39,7 +39,7 @@ pub(crate) fn encode(column: &Column, lossless: bool) -> Result<EncodedColumn, S
         None
     } else {
         let store = Arc::new(MemoryStore::new());
-        let array = open_array(store.clone(), &metadata)?;
+        let array = open_array(store.clone(), &document)?;
         match &column.data {
             ColumnData::F32(v) => store_shard(&array, column, v, |x| match step {
                 Some(step) => round_to_step(x, step),
@@ -68,7 +68,10 @@ pub(crate) struct ColumnMetadata {
 
 /// Reads and checks the metadata of an array.
 pub(crate) fn decode_metadata(metadata: &[u8]) -> Result<ColumnMetadata, String> {
-    let document: Value = serde_json::from_slice(metadata).map_err(|e| e.to_string())?;
+    about(&serde_json::from_slice(metadata).map_err(|e| e.to_string())?)
+}
+
+fn about(document: &Value) -> Result<ColumnMetadata, String> {
     let shape: Option<Vec<u64>> = document["shape"]
         .as_array()
         .and_then(|shape| shape.iter().map(Value::as_u64).collect());
@@ -91,14 +94,15 @@ pub(crate) fn decode_metadata(metadata: &[u8]) -> Result<ColumnMetadata, String>
 
 /// Decodes a column from the two files of its array.
 pub(crate) fn decode(name: &str, encoded: &EncodedColumn) -> Result<Column, String> {
-    let about = decode_metadata(&encoded.metadata)?;
+    let document = serde_json::from_slice(&encoded.metadata).map_err(|e| e.to_string())?;
+    let about = about(&document)?;
     let store = Arc::new(MemoryStore::new());
     if let Some(data) = &encoded.data {
         store
             .set(&shard_key(about.components)?, Bytes::copy_from_slice(data))
             .map_err(|e| e.to_string())?;
     }
-    let array = open_array(store, &encoded.metadata)?;
+    let array = open_array(store, &document)?;
     let data = match about.type_name.as_str() {
         "float32" => ColumnData::F32(retrieve(&array, &about)?),
         "uint8" => ColumnData::U8(retrieve(&array, &about)?),
@@ -168,32 +172,55 @@ fn array_document(column: &Column, step: Option<f32>) -> Value {
     })
 }
 
-fn open_array(store: Arc<MemoryStore>, metadata: &[u8]) -> Result<Array<MemoryStore>, String> {
-    let metadata: ArrayMetadata = serde_json::from_slice(metadata).map_err(|e| e.to_string())?;
+/// Opens the array that gives the same bytes on disk for columns stored component by component.
+///
+/// The transposition of the codec chain is done here instead, where it costs a fifth of the time: the axes of
+/// everything in the metadata change places, and the codec goes.
+fn open_array(store: Arc<MemoryStore>, document: &Value) -> Result<Array<MemoryStore>, String> {
+    let mut document = document.clone();
+    let sharding = &mut document["codecs"][0]["configuration"];
+    reverse(&mut sharding["chunk_shape"]);
+    if let Some(codecs) = sharding["codecs"].as_array_mut() {
+        codecs.retain(|codec| codec["name"] != "transpose");
+    }
+    reverse(&mut document["chunk_grid"]["configuration"]["chunk_shape"]);
+    reverse(&mut document["shape"]);
+    let metadata: ArrayMetadata = serde_json::from_value(document).map_err(|e| e.to_string())?;
     let array = Array::new_with_metadata(store, "/", metadata).map_err(|e| e.to_string())?;
     // The same values give the same file, whatever the number of threads.
     let in_order = ShardingCodecOptions::default().with_subchunk_write_order(SubchunkWriteOrder::C);
-    Ok(array.with_codec_specific_options(&CodecSpecificOptions::default().with_option(in_order)))
+    let options = CodecSpecificOptions::default().with_option(in_order);
+    Ok(array.with_codec_specific_options(&options))
+}
+
+fn reverse(list: &mut Value) {
+    if let Some(list) = list.as_array_mut() {
+        list.reverse();
+    }
 }
 
 fn shard_key(components: usize) -> Result<StoreKey, String> {
     StoreKey::new(shard_path(components)).map_err(|e| e.to_string())
 }
 
-fn store_shard<T: Element + Default>(
+fn store_shard<T: Element + Default + Copy>(
     array: &Array<MemoryStore>,
     column: &Column,
     values: &[T],
     map: impl Fn(T) -> T,
 ) -> Result<(), String> {
-    let particles = column.particles();
+    let (particles, components) = (column.particles(), column.components);
     let chunk = particles.clamp(1, CHUNK);
-    let padded = particles.div_ceil(chunk) * chunk * column.components;
-    let mut shard = Vec::with_capacity(padded);
-    shard.extend(values.iter().cloned().map(map));
-    shard.resize(padded, T::default());
+    let padded = particles.div_ceil(chunk) * chunk;
+    let mut shard = vec![T::default(); padded * components];
+    for component in 0..components {
+        let target = &mut shard[component * padded..][..particles];
+        for (target, own) in target.iter_mut().zip(values.chunks_exact(components)) {
+            *target = map(own[component]);
+        }
+    }
     let indices = [0_u64; 2];
-    let indices = &indices[..column.components.min(2)];
+    let indices = &indices[..components.min(2)];
     // Written out even when all are zero: a file that is missing is then always a damage.
     let options = CodecOptions::default().with_store_empty_chunks(true);
     array
@@ -201,19 +228,92 @@ fn store_shard<T: Element + Default>(
         .map_err(|e| e.to_string())
 }
 
-fn retrieve<T: ElementOwned>(
+fn retrieve<T: ElementOwned + Copy>(
     array: &Array<MemoryStore>,
     about: &ColumnMetadata,
 ) -> Result<Vec<T>, String> {
     if about.particles == 0 {
         return Ok(Vec::new());
     }
-    let values: Vec<T> = array
+    let stored: Vec<T> = array
         .retrieve_array_subset(&array.subset_all())
         .map_err(|e| e.to_string())?;
-    if Some(values.len()) == about.particles.checked_mul(about.components) {
-        Ok(values)
-    } else {
-        Err(format!("holds {} values", values.len()))
+    if Some(stored.len()) != about.particles.checked_mul(about.components) {
+        return Err(format!("holds {} values", stored.len()));
+    }
+    if about.components == 1 {
+        return Ok(stored);
+    }
+    let mut values = stored.clone();
+    for (component, source) in stored.chunks_exact(about.particles).enumerate() {
+        for (own, value) in values.chunks_exact_mut(about.components).zip(source) {
+            own[component] = *value;
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads as any Zarr reader would: from the metadata as it stands on disk.
+    fn read_plainly(encoded: &EncodedColumn) -> Vec<f32> {
+        let store = Arc::new(MemoryStore::new());
+        let data = encoded.data.as_deref().unwrap();
+        store
+            .set(&shard_key(3).unwrap(), Bytes::copy_from_slice(data))
+            .unwrap();
+        let metadata: ArrayMetadata = serde_json::from_slice(&encoded.metadata).unwrap();
+        let array = Array::new_with_metadata(store, "/", metadata).unwrap();
+        array.retrieve_array_subset(&array.subset_all()).unwrap()
+    }
+
+    #[test]
+    fn metadata_on_disk_describes_the_bytes() {
+        for particles in [1, 7, CHUNK, CHUNK + 1, 2 * CHUNK + 5] {
+            let values: Vec<f32> = (0..3 * particles).map(|i| i as f32).collect();
+            let column = Column::vector3("position", "m", "", 0.0, values.clone());
+            let encoded = encode(&column, true).unwrap();
+            assert!(read_plainly(&encoded) == values, "{particles} particles");
+            assert!(decode("position", &encoded).unwrap() == column);
+        }
+    }
+
+    #[test]
+    fn garbled_input_is_an_error() {
+        let column = Column::vector3("position", "m", "", 0.0, vec![1.0; 300]);
+        let good = encode(&column, true).unwrap();
+        let data = good.data.unwrap();
+        for length in 0..data.len() {
+            let metadata = good.metadata.clone();
+            let cut = EncodedColumn {
+                metadata,
+                data: Some(data[..length].to_vec()),
+            };
+            assert!(decode("position", &cut).is_err(), "{length} bytes");
+        }
+        for byte in 0..data.len() {
+            let mut flipped = data.clone();
+            flipped[byte] ^= 4;
+            let metadata = good.metadata.clone();
+            let data = Some(flipped);
+            assert!(
+                decode("position", &EncodedColumn { metadata, data }).is_err(),
+                "byte {byte}"
+            );
+        }
+        for metadata in [
+            "",
+            "[]",
+            "{}",
+            r#"{"shape": [3, 0]}"#,
+            r#"{"shape": [-1]}"#,
+            "nonsense",
+        ] {
+            let metadata = metadata.as_bytes().to_vec();
+            let data = None;
+            assert!(decode("position", &EncodedColumn { metadata, data }).is_err());
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Small results to write and damage.
 #![allow(
     dead_code,
-    reason = "each test binary uses the part of this that it needs"
+    clippy::unwrap_used,
+    reason = "helpers of tests; each test binary uses a part of them"
 )]
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory};
@@ -104,4 +105,24 @@ pub fn files_below(path: &Path) -> Vec<PathBuf> {
     }
     found.sort_unstable();
     found
+}
+
+/// Everything a file can suffer: cut short, a bit flipped, gone.
+pub fn each_damage(file: &Path, mut check: impl FnMut(&str)) {
+    let good = std::fs::read(file).unwrap();
+    let lengths = [0, 1, good.len() / 2, good.len().saturating_sub(1)];
+    for length in lengths.into_iter().filter(|l| *l < good.len()) {
+        std::fs::write(file, &good[..length]).unwrap();
+        check(&format!("{} cut to {length}", file.display()));
+    }
+    let stride = (good.len() / 60).max(1);
+    for byte in (0..good.len()).step_by(stride) {
+        let mut bad = good.clone();
+        bad[byte] ^= 1 << (byte % 7);
+        std::fs::write(file, &bad).unwrap();
+        check(&format!("{} with byte {byte} changed", file.display()));
+    }
+    std::fs::remove_file(file).unwrap();
+    check(&format!("{} removed", file.display()));
+    std::fs::write(file, &good).unwrap();
 }
