@@ -1,15 +1,22 @@
 //! What to simulate: the scene file, its validation with source spans, materials, shapes, motion and emitters.
 //!
 //! ```text
-//! text (TOML) ──► format (serde, spans) ──► validation ──► model::Scene ──► barchan-sim
+//! text (TOML) ──► format (tree with spans, overrides, checks) ──► model::Scene ──► barchan-sim
 //! ```
 //!
 //! Nothing here knows which solver will run.
 
+pub mod errors;
+pub mod format;
 pub mod geometry;
+pub mod materials;
+pub mod mesh;
 pub mod model;
 pub mod motion;
 
+pub use errors::{SceneError, SceneErrors};
+pub use format::{Overrides, SceneSource, load, schema};
 pub use geometry::{Bounds, Geometry};
+pub use materials::{Preset, material_presets};
 pub use model::*;
-pub use motion::{Gravity, Motion, Pose};
+pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track};

@@ -1,0 +1,286 @@
+//! What is wrong with a scene: every problem with its place in the text, the reason and a remedy.
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use std::fmt;
+use std::sync::Arc;
+
+/// One problem in a scene.
+#[derive(Debug, Clone)]
+pub struct SceneError {
+    message: String,
+    help: String,
+    place: Option<Located>,
+}
+
+/// A stretch of a named text.
+#[derive(Debug, Clone)]
+struct Located {
+    source: Arc<NamedSource<String>>,
+    start: usize,
+    end: usize,
+}
+
+impl SceneError {
+    /// A problem that has no place in a text, such as a file that is not there.
+    pub(crate) fn without_place(message: String, help: String) -> Self {
+        Self {
+            message,
+            help,
+            place: None,
+        }
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    pub fn help_text(&self) -> &str {
+        &self.help
+    }
+
+    /// Name of the text it stands in: the scene file, or `in --set`, `in --frames`, `in --scale`.
+    pub fn source_name(&self) -> Option<&str> {
+        self.place.as_ref().map(|p| p.source.name())
+    }
+
+    /// Line in that text, from 1.
+    pub fn line(&self) -> Option<usize> {
+        self.place.as_ref().map(|p| {
+            let text = p.source.inner().as_bytes();
+            let before = &text[..p.start.min(text.len())];
+            1 + before.iter().filter(|&&b| b == b'\n').count()
+        })
+    }
+
+    /// The text that the caret marks.
+    pub fn marked(&self) -> Option<&str> {
+        self.place
+            .as_ref()
+            .and_then(|p| p.source.inner().get(p.start..p.end))
+    }
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SceneError {}
+
+impl Diagnostic for SceneError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place.as_ref().map(|p| &*p.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.place.as_ref()?;
+        let length = place.end.saturating_sub(place.start);
+        let label = LabeledSpan::new(None, place.start, length);
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// Everything that is wrong with a scene; never empty.
+#[derive(Debug, Clone)]
+pub struct SceneErrors {
+    scene: String,
+    errors: Vec<SceneError>,
+}
+
+impl SceneErrors {
+    /// The only problem of the scene called `scene`.
+    pub(crate) fn single(scene: &str, error: SceneError) -> Self {
+        Self {
+            scene: scene.to_owned(),
+            errors: vec![error],
+        }
+    }
+
+    /// Problems in the order of the text.
+    pub fn errors(&self) -> &[SceneError] {
+        &self.errors
+    }
+
+    /// The messages alone, in the same order.
+    pub fn messages(&self) -> Vec<String> {
+        self.errors.iter().map(|e| e.message.clone()).collect()
+    }
+}
+
+impl fmt::Display for SceneErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.errors.len() {
+            1 => write!(f, "{} cannot be simulated: 1 error", self.scene),
+            n => write!(f, "{} cannot be simulated: {n} errors", self.scene),
+        }
+    }
+}
+
+impl std::error::Error for SceneErrors {}
+
+impl Diagnostic for SceneErrors {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        Some(Box::new(self.errors.iter().map(|e| e as &dyn Diagnostic)))
+    }
+}
+
+/// A stretch of one of the texts a scene is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// Index of the text in the [`Report`].
+    pub source: usize,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// Collects problems while a scene is read.
+pub(crate) struct Report {
+    sources: Vec<Arc<NamedSource<String>>>,
+    errors: Vec<(Place, SceneError)>,
+}
+
+impl Report {
+    /// Nothing wrong so far with the scene file of that name and text; the file is source 0.
+    pub fn new(name: &str, text: &str) -> Self {
+        let mut report = Self {
+            sources: Vec::new(),
+            errors: Vec::new(),
+        };
+        report.add_source(name, text);
+        report
+    }
+
+    /// Adds a text, such as that of an override; returns its index.
+    pub fn add_source(&mut self, name: &str, text: &str) -> usize {
+        let source = NamedSource::new(name, text.to_owned());
+        self.sources.push(Arc::new(source));
+        self.sources.len() - 1
+    }
+
+    /// Adds a problem.
+    pub fn error(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
+        let place = self.sources.get(at.source).map(|source| Located {
+            source: source.clone(),
+            start: at.start,
+            end: at.end.max(at.start),
+        });
+        let error = SceneError {
+            message: message.into(),
+            help: help.into(),
+            place,
+        };
+        self.errors.push((at, error));
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// All problems in the order of the text, or `None` when there is none.
+    pub fn into_errors(mut self) -> Option<SceneErrors> {
+        if self.errors.is_empty() {
+            return None;
+        }
+        self.errors.sort_by_key(|(place, _)| *place);
+        let scene = self.sources.first().map_or("scene", |s| s.name());
+        Some(SceneErrors {
+            scene: scene.to_owned(),
+            errors: self.errors.into_iter().map(|(_, e)| e).collect(),
+        })
+    }
+}
+
+/// The candidate nearest to `word` when it is near enough to be what was meant.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let allowed = (word.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|c| (edit_distance(&normal(word), &normal(c)), c))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, c)| c)
+}
+
+/// "did you mean `x`?" or the list of what is possible.
+pub(crate) fn suggestion<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    match nearest(word, candidates.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => match list(candidates) {
+            all if all.is_empty() => "remove it".to_owned(),
+            all => format!("possible here: {all}"),
+        },
+    }
+}
+
+/// `a`, `b`, `c`.
+pub(crate) fn list<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = items.into_iter().map(|c| format!("`{c}`")).collect();
+    quoted.join(", ")
+}
+
+/// Lower case, with one kind of separator: `Dry-Sand` is near `dry sand`.
+fn normal(word: &str) -> Vec<char> {
+    word.chars()
+        .map(|c| if matches!(c, '-' | '_') { ' ' } else { c })
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let (mut before, mut last) = (vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<_>>());
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            row[j] = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_counts_swaps_once() {
+        let distance = |a: &str, b: &str| {
+            edit_distance(
+                &a.chars().collect::<Vec<_>>(),
+                &b.chars().collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("snad", "sand"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn only_near_words_are_suggested() {
+        let names = ["density", "young", "friction_angle"];
+        assert_eq!(nearest("densty", names), Some("density"));
+        assert_eq!(nearest("friction-angel", names), Some("friction_angle"));
+        assert_eq!(nearest("viscosity", names), None);
+    }
+}

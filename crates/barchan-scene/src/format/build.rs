@@ -1,0 +1,358 @@
+//! A checked document → the scene.
+
+use super::Builder;
+use super::node::{Node, Table};
+use crate::errors::Place;
+use crate::geometry::Bounds;
+use crate::model::*;
+use glam::Vec3;
+
+/// Largest length of a scene's name: it becomes a directory.
+const NAME_LENGTH: usize = 100;
+
+/// A part of the scene with the place of its shape.
+struct Placed<T> {
+    part: T,
+    at: Place,
+}
+
+impl Builder<'_> {
+    /// The scene, or `None` when something is wrong, which is reported. `stem` is the name of the file.
+    pub fn scene(&mut self, document: &Table, at: Place, stem: &str) -> Option<Scene> {
+        self.substances(document);
+        let name = self.scene_name(document, stem);
+        let gravity = self.gravity(document);
+        let domain = self.domain(document);
+        let solver = self.solver(document);
+        let colliders = self.colliders(document);
+        let fills = self.fills(document);
+        let emitters = self.emitters(document);
+        let drains = self.drains(document);
+        let check = self.check(document);
+        self.something_to_simulate(document, at);
+
+        // What could be read is checked against what could be read.
+        let bounds = domain.flatten();
+        let bodies: Vec<Collider> = colliders.iter().flatten().cloned().collect();
+        for fill in fills.iter().flatten() {
+            self.place_fill(&fill.part, &bodies, bounds.as_ref(), fill.at);
+        }
+        for (node, emitter) in document.list("emitter").iter().zip(&emitters) {
+            let Some(emitter) = emitter else { continue };
+            let substance = self.substances[emitter.part.material].material.as_ref();
+            let density = substance.map(|m| m.density);
+            let rate_at = node
+                .table()
+                .map_or(emitter.at, |t| t.at("rate", emitter.at));
+            let places = [emitter.at, rate_at];
+            self.place_emitter(&emitter.part, density, &bodies, bounds.as_ref(), places);
+        }
+        Some(Scene {
+            name: name?,
+            description: document.text("description").unwrap_or_default().to_owned(),
+            dimensions: self.dimensions,
+            frames: u32::try_from(document.integer("frames").unwrap_or(120)).ok()?,
+            frame_rate: document.number("frame_rate").unwrap_or(48.0),
+            seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
+            domain: domain?,
+            periodic: [false; 3],
+            gravity: gravity?,
+            materials: self
+                .substances
+                .drain(..)
+                .map(|s| s.material)
+                .collect::<Option<_>>()?,
+            fills: parts(fills)?,
+            emitters: parts(emitters)?,
+            colliders: colliders.into_iter().collect::<Option<_>>()?,
+            drains: drains.into_iter().collect::<Option<_>>()?,
+            solver: solver?,
+            check: check?,
+            document: String::new(),
+        })
+    }
+
+    fn scene_name(&mut self, document: &Table, stem: &str) -> Option<String> {
+        let Some(node) = document.get("name") else {
+            return Some(stem.to_owned());
+        };
+        let name = node.text()?;
+        let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+        if name.trim().is_empty()
+            || name.starts_with('.')
+            || name.contains(bad)
+            || name.len() > NAME_LENGTH
+        {
+            self.report.error(
+                node.at,
+                format!("{name:?} cannot be the name of a scene"),
+                "it becomes the name of a directory: use letters, digits, spaces and dashes, 100 at most",
+            );
+            return None;
+        }
+        Some(name.to_owned())
+    }
+
+    fn something_to_simulate(&mut self, document: &Table, at: Place) {
+        let nothing = |key| {
+            document
+                .get(key)
+                .is_none_or(|n| n.list().is_some_and(<[_]>::is_empty))
+        };
+        if nothing("fill") && nothing("emitter") {
+            self.report.error(
+                Place {
+                    end: at.start,
+                    ..at
+                },
+                "there is nothing to simulate: the scene has neither a fill nor an emitter",
+                "add [[fill]] with a shape and a material",
+            );
+        }
+    }
+
+    /// The domain: `None` when it is wrong, `Some(None)` when there is none.
+    fn domain(&mut self, document: &Table) -> Option<Option<Bounds>> {
+        let Some(node) = document.get("domain") else {
+            return Some(None);
+        };
+        self.box_of(node.table()?, node.at).map(Some)
+    }
+
+    /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.
+    fn box_of(&mut self, table: &Table, at: Place) -> Option<Bounds> {
+        let (mut min, mut max) = (table.vector("min")?, table.vector("max")?);
+        let flat = |key| {
+            table
+                .get(key)
+                .and_then(Node::list)
+                .is_some_and(|l| l.len() == 2)
+        };
+        if flat("min") && flat("max") {
+            (min.z, max.z) = (-0.5, 0.5);
+        }
+        self.bounds(min, max, false, table.at("max", at))
+    }
+
+    fn solver(&mut self, document: &Table) -> Option<SolverSpec> {
+        let table = document.table("solver")?;
+        let blend = table.number("flip");
+        let transfer = match table.text("transfer") {
+            Some("flip") => Transfer::FlipPic {
+                flip: blend.unwrap_or(0.95),
+            },
+            other => {
+                self.useless(table, "flip", "unless transfer = \"flip\"");
+                match other {
+                    Some("pic") => Transfer::FlipPic { flip: 0.0 },
+                    _ => Transfer::Apic,
+                }
+            }
+        };
+        let usual = match self.dimensions {
+            Dimensions::Two => 4.0,
+            Dimensions::Three => 8.0,
+        };
+        Some(SolverSpec::Mpm(MpmSpec {
+            dx: table.number("dx")?,
+            particles_per_cell: table.number("particles_per_cell").unwrap_or(usual),
+            kernel: match table.text("kernel") {
+                Some("cubic") => Kernel::Cubic,
+                _ => Kernel::Quadratic,
+            },
+            transfer,
+            max_dt: table.number("max_dt").unwrap_or(1e-3),
+            cfl: table.number("cfl").unwrap_or(0.5),
+            elastic_cfl: table.number("elastic_cfl").unwrap_or(0.6),
+        }))
+    }
+
+    /// The name of the part with that number; `taken` are those of its kind so far.
+    fn part_name(
+        &mut self,
+        kind: &str,
+        index: usize,
+        table: &Table,
+        taken: &mut Vec<String>,
+    ) -> String {
+        let name = match table.text("name") {
+            Some(name) => name.to_owned(),
+            None => format!("{kind} {index}"),
+        };
+        if let Some(node) = table.get("name") {
+            if taken.contains(&name) {
+                self.report.error(
+                    node.at,
+                    format!("there is already a {kind} named `{name}`"),
+                    "give each its own name",
+                );
+            } else if name.trim().is_empty() && !node.is_bad() {
+                let message = format!("this {kind} has an empty name");
+                self.report
+                    .error(node.at, message, "name it, or leave out `name`");
+            }
+        }
+        taken.push(name.clone());
+        name
+    }
+
+    fn colliders(&mut self, document: &Table) -> Vec<Option<Collider>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("collider").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("collider", i, table, &mut taken);
+                let (shape, motion) = (self.shape_of(table), self.motion(table));
+                Some(Collider {
+                    name,
+                    shape: shape?,
+                    motion: motion?,
+                    boundary: match table.text("boundary") {
+                        Some("sticky") => Boundary::Sticky,
+                        Some("slipping") => Boundary::Slipping,
+                        _ => Boundary::Separating,
+                    },
+                    friction: table.number("friction").unwrap_or(0.5),
+                })
+            })
+            .collect()
+    }
+
+    fn fills(&mut self, document: &Table) -> Vec<Option<Placed<Fill>>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("fill").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("fill", i, table, &mut taken);
+                let (shape, material) = (self.shape_of(table), self.material_of(table));
+                self.in_plane(table, "velocity");
+                self.spin_in_plane(table);
+                let shape = shape?;
+                let bounds = shape.bounds();
+                let centre = (0.5 * (bounds.min + bounds.max)).as_dvec3();
+                let part = Fill {
+                    name,
+                    shape,
+                    material: material?,
+                    velocity: vector_or_zero(table, "velocity"),
+                    spin: vector_or_zero(table, "spin"),
+                    spin_center: self.vector_or(table, "spin_center", centre)?.as_vec3(),
+                    sampling: match table.text("sampling") {
+                        Some("lattice") => Sampling::Lattice,
+                        _ => Sampling::Poisson,
+                    },
+                };
+                let at = table.at("shape", node.at);
+                Some(Placed { part, at })
+            })
+            .collect()
+    }
+
+    fn spin_in_plane(&mut self, table: &Table) {
+        let spin = table.vector("spin").unwrap_or_default();
+        if self.dimensions == Dimensions::Two && (spin.x != 0.0 || spin.y != 0.0) {
+            self.report.error(
+                table.get("spin").map_or(
+                    Place {
+                        source: 0,
+                        start: 0,
+                        end: 0,
+                    },
+                    |n| n.at,
+                ),
+                "in a 2D scene things spin about z only",
+                "write spin = [0, 0, rad/s]",
+            );
+        }
+    }
+
+    fn emitters(&mut self, document: &Table) -> Vec<Option<Placed<Emitter>>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("emitter").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("emitter", i, table, &mut taken);
+                let (shape, material) = (self.shape_of(table), self.material_of(table));
+                let times = self.times(table);
+                self.in_plane(table, "velocity");
+                let velocity = table.vector("velocity")?;
+                if velocity.length() < 1e-6 {
+                    self.report.error(
+                        table.at("velocity", node.at),
+                        format!("emitter `{name}` has no velocity, so nothing leaves it"),
+                        "give a velocity that is not zero: grains leave along it",
+                    );
+                    return None;
+                }
+                let (start, end) = times?;
+                let part = Emitter {
+                    name,
+                    shape: shape?,
+                    material: material?,
+                    velocity: velocity.as_vec3(),
+                    rate: table.number("rate"),
+                    start,
+                    end,
+                };
+                let at = table.at("shape", node.at);
+                Some(Placed { part, at })
+            })
+            .collect()
+    }
+
+    fn drains(&mut self, document: &Table) -> Vec<Option<Drain>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("drain").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("drain", i, table, &mut taken);
+                let (shape, times) = (self.shape_of(table), self.times(table));
+                let (start, end) = times?;
+                Some(Drain {
+                    name,
+                    shape: shape?,
+                    start,
+                    end,
+                })
+            })
+            .collect()
+    }
+
+    fn check(&mut self, document: &Table) -> Option<FinalCheck> {
+        let Some(node) = document.get("check") else {
+            return Some(FinalCheck::default());
+        };
+        let table = node.table()?;
+        let regions: Vec<Option<MassIn>> = table
+            .list("mass_in")
+            .iter()
+            .map(|node| {
+                let table = node.table()?;
+                let bounds = self.box_of(table, node.at);
+                Some(MassIn {
+                    bounds: bounds?,
+                    part: table.pair("part")?,
+                })
+            })
+            .collect();
+        Some(FinalCheck {
+            max_speed: table.number("max_speed"),
+            slope_angle_deg: table.pair("slope_angle_deg"),
+            runout_m: table.pair("runout_m"),
+            height_m: table.pair("height_m"),
+            mass_in: regions.into_iter().collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn vector_or_zero(table: &Table, key: &str) -> Vec3 {
+    table.vector(key).unwrap_or_default().as_vec3()
+}
+
+fn parts<T>(placed: Vec<Option<Placed<T>>>) -> Option<Vec<T>> {
+    placed.into_iter().map(|p| p.map(|p| p.part)).collect()
+}

@@ -1,0 +1,569 @@
+//! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
+
+use super::spec::{Key, Kind, Range};
+
+/// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
+const FAR: f64 = 1e6;
+/// Largest speed [m/s].
+const FAST: f64 = 1e5;
+/// Largest time [s].
+const LONG: f64 = 1e7;
+
+const LENGTH: Kind = Kind::Number(Range {
+    low: 1e-7,
+    low_open: false,
+    high: FAR,
+    high_open: false,
+});
+const POINT: Kind = Kind::Vector(FAR);
+const VELOCITY: Kind = Kind::Vector(FAST);
+const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
+const ANGLE: Kind = Kind::Number(Range::closed(-1e6, 1e6));
+const SCALE: Kind = Kind::Number(Range::closed(1e-6, 1e6));
+
+/// The document.
+pub(crate) static SCENE: &[Key] = &[
+    Key::new(
+        "name",
+        Kind::Text,
+        "Name of the scene and of its result directory; the file's name without its ending when left out",
+    ),
+    Key::new("description", Kind::Text, "Sentence or two about the scene"),
+    Key::new(
+        "dimensions",
+        Kind::Integer(Range::closed(2.0, 3.0)),
+        "Number of space dimensions: 3, or 2 for the plane z = 0",
+    )
+    .default("3"),
+    Key::new(
+        "frames",
+        Kind::Integer(Range::closed(1.0, 1e7)),
+        "Number of frames to write after the initial one",
+    )
+    .default("120"),
+    Key::new(
+        "frame_rate",
+        Kind::Number(Range::positive(1e6)),
+        "Number of frames in a simulated second [1/s]",
+    )
+    .default("48"),
+    Key::new(
+        "seed",
+        Kind::Integer(Range::closed(0.0, 9.2e18)),
+        "Seed of every random choice",
+    )
+    .default("1"),
+    Key::new(
+        "gravity",
+        Kind::VectorOr(FAST, GRAVITY),
+        "Acceleration of gravity [m/s²]: a vector, or a table when it changes",
+    )
+    .default("[0, -9.81, 0]"),
+    Key::new(
+        "domain",
+        Kind::Table(BOX),
+        "Box outside which grains are removed; unbounded when left out",
+    ),
+    Key::new("solver", Kind::Table(SOLVER), "Solver and its settings").required(),
+    Key::new("materials", Kind::Named(MATERIAL), "Materials by name"),
+    Key::new(
+        "fill",
+        Kind::Tables(FILL),
+        "Regions filled with material at the start",
+    ),
+    Key::new("emitter", Kind::Tables(EMITTER), "Inflows"),
+    Key::new(
+        "collider",
+        Kind::Tables(COLLIDER),
+        "Bodies that are not grains",
+    ),
+    Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
+    Key::new(
+        "check",
+        Kind::Table(CHECK),
+        "What must hold in the last frame",
+    ),
+];
+
+static BOX: &[Key] = &[
+    Key::new("min", POINT, "Lower corner [m]").required(),
+    Key::new("max", POINT, "Upper corner [m]").required(),
+];
+
+static GRAVITY: &[Key] = &[
+    Key::new(
+        "value",
+        Kind::Vector(FAST),
+        "Acceleration before it turns [m/s²]",
+    )
+    .default("[0, -9.81, 0]"),
+    Key::new("axis", Kind::Vector(FAR), "Axis that gravity turns about"),
+    Key::new("rate", ANGLE, "Speed of turning [degrees/s]"),
+    Key::new("start", TIME, "Time at which it begins to turn [s]").default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which it stops turning [s]; never when left out",
+    ),
+    Key::new(
+        "keyframes",
+        Kind::Tables(VECTOR_KEY),
+        "Values at given times",
+    ),
+    Key::new(
+        "interpolation",
+        Kind::Choice(&["linear", "smooth", "step"]),
+        "Way from one keyframe to the next",
+    )
+    .default("\"linear\""),
+];
+
+static VECTOR_KEY: &[Key] = &[
+    Key::new("time", TIME, "Time [s]").required(),
+    Key::new("value", POINT, "Value at that time").required(),
+];
+
+static SOLVER: &[Key] = &[
+    Key::new(
+        "method",
+        Kind::Choice(&["mpm"]),
+        "Family of solvers: \"mpm\" is the material point method",
+    )
+    .default("\"mpm\""),
+    Key::new(
+        "dx",
+        LENGTH,
+        "Grid spacing [m], the resolution of the simulation",
+    )
+    .required(),
+    Key::new(
+        "particles_per_cell",
+        Kind::Number(Range::closed(1.0, 512.0)),
+        "Number of particles in a grid cell at rest; 8 in 3D and 4 in 2D when left out",
+    ),
+    Key::new(
+        "kernel",
+        Kind::Choice(&["quadratic", "cubic"]),
+        "Interpolation kernel",
+    )
+    .default("\"quadratic\""),
+    Key::new(
+        "transfer",
+        Kind::Choice(&["apic", "flip", "pic"]),
+        "Way that velocities go between particles and grid",
+    )
+    .default("\"apic\""),
+    Key::new(
+        "flip",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "FLIP part of the blend when transfer = \"flip\"; the rest is PIC",
+    )
+    .default("0.95"),
+    Key::new(
+        "max_dt",
+        Kind::Number(Range::positive(1.0)),
+        "Largest time step [s]",
+    )
+    .default("1e-3"),
+    Key::new(
+        "cfl",
+        Kind::Number(Range::positive(1.0)),
+        "Part of a cell that the fastest particle may cross in a step",
+    )
+    .default("0.5"),
+    Key::new(
+        "elastic_cfl",
+        Kind::Number(Range::positive(1.5)),
+        "Part of a cell that an elastic wave may cross in a step",
+    )
+    .default("0.6"),
+];
+
+/// A material.
+pub(crate) static MATERIAL: &[Key] = &[
+    Key::new("preset", Kind::Text, "Name of the preset whose values hold where no key says otherwise"),
+    Key::new("law", Kind::Choice(&["sand", "elastic"]), "Constitutive law; the preset's, otherwise \"elastic\" where `model` is given and \"sand\" where not"),
+    Key::new("density", Kind::Number(Range::positive(1e6)), "Bulk density at rest [kg/m³]"),
+    Key::new("young", Kind::Number(Range::positive(1e14)), "Young's modulus [Pa]"),
+    Key::new("poisson", Kind::Number(Range::closed(-1.0, 0.5).above_low().below_high()), "Poisson ratio; 0.5 would be incompressible, which an explicit step cannot follow"),
+    Key::new("friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle of internal friction [degrees]"),
+    Key::new("hardening", Kind::Numbers(4), "Friction angle [h0, h1, h2, h3] that changes with plastic strain q: h0 + (h1 q - h3) exp(-h2 q) [degrees]"),
+    Key::new("cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion of the grains [Pa]; 0 for dry sand"),
+    Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
+    Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
+    Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
+];
+
+/// A region filled with material.
+pub(crate) static FILL: &[Key] = &[
+    Key::new(
+        "name",
+        Kind::Text,
+        "Name for messages, statistics and --set",
+    ),
+    Key::new("shape", Kind::Shape, "Region to fill").required(),
+    Key::new(
+        "material",
+        Kind::Text,
+        "Name of a material of the scene or of a preset",
+    )
+    .required(),
+    Key::new("velocity", VELOCITY, "Initial velocity [m/s]").default("[0, 0, 0]"),
+    Key::new("spin", VELOCITY, "Initial angular velocity [rad/s]").default("[0, 0, 0]"),
+    Key::new(
+        "spin_center",
+        POINT,
+        "Point that the spin turns about [m]; the centre of the shape's bounds when left out",
+    ),
+    Key::new(
+        "sampling",
+        Kind::Choice(&["poisson", "lattice"]),
+        "Placing of the particles",
+    )
+    .default("\"poisson\""),
+];
+
+/// An inflow.
+pub(crate) static EMITTER: &[Key] = &[
+    Key::new(
+        "name",
+        Kind::Text,
+        "Name for messages, statistics and --set",
+    ),
+    Key::new(
+        "shape",
+        Kind::Shape,
+        "Shape whose section across the velocity, through its centre, is the mouth",
+    )
+    .required(),
+    Key::new(
+        "material",
+        Kind::Text,
+        "Name of a material of the scene or of a preset",
+    )
+    .required(),
+    Key::new(
+        "velocity",
+        VELOCITY,
+        "Velocity at which grains leave the mouth [m/s]",
+    )
+    .required(),
+    Key::new(
+        "rate",
+        Kind::Number(Range::positive(1e9)),
+        "Mass that leaves in a second [kg/s]; as much as the mouth passes at rest density when left out",
+    ),
+    Key::new("start", TIME, "Time at which the inflow begins [s]").default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which the inflow ends [s]; never when left out",
+    ),
+];
+
+/// A body.
+pub(crate) static COLLIDER: &[Key] = &[
+    Key::new(
+        "name",
+        Kind::Text,
+        "Name for messages, the force record and --set",
+    ),
+    Key::new(
+        "shape",
+        Kind::Shape,
+        "Shape where it stands before any motion",
+    )
+    .required(),
+    Key::new(
+        "boundary",
+        Kind::Choice(&["sticky", "slipping", "separating"]),
+        "Freedom of grains at the surface: none, to slide, or to slide and leave",
+    )
+    .default("\"separating\""),
+    Key::new(
+        "friction",
+        Kind::Number(Range::closed(0.0, 1e3)),
+        "Coulomb friction coefficient of the surface",
+    )
+    .default("0.5"),
+    Key::new(
+        "motion",
+        Kind::Table(MOTION),
+        "Scripted motion; at rest when left out",
+    ),
+];
+
+static MOTION: &[Key] = &[
+    Key::new("velocity", VELOCITY, "Constant velocity [m/s]"),
+    Key::new(
+        "start",
+        TIME,
+        "Time at which the constant velocity begins [s]",
+    )
+    .default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which the constant velocity ends [s]; never when left out",
+    ),
+    Key::new(
+        "position",
+        Kind::Table(POSITION),
+        "Displacement over time [m]",
+    ),
+    Key::new("rotation", Kind::Table(ROTATION), "Rotation over time"),
+    Key::new(
+        "pivot",
+        POINT,
+        "Point that the rotation turns about [m], moving with the displacement",
+    )
+    .default("[0, 0, 0]"),
+];
+
+static POSITION: &[Key] = &[
+    Key::new(
+        "keyframes",
+        Kind::Tables(VECTOR_KEY),
+        "Displacements [m] at given times",
+    )
+    .required(),
+    Key::new(
+        "interpolation",
+        Kind::Choice(&["linear", "smooth"]),
+        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
+    )
+    .default("\"linear\""),
+];
+
+static ROTATION: &[Key] = &[
+    Key::new("axis", Kind::Vector(FAR), "Fixed axis of the rotation"),
+    Key::new("rate", ANGLE, "Constant speed of turning [degrees/s]"),
+    Key::new(
+        "start",
+        TIME,
+        "Time at which the constant turning begins [s]",
+    )
+    .default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which the constant turning ends [s]; never when left out",
+    ),
+    Key::new(
+        "keyframes",
+        Kind::Tables(ANGLE_KEY),
+        "Angles at given times: about the fixed axis, or each about its own",
+    ),
+    Key::new(
+        "interpolation",
+        Kind::Choice(&["linear", "smooth"]),
+        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
+    )
+    .default("\"linear\""),
+];
+
+static ANGLE_KEY: &[Key] = &[
+    Key::new("time", TIME, "Time [s]").required(),
+    Key::new("angle", ANGLE, "Angle [degrees]").required(),
+    Key::new(
+        "axis",
+        Kind::Vector(FAR),
+        "Axis of this orientation where the rotation has no fixed one",
+    ),
+];
+
+/// A region that removes grains.
+pub(crate) static DRAIN: &[Key] = &[
+    Key::new(
+        "name",
+        Kind::Text,
+        "Name for messages, statistics and --set",
+    ),
+    Key::new("shape", Kind::Shape, "Region in which grains are removed").required(),
+    Key::new("start", TIME, "Time at which the removal begins [s]").default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which the removal ends [s]; never when left out",
+    ),
+];
+
+static CHECK: &[Key] = &[
+    Key::new(
+        "max_speed",
+        Kind::Number(Range::positive(FAST)),
+        "Highest speed of a particle [m/s]",
+    ),
+    Key::new(
+        "slope_angle_deg",
+        Kind::Interval(Range::closed(0.0, 90.0)),
+        "Interval of the slope angle [degrees]",
+    ),
+    Key::new(
+        "runout_m",
+        Kind::Interval(Range::closed(0.0, FAR)),
+        "Interval of the run-out [m]",
+    ),
+    Key::new(
+        "height_m",
+        Kind::Interval(Range::closed(-FAR, FAR)),
+        "Interval of the height of the highest grain [m]",
+    ),
+    Key::new(
+        "mass_in",
+        Kind::Tables(MASS_IN),
+        "Boxes with the part of the final mass that must lie in each",
+    ),
+];
+
+static MASS_IN: &[Key] = &[
+    Key::new("min", POINT, "Lower corner [m]").required(),
+    Key::new("max", POINT, "Upper corner [m]").required(),
+    Key::new(
+        "part",
+        Kind::Interval(Range::closed(0.0, 1.0)),
+        "Interval of the part of the mass",
+    )
+    .required(),
+];
+
+/// A shape: exactly one of the kinds, and where it stands.
+pub(crate) static SHAPE: &[Key] = &[
+    Key::new(
+        "box",
+        Kind::Table(CUBOID),
+        "Box between two corners, or about a centre",
+    ),
+    Key::new("sphere", Kind::Table(SPHERE), "Ball"),
+    Key::new(
+        "cylinder",
+        Kind::Table(ROUND),
+        "Cylinder between the centres of its ends",
+    ),
+    Key::new(
+        "capsule",
+        Kind::Table(ROUND),
+        "Cylinder with half balls for ends",
+    ),
+    Key::new("cone", Kind::Table(CONE), "Cone or its frustum"),
+    Key::new(
+        "half_space",
+        Kind::Table(HALF_SPACE),
+        "Everything on the far side of a plane, away from its normal",
+    ),
+    Key::new("torus", Kind::Table(TORUS), "Ring"),
+    Key::new(
+        "revolution",
+        Kind::Table(REVOLUTION),
+        "Closed profile turned about an axis",
+    ),
+    Key::new("mesh", Kind::Table(MESH), "Closed surface from a file"),
+    Key::new("union", Kind::Shapes, "Points in any of the shapes"),
+    Key::new(
+        "difference",
+        Kind::Shapes,
+        "Points in the first shape and in none of the others",
+    ),
+    Key::new("intersection", Kind::Shapes, "Points in all of the shapes"),
+    Key::new(
+        "scale",
+        SCALE,
+        "Factor of size, about the origin, before rotation and translation",
+    )
+    .default("1"),
+    Key::new(
+        "rotate",
+        Kind::Table(ROTATE),
+        "Rotation about the origin, before translation",
+    ),
+    Key::new("translate", POINT, "Displacement [m]").default("[0, 0, 0]"),
+];
+
+static CUBOID: &[Key] = &[
+    Key::new("min", POINT, "Lower corner [m]"),
+    Key::new("max", POINT, "Upper corner [m]"),
+    Key::new("center", POINT, "Centre [m], with `size`"),
+    Key::new("size", POINT, "Edge lengths [m], with `center`"),
+];
+
+static SPHERE: &[Key] = &[
+    Key::new("center", POINT, "Centre [m]").required(),
+    Key::new("radius", LENGTH, "Radius [m]").required(),
+];
+
+static ROUND: &[Key] = &[
+    Key::new("from", POINT, "Centre of one end [m]").required(),
+    Key::new("to", POINT, "Centre of the other end [m]").required(),
+    Key::new("radius", LENGTH, "Radius [m]").required(),
+];
+
+static CONE: &[Key] = &[
+    Key::new("from", POINT, "Centre of one end [m]").required(),
+    Key::new("to", POINT, "Centre of the other end [m]").required(),
+    Key::new("radius", LENGTH, "Radius at `from` [m]").required(),
+    Key::new(
+        "radius_to",
+        Kind::Number(Range::closed(0.0, FAR)),
+        "Radius at `to` [m]; 0 is a tip",
+    )
+    .default("0"),
+];
+
+static HALF_SPACE: &[Key] = &[
+    Key::new("point", POINT, "Point on the plane [m]").default("[0, 0, 0]"),
+    Key::new("normal", Kind::Vector(FAR), "Direction out of the solid").default("[0, 1, 0]"),
+];
+
+static TORUS: &[Key] = &[
+    Key::new("center", POINT, "Centre [m]").required(),
+    Key::new("axis", Kind::Vector(FAR), "Axis of the ring").default("[0, 1, 0]"),
+    Key::new("radius", LENGTH, "Radius of the ring's centre line [m]").required(),
+    Key::new("tube", LENGTH, "Radius of the tube [m]").required(),
+];
+
+static REVOLUTION: &[Key] = &[
+    Key::new("from", POINT, "Origin of the profile on the axis [m]").default("[0, 0, 0]"),
+    Key::new(
+        "axis",
+        Kind::Vector(FAR),
+        "Axis, in the direction of growing h",
+    )
+    .default("[0, 1, 0]"),
+    Key::new(
+        "profile",
+        Kind::Points,
+        "Corners [r, h] of a closed polygon: distance from the axis and height along it [m]",
+    )
+    .required(),
+];
+
+static MESH: &[Key] = &[
+    Key::new(
+        "file",
+        Kind::Text,
+        "Mesh file (OBJ, STL, PLY, glTF), relative to the scene file",
+    )
+    .required(),
+    Key::new("scale", SCALE, "Factor from the file's unit to metres").default("1"),
+    Key::new(
+        "voxel",
+        LENGTH,
+        "Spacing of the distance field [m]; half of solver.dx when left out, within what the mesh needs",
+    ),
+    Key::new(
+        "allow_open",
+        Kind::Flag,
+        "Whether a mesh with holes is taken as it is",
+    )
+    .default("false"),
+];
+
+static ROTATE: &[Key] = &[
+    Key::new("axis", Kind::Vector(FAR), "Axis through the origin").required(),
+    Key::new(
+        "angle",
+        ANGLE,
+        "Angle [degrees], counter-clockwise seen against the axis",
+    )
+    .required(),
+];

@@ -1,0 +1,145 @@
+//! The scene file (TOML, SI units, y up) → [`Scene`].
+//!
+//! ```text
+//! text ──► node (a tree with places) ──► overrides ──► spec + keys (keys, kinds, ranges) ──► build ──► Scene
+//! ```
+//!
+//! Every stage goes on after an error, so that all of them come out in one go. The tree is walked by hand: derived
+//! deserialisation stops at the first error.
+
+mod build;
+mod keys;
+mod motions;
+mod node;
+mod overrides;
+mod placement;
+mod schema;
+mod shapes;
+mod spec;
+mod substances;
+
+pub use overrides::Overrides;
+pub use schema::schema;
+
+use crate::errors::{Report, SceneError, SceneErrors};
+use crate::model::{Dimensions, Scene};
+use std::path::{Path, PathBuf};
+use substances::Substance;
+use toml_edit::DocumentMut;
+
+/// The text of a scene and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SceneSource {
+    /// File name shown in errors; its stem is the scene's name unless the scene says otherwise.
+    pub name: String,
+    /// TOML.
+    pub text: String,
+    /// Folder that the paths of meshes are relative to.
+    pub directory: PathBuf,
+}
+
+impl SceneSource {
+    /// Reads a scene file.
+    pub fn from_file(path: &Path) -> Result<Self, SceneErrors> {
+        let name = path.display().to_string();
+        let fail = |reason: String, help: &str| {
+            let error = SceneError::without_place(reason, help.to_owned());
+            SceneErrors::single(&name, error)
+        };
+        if path.is_dir() {
+            let help = "name a scene file, such as scene.toml";
+            return Err(fail(format!("{name} is a folder, not a scene"), help));
+        }
+        let bytes = std::fs::read(path).map_err(|e| {
+            let help =
+                "check the path and the permissions; `barchan scenes` lists the built-in scenes";
+            fail(format!("cannot read {name}: {e}"), help)
+        })?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let valid = e.utf8_error().valid_up_to();
+            let line = 1 + e.as_bytes()[..valid]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count();
+            let help = "a scene is TOML text: save it in UTF-8";
+            fail(
+                format!("{name} is not UTF-8 text: line {line} has a byte that is none"),
+                help,
+            )
+        })?;
+        let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+        Ok(Self {
+            name,
+            text,
+            directory,
+        })
+    }
+
+    fn stem(&self) -> String {
+        let stem = Path::new(&self.name).file_stem();
+        stem.map_or("scene".to_owned(), |s| s.to_string_lossy().into_owned())
+    }
+}
+
+/// What the stages share while a scene is built.
+pub(crate) struct Builder<'a> {
+    report: &'a mut Report,
+    directory: &'a Path,
+    dimensions: Dimensions,
+    /// Resolution [m], for meshes that do not choose their own.
+    dx: f64,
+    substances: Vec<Substance>,
+}
+
+/// Reads and validates a scene; on failure returns everything that is wrong with it.
+pub fn load(source: &SceneSource, overrides: &Overrides) -> Result<Scene, SceneErrors> {
+    let mut report = Report::new(&source.name, &source.text);
+    let scene = read(source, overrides, &mut report);
+    match (report.into_errors(), scene) {
+        (None, Some(scene)) => Ok(scene),
+        (Some(errors), _) => Err(errors),
+        (None, None) => {
+            let reason = "the scene could not be built, for no reason that was noticed";
+            let help = "please report this scene as a bug";
+            let error = SceneError::without_place(reason.to_owned(), help.to_owned());
+            Err(SceneErrors::single(&source.name, error))
+        }
+    }
+}
+
+fn read(source: &SceneSource, overrides: &Overrides, report: &mut Report) -> Option<Scene> {
+    let mut tree = node::parse(&source.text, 0, report);
+    if !report.is_empty() {
+        return None;
+    }
+    let mut text = match source.text.parse::<DocumentMut>() {
+        Ok(text) => text,
+        Err(error) => {
+            let reason = format!("not valid TOML: {}", error.message());
+            report.error(tree.at, reason, "correct the syntax");
+            return None;
+        }
+    };
+    overrides::apply(overrides, &mut tree, &mut text, report);
+    let dimensions = match tree.table()?.integer("dimensions") {
+        Some(2) => Dimensions::Two,
+        _ => Dimensions::Three,
+    };
+    let mut checker = spec::Checker { report, dimensions };
+    checker.table(&mut tree, keys::SCENE, "");
+    let document = tree.table()?;
+    let dx = document.table("solver").and_then(|s| s.number("dx"));
+    let mut builder = Builder {
+        report,
+        directory: &source.directory,
+        dimensions,
+        dx: dx.unwrap_or(0.01),
+        substances: Vec::new(),
+    };
+    let mut scene = builder.scene(document, tree.at, &source.stem())?;
+    if !text.contains_key("name") {
+        text.insert("name", toml_edit::value(&scene.name));
+    }
+    scene.document = text.to_string();
+    Some(scene)
+}

@@ -1,0 +1,419 @@
+//! Shapes of the scene file → compiled geometry.
+
+use super::Builder;
+use super::node::{Node, Table};
+use crate::errors::Place;
+use crate::geometry::{Bounds, Geometry};
+use crate::mesh::{self, TriangleMesh};
+use crate::model::Dimensions;
+use glam::{DVec3, Quat, Vec3};
+
+/// Keys of a shape that say what it is; the others place it.
+const KINDS: [&str; 12] = [
+    "box",
+    "sphere",
+    "cylinder",
+    "capsule",
+    "cone",
+    "half_space",
+    "torus",
+    "revolution",
+    "mesh",
+    "union",
+    "difference",
+    "intersection",
+];
+
+/// Most voxels along the longest side of a mesh.
+const MESH_VOXELS: f32 = 512.0;
+
+/// The keys that say what a shape is.
+pub(crate) fn shape_kinds() -> &'static [&'static str] {
+    &KINDS
+}
+
+impl Builder<'_> {
+    /// The shape under `shape` of a table; `None` when it is wrong, which is reported.
+    pub fn shape_of(&mut self, table: &Table) -> Option<Geometry> {
+        self.shape(table.get("shape")?)
+    }
+
+    fn shape(&mut self, node: &Node) -> Option<Geometry> {
+        let table = node.table()?;
+        let mut kinds = table
+            .entries
+            .iter()
+            .filter(|e| KINDS.contains(&e.key.as_str()));
+        let kind = match (kinds.next(), kinds.next()) {
+            (Some(kind), None) => kind,
+            (Some(first), Some(second)) => {
+                self.report.error(
+                    second.key_at,
+                    format!(
+                        "a shape is one thing, but this is `{}` and `{}`",
+                        first.key, second.key
+                    ),
+                    "keep one of them, or join them: { union = [{ … }, { … }] }",
+                );
+                return None;
+            }
+            (None, _) => {
+                self.report.error(
+                    node.at,
+                    "this shape does not say what it is",
+                    format!("give it one of {}", crate::errors::list(KINDS)),
+                );
+                return None;
+            }
+        };
+        let geometry = match kind.key.as_str() {
+            "union" | "difference" | "intersection" => self.combination(&kind.key, &kind.node),
+            name => self.primitive(name, &kind.node),
+        };
+        let placed = self.transform(table);
+        let (rotation, translation, scale) = placed?;
+        let geometry = geometry?;
+        let moved = rotation != Quat::IDENTITY || translation != Vec3::ZERO || scale != 1.0;
+        Some(if moved {
+            geometry.transformed(rotation, translation, scale)
+        } else {
+            geometry
+        })
+    }
+
+    fn transform(&mut self, table: &Table) -> Option<(Quat, Vec3, f32)> {
+        let translation = table.vector("translate").unwrap_or_default().as_vec3();
+        let scale = table.number("scale").unwrap_or(1.0) as f32;
+        let rotation = match (table.get("rotate"), table.table("rotate")) {
+            (Some(node), Some(rotate)) => {
+                let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
+                let angle = rotate.number("angle")?.to_radians();
+                glam::DQuat::from_axis_angle(axis, angle).as_quat()
+            }
+            _ => Quat::IDENTITY,
+        };
+        Some((rotation, translation, scale))
+    }
+
+    fn combination(&mut self, kind: &str, node: &Node) -> Option<Geometry> {
+        let list = node.list()?;
+        let least = if kind == "difference" { 2 } else { 1 };
+        if list.len() < least {
+            self.report.error(
+                node.at,
+                format!("a {kind} of {} shapes is nothing", list.len()),
+                format!("list at least {least}"),
+            );
+            return None;
+        }
+        let parts: Vec<Option<Geometry>> = list.iter().map(|n| self.shape(n)).collect();
+        let mut parts = parts.into_iter().collect::<Option<Vec<Geometry>>>()?;
+        Some(match kind {
+            "union" => Geometry::union(parts),
+            "intersection" => Geometry::intersection(parts),
+            _ => {
+                let first = parts.remove(0);
+                Geometry::difference(first, parts)
+            }
+        })
+    }
+
+    fn primitive(&mut self, kind: &str, node: &Node) -> Option<Geometry> {
+        let table = node.table()?;
+        match kind {
+            "box" => self.cuboid(table, node.at),
+            "sphere" => Some(Geometry::sphere(
+                table.vector("center")?.as_vec3(),
+                table.number("radius")? as f32,
+            )),
+            "cylinder" | "capsule" | "cone" => self.round(kind, table, node.at),
+            "half_space" => {
+                let normal = self.direction(table, "normal", DVec3::Y, node.at)?;
+                let point = self.vector_or(table, "point", DVec3::ZERO)?;
+                Some(Geometry::half_space(point.as_vec3(), normal.as_vec3()))
+            }
+            "torus" => {
+                let axis = self.direction(table, "axis", DVec3::Y, node.at)?;
+                Some(Geometry::torus(
+                    table.vector("center")?.as_vec3(),
+                    axis.as_vec3(),
+                    table.number("radius")? as f32,
+                    table.number("tube")? as f32,
+                ))
+            }
+            "revolution" => self.revolution(table, node.at),
+            _ => self.mesh(table, node.at),
+        }
+    }
+
+    /// The value of a key that has a default; `None` when it was refused.
+    pub fn vector_or(&self, table: &Table, key: &str, default: DVec3) -> Option<DVec3> {
+        match table.get(key) {
+            Some(node) => node.vector(),
+            None => Some(default),
+        }
+    }
+
+    /// A vector made unit; zero is refused.
+    pub fn direction(
+        &mut self,
+        table: &Table,
+        key: &str,
+        default: DVec3,
+        at: Place,
+    ) -> Option<DVec3> {
+        let vector = self.vector_or(table, key, default)?;
+        let unit = vector.try_normalize();
+        if unit.is_none() {
+            self.report.error(
+                table.at(key, at),
+                format!("`{key}` has no direction: it is zero"),
+                "give a vector that is not zero; its length does not matter",
+            );
+        }
+        unit
+    }
+
+    fn cuboid(&mut self, table: &Table, at: Place) -> Option<Geometry> {
+        let corners = table.has("min") || table.has("max");
+        let centred = table.has("center") || table.has("size");
+        if corners == centred {
+            self.report.error(
+                at,
+                "a box needs either `min` and `max` or `center` and `size`",
+                "write { min = [x, y, z], max = [x, y, z] }",
+            );
+            return None;
+        }
+        let keys = if corners {
+            ["min", "max"]
+        } else {
+            ["center", "size"]
+        };
+        for key in keys {
+            if !table.has(key) {
+                self.report.error(
+                    at,
+                    format!("this box has no `{key}`"),
+                    format!("add `{key} = [x, y, z]`"),
+                );
+            }
+        }
+        let (a, b) = (table.vector(keys[0])?, table.vector(keys[1])?);
+        let (min, max) = if corners {
+            (a, b)
+        } else {
+            (a - 0.5 * b, a + 0.5 * b)
+        };
+        let flat = keys.iter().all(|k| {
+            table
+                .get(k)
+                .and_then(Node::list)
+                .is_some_and(|l| l.len() == 2)
+        });
+        let bounds = self.bounds(min, max, flat, table.at(keys[1], at))?;
+        Some(Geometry::cuboid(bounds.min, bounds.max))
+    }
+
+    /// A box from its corners; empty ones are refused. One given by `[x, y]` alone reaches so far to both sides of
+    /// the plane z = 0 that distances in the plane do not feel its ends.
+    pub fn bounds(&mut self, min: DVec3, max: DVec3, flat: bool, at: Place) -> Option<Bounds> {
+        let (mut low, mut high) = (min.as_vec3(), max.as_vec3());
+        if flat {
+            let reach = (high - low).max_element().max(0.5);
+            (low.z, high.z) = (-reach, reach);
+        }
+        for (axis, (l, h)) in ["x", "y", "z"]
+            .iter()
+            .zip(low.to_array().iter().zip(high.to_array()))
+        {
+            if *l >= h {
+                self.report.error(
+                    at,
+                    format!("this box is empty: it reaches from {axis} = {l} to {axis} = {h}"),
+                    "every coordinate of the upper corner must exceed that of the lower one",
+                );
+                return None;
+            }
+        }
+        if self.dimensions == Dimensions::Two && (low.z > 0.0 || high.z < 0.0) {
+            self.report.error(
+                at,
+                format!(
+                    "this box reaches from z = {} to z = {}, beside the plane z = 0 of a 2D scene",
+                    low.z, high.z
+                ),
+                "give its corners as [x, y]",
+            );
+            return None;
+        }
+        Some(Bounds {
+            min: low,
+            max: high,
+        })
+    }
+
+    fn round(&mut self, kind: &str, table: &Table, at: Place) -> Option<Geometry> {
+        let (from, to) = (table.vector("from")?, table.vector("to")?);
+        let (from, to) = (from.as_vec3(), to.as_vec3());
+        let radius = table.number("radius")? as f32;
+        if (to - from).length() < 1e-7 {
+            self.report.error(
+                at,
+                format!("this {kind} has no length: `from` and `to` are the same point"),
+                "move one of them, or use a sphere",
+            );
+            return None;
+        }
+        Some(match kind {
+            "cylinder" => Geometry::cylinder(from, to, radius),
+            "capsule" => Geometry::capsule(from, to, radius),
+            _ if table.is_bad("radius_to") => return None,
+            _ => Geometry::cone(
+                from,
+                to,
+                radius,
+                table.number("radius_to").unwrap_or(0.0) as f32,
+            ),
+        })
+    }
+
+    fn revolution(&mut self, table: &Table, at: Place) -> Option<Geometry> {
+        let axis = self.direction(table, "axis", DVec3::Y, at)?;
+        let from = self.vector_or(table, "from", DVec3::ZERO)?;
+        let node = table.get("profile")?;
+        let profile: Vec<[f64; 2]> = node
+            .list()?
+            .iter()
+            .map(|p| p.numbers().and_then(|n| n.try_into().ok()))
+            .collect::<Option<_>>()?;
+        if let Some((message, help)) = profile_fault(&profile) {
+            self.report.error(node.at, message, help);
+            return None;
+        }
+        let profile = profile.iter().map(|p| p.map(|x| x as f32)).collect();
+        Some(Geometry::revolution(
+            from.as_vec3(),
+            axis.as_vec3(),
+            profile,
+        ))
+    }
+
+    fn mesh(&mut self, table: &Table, at: Place) -> Option<Geometry> {
+        let node = table.get("file")?;
+        let path = self.directory.join(node.text()?);
+        if !path.is_file() {
+            self.report.error(
+                node.at,
+                format!("there is no mesh file {}", path.display()),
+                "paths are relative to the folder of the scene file",
+            );
+            return None;
+        }
+        let allow_open = table.flag("allow_open").unwrap_or(false);
+        let mut mesh = match mesh::load_mesh(&path, allow_open) {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                let message = format!("cannot use the mesh {}: {error}", path.display());
+                let help =
+                    "repair the mesh; one with holes can be let through with allow_open = true";
+                self.report.error(node.at, message, help);
+                return None;
+            }
+        };
+        let scale = table.number("scale").unwrap_or(1.0) as f32;
+        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        let voxel = self.mesh_voxel(&mesh, table, at)?;
+        Some(Geometry::mesh(&mesh, voxel))
+    }
+
+    fn mesh_voxel(&mut self, mesh: &TriangleMesh, table: &Table, at: Place) -> Option<f32> {
+        let zero = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let (low, high) = mesh
+            .vertices
+            .iter()
+            .fold(zero, |(l, h), v| (l.min(*v), h.max(*v)));
+        let longest = (high - low).max_element();
+        if !(longest > 1e-7 && longest.is_finite()) {
+            self.report.error(
+                table.at("file", at),
+                format!("this mesh is {longest} m long"),
+                "set its `scale` so that it comes out in metres",
+            );
+            return None;
+        }
+        if table.is_bad("voxel") {
+            return None;
+        }
+        let Some(voxel) = table.number("voxel") else {
+            let wanted = 0.5 * self.dx as f32;
+            return Some(wanted.clamp(longest / 256.0, longest / 32.0));
+        };
+        let voxel = voxel as f32;
+        if longest / voxel > MESH_VOXELS || longest / voxel < 2.0 {
+            self.report.error(
+                table.at("voxel", at),
+                format!("a voxel of {voxel} m does not suit a mesh {longest} m long"),
+                format!(
+                    "choose between {} and {}",
+                    longest / MESH_VOXELS,
+                    longest / 2.0
+                ),
+            );
+            return None;
+        }
+        Some(voxel)
+    }
+}
+
+/// What is wrong with a profile of a surface of revolution, and what to do.
+fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
+    if profile.len() < 3 {
+        let message = format!("a profile of {} points encloses nothing", profile.len());
+        return Some((message, "give at least three corners [r, h]"));
+    }
+    if profile.len() > 1000 {
+        let message = format!("a profile of {} points is too long", profile.len());
+        return Some((message, "use at most 1000 corners, or a mesh"));
+    }
+    if profile.iter().flatten().any(|x| x.abs() > 1e6) {
+        let message = "this profile reaches further than 1000 km".to_owned();
+        return Some((message, "give its corners in metres"));
+    }
+    if let Some(p) = profile.iter().find(|p| p[0] < 0.0) {
+        let message = format!(
+            "the corner [{}, {}] lies beyond the axis: r < 0",
+            p[0], p[1]
+        );
+        return Some((
+            message,
+            "r is the distance from the axis and cannot be negative",
+        ));
+    }
+    let next = |i: usize| profile[(i + 1) % profile.len()];
+    let area: f64 = (0..profile.len())
+        .map(|i| 0.5 * (profile[i][0] * next(i)[1] - next(i)[0] * profile[i][1]))
+        .sum();
+    if area.abs() < 1e-14 {
+        let message = "this profile encloses nothing: its corners lie on a line".to_owned();
+        return Some((message, "list the corners of a closed polygon, in order"));
+    }
+    for i in 0..profile.len() {
+        for j in i + 2..profile.len() {
+            let neighbours = i == 0 && j == profile.len() - 1;
+            if !neighbours && cross([profile[i], next(i)], [profile[j], next(j)]) {
+                let message = format!("this profile crosses itself: edge {i} meets edge {j}");
+                return Some((message, "list the corners in the order of the outline"));
+            }
+        }
+    }
+    None
+}
+
+/// Whether two segments properly cross.
+fn cross(a: [[f64; 2]; 2], b: [[f64; 2]; 2]) -> bool {
+    let side = |s: [[f64; 2]; 2], p: [f64; 2]| {
+        (s[1][0] - s[0][0]) * (p[1] - s[0][1]) - (s[1][1] - s[0][1]) * (p[0] - s[0][0])
+    };
+    side(a, b[0]) * side(a, b[1]) < 0.0 && side(b, a[0]) * side(b, a[1]) < 0.0
+}

@@ -1,0 +1,376 @@
+//! What a key may hold, and the check of a document against it.
+//!
+//! The tables of `keys` say once which keys there are, of what kind, in what range and what they mean. The check
+//! here, the JSON schema and the paths of `--set` all follow them.
+
+use super::node::{Node, Table, Value};
+use crate::errors::{Report, suggestion};
+use crate::model::Dimensions;
+
+/// A key of a table.
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Whether the scene is meaningless without it.
+    pub required: bool,
+    /// One line, with the unit in brackets.
+    pub doc: &'static str,
+    /// Default as TOML; empty when there is none or it depends on other keys.
+    pub default: &'static str,
+}
+
+/// What a key holds.
+pub(crate) enum Kind {
+    Text,
+    Flag,
+    Integer(Range),
+    Number(Range),
+    /// Three numbers, or two in a 2D scene, each within ± the limit.
+    Vector(f64),
+    /// That many numbers.
+    Numbers(usize),
+    /// `[low, high]` with low ≤ high, both in the range.
+    Interval(Range),
+    /// Points (r, h) of a profile.
+    Points,
+    Choice(&'static [&'static str]),
+    Table(&'static [Key]),
+    /// Tables under names that the user chooses.
+    Named(&'static [Key]),
+    /// A list of tables.
+    Tables(&'static [Key]),
+    /// A list of numbers (a vector) or a table.
+    VectorOr(f64, &'static [Key]),
+    /// A shape: one table of `keys::SHAPE`.
+    Shape,
+    /// A list of shapes.
+    Shapes,
+}
+
+/// An interval of numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
+    pub low: f64,
+    pub low_open: bool,
+    pub high: f64,
+    pub high_open: bool,
+}
+
+impl Range {
+    /// low ≤ x ≤ high.
+    pub const fn closed(low: f64, high: f64) -> Self {
+        Self {
+            low,
+            low_open: false,
+            high,
+            high_open: false,
+        }
+    }
+
+    /// 0 < x ≤ high.
+    pub const fn positive(high: f64) -> Self {
+        Self {
+            low: 0.0,
+            low_open: true,
+            high,
+            high_open: false,
+        }
+    }
+
+    /// The same without its upper end.
+    pub const fn below_high(mut self) -> Self {
+        self.high_open = true;
+        self
+    }
+
+    /// The same without its lower end.
+    pub const fn above_low(mut self) -> Self {
+        self.low_open = true;
+        self
+    }
+
+    /// Whether `x` lies in it; NaN and infinities never do.
+    pub fn contains(&self, x: f64) -> bool {
+        let above = x > self.low || (!self.low_open && x == self.low);
+        let below = x < self.high || (!self.high_open && x == self.high);
+        x.is_finite() && above && below
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let low = if self.low_open { "above" } else { "at least" };
+        let high = if self.high_open { "below" } else { "at most" };
+        write!(f, "{low} {} and {high} {}", self.low, self.high)
+    }
+}
+
+impl Key {
+    /// An optional key.
+    pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            required: false,
+            doc,
+            default: "",
+        }
+    }
+
+    /// The same, required.
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// The same with a default.
+    pub const fn default(mut self, toml: &'static str) -> Self {
+        self.default = toml;
+        self
+    }
+}
+
+/// Checks a table against its keys: unknown and missing keys, kinds and ranges. What is wrong is reported and made
+/// [`Value::Bad`], so that reading can go on with the rest.
+pub(crate) struct Checker<'a> {
+    pub report: &'a mut Report,
+    pub dimensions: Dimensions,
+}
+
+impl Checker<'_> {
+    /// Checks `node`, a table at `path` (empty for the document itself).
+    pub fn table(&mut self, node: &mut Node, keys: &'static [Key], path: &str) {
+        let at = node.at;
+        let Value::Table(table) = &mut node.value else {
+            return self.wrong_kind(node, "a table", path, "");
+        };
+        self.unknown_keys(table, keys, path);
+        for key in keys {
+            let path = join(path, key.name);
+            match table.get_mut(key.name) {
+                Some(node) => self.value(node, &key.kind, &path, key.doc),
+                None if key.required => self.report.error(
+                    at,
+                    format!("`{path}` is missing"),
+                    format!("add `{} = …`: {}", key.name, lower_first(key.doc)),
+                ),
+                None => {}
+            }
+        }
+    }
+
+    fn unknown_keys(&mut self, table: &Table, keys: &'static [Key], path: &str) {
+        for entry in &table.entries {
+            if keys.iter().all(|k| k.name != entry.key) {
+                let place = match path {
+                    "" => "at the top level".to_owned(),
+                    path => format!("in `{path}`"),
+                };
+                self.report.error(
+                    entry.key_at,
+                    format!("unknown key `{}` {place}", entry.key),
+                    suggestion(&entry.key, keys.iter().map(|k| k.name)),
+                );
+            }
+        }
+    }
+
+    fn value(&mut self, node: &mut Node, kind: &'static Kind, path: &str, doc: &str) {
+        match kind {
+            _ if node.is_bad() => {}
+            Kind::Text => {
+                if node.text().is_none() {
+                    self.wrong_kind(node, "text in quotes", path, doc);
+                }
+            }
+            Kind::Flag => {
+                if !matches!(node.value, Value::Flag(_)) {
+                    self.wrong_kind(node, "true or false", path, doc);
+                }
+            }
+            Kind::Integer(range) => match node.value {
+                Value::Integer(i) => self.in_range(node, i as f64, range, path, doc),
+                _ => self.wrong_kind(node, "a whole number", path, doc),
+            },
+            Kind::Number(range) => match node.number() {
+                Some(x) => self.in_range(node, x, range, path, doc),
+                None => self.wrong_kind(node, "a number", path, doc),
+            },
+            Kind::Vector(limit) => self.vector(node, *limit, path, doc),
+            Kind::Numbers(count) => {
+                self.number_list(node, *count, path, doc);
+            }
+            Kind::Interval(range) => self.interval(node, range, path, doc),
+            Kind::Points => self.points(node, path, doc),
+            Kind::Choice(words) => self.choice(node, words, path, doc),
+            Kind::Table(keys) => self.table(node, keys, path),
+            Kind::Named(keys) => self.named(node, keys, path),
+            Kind::Tables(keys) => self.tables(node, keys, path, doc),
+            Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path),
+            Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
+            Kind::Shape => self.table(node, super::keys::SHAPE, path),
+            Kind::Shapes => self.tables(node, super::keys::SHAPE, path, doc),
+        }
+    }
+
+    fn in_range(&mut self, node: &mut Node, x: f64, range: &Range, path: &str, doc: &str) {
+        if !range.contains(x) {
+            self.report.error(
+                node.at,
+                format!("`{path}` is {x}, but it must be {range}"),
+                explain(doc),
+            );
+            node.value = Value::Bad;
+        }
+    }
+
+    /// A list of `count` finite numbers; bad otherwise.
+    fn number_list(&mut self, node: &mut Node, count: usize, path: &str, doc: &str) -> bool {
+        let expected = format!("a list of {count} numbers");
+        let Some(numbers) = node.numbers().filter(|n| n.len() == count) else {
+            self.wrong_kind(node, &expected, path, doc);
+            return false;
+        };
+        let finite = numbers.iter().all(|x| x.is_finite());
+        if !finite {
+            self.not_finite(node, path, doc);
+        }
+        finite
+    }
+
+    fn not_finite(&mut self, node: &mut Node, path: &str, doc: &str) {
+        self.report.error(
+            node.at,
+            format!("`{path}` holds a number that is not finite"),
+            explain(doc),
+        );
+        node.value = Value::Bad;
+    }
+
+    fn vector(&mut self, node: &mut Node, limit: f64, path: &str, doc: &str) {
+        let (expected, flat) = match self.dimensions {
+            Dimensions::Three => ("three numbers [x, y, z]", false),
+            Dimensions::Two => ("two numbers [x, y] or three [x, y, z]", true),
+        };
+        let fits = |n: &Vec<f64>| n.len() == 3 || (flat && n.len() == 2);
+        let Some(numbers) = node.numbers().filter(fits) else {
+            return self.wrong_kind(node, expected, path, doc);
+        };
+        if numbers.iter().any(|x| !x.is_finite()) {
+            self.not_finite(node, path, doc);
+        } else if let Some(x) = numbers.iter().find(|x| x.abs() > limit) {
+            self.report.error(
+                node.at,
+                format!("`{path}` holds {x}, which is beyond ±{limit}"),
+                format!("{}; are the units SI?", explain(doc)),
+            );
+            node.value = Value::Bad;
+        }
+    }
+
+    fn interval(&mut self, node: &mut Node, range: &Range, path: &str, doc: &str) {
+        let Some([low, high]) = node.numbers().and_then(|n| <[f64; 2]>::try_from(n).ok()) else {
+            return self.wrong_kind(node, "an interval [low, high]", path, doc);
+        };
+        for x in [low, high] {
+            if !range.contains(x) {
+                return self.in_range(node, x, range, path, doc);
+            }
+        }
+        if low > high {
+            self.report.error(
+                node.at,
+                format!("`{path}` is empty: {low} is above {high}"),
+                "write the lower end first: [low, high]",
+            );
+            node.value = Value::Bad;
+        }
+    }
+
+    fn points(&mut self, node: &mut Node, path: &str, doc: &str) {
+        let Value::List(list) = &mut node.value else {
+            return self.wrong_kind(node, "a list of points [r, h]", path, doc);
+        };
+        let mut good = true;
+        for (i, point) in list.iter_mut().enumerate() {
+            good &= self.number_list(point, 2, &join(path, &i.to_string()), doc);
+        }
+        if !good {
+            node.value = Value::Bad;
+        }
+    }
+
+    fn choice(&mut self, node: &mut Node, words: &[&str], path: &str, doc: &str) {
+        let Some(word) = node.text() else {
+            let all = words.join("\" or \"");
+            return self.wrong_kind(node, &format!("\"{all}\""), path, doc);
+        };
+        if !words.contains(&word) {
+            self.report.error(
+                node.at,
+                format!("`{path}` cannot be \"{word}\""),
+                suggestion(word, words.iter().copied()),
+            );
+            node.value = Value::Bad;
+        }
+    }
+
+    fn named(&mut self, node: &mut Node, keys: &'static [Key], path: &str) {
+        let Value::Table(table) = &mut node.value else {
+            return self.wrong_kind(node, "tables with names", path, "");
+        };
+        for entry in &mut table.entries {
+            self.table(&mut entry.node, keys, &join(path, &entry.key));
+        }
+    }
+
+    fn tables(&mut self, node: &mut Node, keys: &'static [Key], path: &str, doc: &str) {
+        let Value::List(list) = &mut node.value else {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let expected = format!("a list of tables, such as [[{name}]]");
+            return self.wrong_kind(node, &expected, path, doc);
+        };
+        for (i, item) in list.iter_mut().enumerate() {
+            self.table(item, keys, &join(path, &i.to_string()));
+        }
+    }
+
+    fn wrong_kind(&mut self, node: &mut Node, expected: &str, path: &str, doc: &str) {
+        if !node.is_bad() {
+            self.report.error(
+                node.at,
+                format!("`{path}` must be {expected}, not {}", node.describe()),
+                explain(doc),
+            );
+            node.value = Value::Bad;
+        }
+    }
+}
+
+/// A path with one more step.
+pub(crate) fn join(path: &str, step: &str) -> String {
+    if path.is_empty() {
+        step.to_owned()
+    } else {
+        format!("{path}.{step}")
+    }
+}
+
+fn explain(doc: &str) -> String {
+    if doc.is_empty() {
+        String::new()
+    } else {
+        format!("it is the {}", lower_first(doc))
+    }
+}
+
+/// "Grid spacing" as it stands inside a sentence; words such as "FLIP" stay.
+fn lower_first(doc: &str) -> String {
+    let mut chars = doc.chars();
+    match (chars.next(), chars.next()) {
+        (Some(a), Some(b)) if !b.is_uppercase() => {
+            a.to_lowercase().chain([b]).chain(chars).collect()
+        }
+        _ => doc.to_owned(),
+    }
+}

@@ -1,0 +1,270 @@
+//! Materials of the scene file: presets, overridden by the keys given.
+
+use super::Builder;
+use super::node::{Entry, Table};
+use crate::errors::{Place, suggestion};
+use crate::materials::{find, material_presets};
+use crate::model::*;
+
+const SAND_KEYS: [&str; 5] = [
+    "friction_angle",
+    "hardening",
+    "cohesion",
+    "cone",
+    "volume_correction",
+];
+
+/// A material by name; without value when it is wrong, which has been reported.
+pub(crate) struct Substance {
+    name: String,
+    pub material: Option<Material>,
+}
+
+impl Builder<'_> {
+    /// Reads `[materials]`.
+    pub fn substances(&mut self, document: &Table) {
+        let Some(table) = document.table("materials") else {
+            return;
+        };
+        for entry in &table.entries {
+            let material = self.substance(entry);
+            self.substances.push(Substance {
+                name: entry.key.clone(),
+                material,
+            });
+        }
+    }
+
+    /// Index of the material that a fill or an emitter names; presets join the scene when they are first used.
+    pub fn material_of(&mut self, table: &Table) -> Option<usize> {
+        let node = table.get("material")?;
+        let name = node.text()?;
+        if let Some(index) = self.substances.iter().position(|s| s.name == name) {
+            return Some(index);
+        }
+        if let Some(preset) = find(name) {
+            let mut material = preset.material.clone();
+            if let Law::Sand(law) = &mut material.law {
+                law.cone = self.default_cone();
+            }
+            self.substances.push(Substance {
+                name: name.to_owned(),
+                material: Some(material),
+            });
+            return Some(self.substances.len() - 1);
+        }
+        let own = self.substances.iter().map(|s| s.name.as_str());
+        let names: Vec<&str> = own
+            .chain(material_presets().iter().map(|p| p.name))
+            .collect();
+        let help = suggestion(name, names.iter().copied());
+        let message = format!("unknown material `{name}`");
+        self.report.error(node.at, message, help);
+        None
+    }
+
+    fn default_cone(&self) -> ConeMatch {
+        match self.dimensions {
+            Dimensions::Two => ConeMatch::PlaneStrain,
+            Dimensions::Three => ConeMatch::Triaxial,
+        }
+    }
+
+    fn substance(&mut self, entry: &Entry) -> Option<Material> {
+        let table = entry.node.table()?;
+        let preset = self.preset(table)?;
+        let elastic = self.is_elastic(table, preset)?;
+        if elastic {
+            for key in SAND_KEYS {
+                self.useless(table, key, "for an elastic material");
+            }
+        } else {
+            self.useless(table, "model", "for sand");
+        }
+        let base = match preset {
+            Some(material) => material.clone(),
+            None if elastic => self.plain_elastic(table, entry.key_at)?,
+            None => find("dry sand")?.material.clone(),
+        };
+        let law = match base.law {
+            Law::Sand(law) => Law::Sand(self.sand(table, law)?),
+            Law::Elastic(law) => Law::Elastic(elastic_law(table, law)?),
+        };
+        Some(Material {
+            name: entry.key.clone(),
+            density: number_or(table, "density", base.density)?,
+            law,
+        })
+    }
+
+    /// The preset that a material names, if any; `None` when there is no such preset.
+    fn preset(&mut self, table: &Table) -> Option<Option<&'static Material>> {
+        let Some(node) = table.get("preset") else {
+            return Some(None);
+        };
+        let name = node.text()?;
+        let found = find(name);
+        if found.is_none() {
+            let help = suggestion(name, material_presets().iter().map(|p| p.name));
+            let message = format!("unknown preset `{name}`");
+            self.report.error(node.at, message, help);
+        }
+        found.map(|p| Some(&p.material))
+    }
+
+    fn is_elastic(&mut self, table: &Table, preset: Option<&Material>) -> Option<bool> {
+        if table.is_bad("law") {
+            return None;
+        }
+        let given = table.text("law").map(|law| law == "elastic");
+        let Some(preset) = preset else {
+            return Some(given.unwrap_or(table.has("model")));
+        };
+        let elastic = matches!(preset.law, Law::Elastic(_));
+        if given.is_some_and(|given| given != elastic) {
+            let law = if elastic { "elastic" } else { "sand" };
+            self.report.error(
+                table.get("law")?.at,
+                format!(
+                    "the preset `{}` is {law}, which `law` contradicts",
+                    preset.name
+                ),
+                "choose another preset, or leave out `law`",
+            );
+            return None;
+        }
+        Some(elastic)
+    }
+
+    /// An elastic material without preset: only the user knows how heavy and how stiff it is.
+    fn plain_elastic(&mut self, table: &Table, at: Place) -> Option<Material> {
+        for key in ["density", "young"] {
+            if !table.has(key) {
+                self.report.error(
+                    at,
+                    format!("this elastic material has no `{key}`"),
+                    format!("add `{key} = …`, or start from a preset such as \"rubber\""),
+                );
+            }
+        }
+        let law = ElasticLaw {
+            young: table.number("young")?,
+            poisson: 0.3,
+            model: ElasticModel::NeoHookean,
+        };
+        Some(Material {
+            name: String::new(),
+            density: table.number("density")?,
+            law: Law::Elastic(law),
+        })
+    }
+
+    fn sand(&mut self, table: &Table, base: SandLaw) -> Option<SandLaw> {
+        let cone = match table.get("cone").map(|n| n.text()) {
+            None => self.default_cone(),
+            Some(Some("triaxial")) => ConeMatch::Triaxial,
+            Some(Some(_)) => ConeMatch::PlaneStrain,
+            Some(None) => return None,
+        };
+        let friction = self.friction(table, base.friction);
+        Some(SandLaw {
+            young: number_or(table, "young", base.young)?,
+            poisson: number_or(table, "poisson", base.poisson)?,
+            friction: friction?,
+            cohesion: number_or(table, "cohesion", base.cohesion)?,
+            cone,
+            volume_correction: table
+                .flag("volume_correction")
+                .unwrap_or(base.volume_correction),
+        })
+    }
+
+    fn friction(&mut self, table: &Table, base: Friction) -> Option<Friction> {
+        let Some(node) = table.get("hardening") else {
+            return match table.get("friction_angle") {
+                None => Some(base),
+                Some(node) => node.number().map(Friction::Constant),
+            };
+        };
+        self.useless(
+            table,
+            "friction_angle",
+            "beside `hardening`, whose h0 it is",
+        );
+        let [h0, h1, h2, h3] = <[f64; 4]>::try_from(node.numbers()?).ok()?;
+        if let Some(fault) = hardening_fault(h0, h1, h2, h3) {
+            let help = "h0 is the angle at large strain, h0 - h3 the one at the start [degrees], h1 and h2 shape the \
+                        peak between; [35, 9, 0.2, 10] is usual";
+            self.report.error(node.at, fault, help);
+            return None;
+        }
+        Some(Friction::Hardening { h0, h1, h2, h3 })
+    }
+}
+
+/// Why φ(q) = h0 + (h1 q − h3) e^(−h2 q) would leave [0°, 90°), if it does.
+///
+/// The peak is at q = 1/h2 + h3/h1. Differs from [Klar16] §7.3, which allows h2 = 0: the angle would then grow
+/// without bound.
+fn hardening_fault(h0: f64, h1: f64, h2: f64, h3: f64) -> Option<String> {
+    if h1 < 0.0 || h2 < 0.0 || h3 < 0.0 {
+        return Some("h1, h2 and h3 of `hardening` cannot be negative".to_owned());
+    }
+    if h3 > h0 {
+        let start = h0 - h3;
+        return Some(format!(
+            "the friction angle would start at h0 - h3 = {start}°"
+        ));
+    }
+    if h1 > 0.0 && h2 == 0.0 {
+        return Some("with h2 = 0 the friction angle would grow without bound".to_owned());
+    }
+    let peak = match h1 > 0.0 {
+        true => h0 + h1 / h2 * (-(1.0 + h2 * h3 / h1)).exp(),
+        false => h0,
+    };
+    (peak >= 90.0 || !peak.is_finite())
+        .then(|| format!("the friction angle would reach {peak:.1}°, but it must stay below 90°"))
+}
+
+fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
+    let model = match table.get("model").map(|n| n.text()) {
+        None => base.model,
+        Some(Some("neo-hookean")) => ElasticModel::NeoHookean,
+        Some(Some("fixed corotated")) => ElasticModel::FixedCorotated,
+        Some(Some(_)) => ElasticModel::Hencky,
+        Some(None) => return None,
+    };
+    Some(ElasticLaw {
+        young: number_or(table, "young", base.young)?,
+        poisson: number_or(table, "poisson", base.poisson)?,
+        model,
+    })
+}
+
+/// The number under a key, or the default; `None` when the number was refused.
+fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
+    match table.get(key) {
+        Some(node) => node.number(),
+        None => Some(default),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hardening_fault;
+
+    #[test]
+    fn hardening_peak_is_the_maximum_of_the_curve() {
+        // Just under and just over 90° by the closed form; the curve itself is the judge.
+        for (h1, feasible) in [(9.0, true), (30.0, true), (40.0, false)] {
+            let (h0, h2, h3) = (35.0, 0.2, 10.0);
+            let peak = (0..100_000)
+                .map(|i| f64::from(i) * 1e-3)
+                .map(|q| h0 + (h1 * q - h3) * (-h2 * q).exp())
+                .fold(0.0, f64::max);
+            assert_eq!(peak < 90.0, feasible, "h1 = {h1}: {peak}");
+            assert_eq!(hardening_fault(h0, h1, h2, h3).is_none(), feasible);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Presets: common materials with sensible values, to be named in a scene or taken as a start.
+//!
+//! Stiffness is far below that of real grains (which is 10⁸ Pa and more): it only has to be high enough that the
+//! material hardly compresses under its own weight, and every factor of four halves the explicit time step.
+
+use crate::model::{ConeMatch, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
+use std::sync::LazyLock;
+
+/// A material that every scene knows by name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    /// Name to use in scenes.
+    pub name: &'static str,
+    /// One line: what it is and where its numbers lie in the range of real ones.
+    pub description: &'static str,
+    /// Values. The cone is that of 3D scenes; 2D scenes take the plane-strain match.
+    pub material: Material,
+}
+
+/// All presets.
+pub fn material_presets() -> &'static [Preset] {
+    static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(presets);
+    &PRESETS
+}
+
+fn presets() -> Vec<Preset> {
+    let constant = Friction::Constant;
+    let klar = Friction::Hardening {
+        h0: 35.0,
+        h1: 9.0,
+        h2: 0.2,
+        h3: 10.0,
+    };
+    vec![
+        sand(
+            "dry sand",
+            "dry, medium dense sand (1500–1700 kg/m³, 30–38°)",
+            1600.0,
+            1e6,
+            0.3,
+            constant(35.0),
+            0.0,
+        ),
+        sand(
+            "loose sand",
+            "dry sand as poured (1400–1550 kg/m³, 28–33°)",
+            1450.0,
+            8e5,
+            0.3,
+            constant(31.0),
+            0.0,
+        ),
+        sand(
+            "dense sand",
+            "dry, compacted sand (1700–1900 kg/m³, 38–45°)",
+            1800.0,
+            2e6,
+            0.3,
+            constant(41.0),
+            0.0,
+        ),
+        sand(
+            "wet sand",
+            "moist sand that holds a castle (1700–2000 kg/m³, 32–38°, 0.5–5 kPa of suction)",
+            1850.0,
+            1e6,
+            0.3,
+            constant(35.0),
+            1e3,
+        ),
+        sand(
+            "gravel",
+            "crushed stone (1500–1800 kg/m³, 38–45°)",
+            1700.0,
+            2e6,
+            0.25,
+            constant(42.0),
+            0.0,
+        ),
+        sand(
+            "soil",
+            "garden loam (1200–1600 kg/m³, 25–32°, 2–10 kPa)",
+            1400.0,
+            8e5,
+            0.3,
+            constant(28.0),
+            4e3,
+        ),
+        sand(
+            "clay",
+            "soft, moist clay (1700–2000 kg/m³, 15–25°, 10–25 kPa)",
+            1800.0,
+            1e6,
+            0.35,
+            constant(20.0),
+            1.5e4,
+        ),
+        sand(
+            "grain",
+            "wheat in a silo (750–830 kg/m³, 23–28°)",
+            780.0,
+            5e5,
+            0.3,
+            constant(25.0),
+            0.0,
+        ),
+        sand(
+            "klar sand",
+            "the sand of [Klar16] with its hardening",
+            2200.0,
+            3.537e5,
+            0.3,
+            klar,
+            0.0,
+        ),
+        elastic(
+            "rubber",
+            "natural rubber (900–1200 kg/m³, 1–5 MPa, nearly incompressible)",
+            1100.0,
+            1e6,
+            0.45,
+        ),
+        elastic(
+            "soft rubber",
+            "silicone or a bouncy ball (1000–1150 kg/m³, 0.1–0.5 MPa)",
+            1050.0,
+            2e5,
+            0.45,
+        ),
+        elastic(
+            "jelly",
+            "gelatine (1000–1050 kg/m³, 5–30 kPa)",
+            1020.0,
+            1.5e4,
+            0.45,
+        ),
+        elastic(
+            "foam",
+            "upholstery foam (25–60 kg/m³, 20–100 kPa)",
+            50.0,
+            5e4,
+            0.1,
+        ),
+    ]
+}
+
+fn sand(
+    name: &'static str,
+    description: &'static str,
+    density: f64,
+    young: f64,
+    poisson: f64,
+    friction: Friction,
+    cohesion: f64,
+) -> Preset {
+    let law = Law::Sand(SandLaw {
+        young,
+        poisson,
+        friction,
+        cohesion,
+        cone: ConeMatch::Triaxial,
+        volume_correction: true,
+    });
+    preset(name, description, density, law)
+}
+
+fn elastic(
+    name: &'static str,
+    description: &'static str,
+    density: f64,
+    young: f64,
+    poisson: f64,
+) -> Preset {
+    let law = Law::Elastic(ElasticLaw {
+        young,
+        poisson,
+        model: ElasticModel::NeoHookean,
+    });
+    preset(name, description, density, law)
+}
+
+fn preset(name: &'static str, description: &'static str, density: f64, law: Law) -> Preset {
+    Preset {
+        name,
+        description,
+        material: Material {
+            name: name.to_owned(),
+            density,
+            law,
+        },
+    }
+}
+
+/// The preset of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Preset> {
+    material_presets().iter().find(|p| p.name == name)
+}

@@ -1,0 +1,261 @@
+//! Good scenes: values, defaults, overrides and the document that comes back.
+
+mod common;
+
+use barchan_scene::*;
+use common::*;
+use glam::Vec3;
+
+fn mpm(scene: &Scene) -> MpmSpec {
+    let SolverSpec::Mpm(spec) = scene.solver;
+    spec
+}
+
+/// Everything about a scene except its text.
+fn content(scene: &Scene) -> String {
+    let mut scene = scene.clone();
+    scene.document.clear();
+    format!("{scene:#?}")
+}
+
+#[test]
+fn minimal_scene_has_the_documented_defaults() {
+    let scene = good(MINIMAL);
+    assert_eq!(scene.name, "test");
+    assert_eq!(scene.dimensions, Dimensions::Three);
+    assert_eq!((scene.frames, scene.frame_rate, scene.seed), (120, 48.0, 1));
+    assert_eq!(scene.gravity, Gravity::default());
+    assert!(scene.domain.is_none());
+    let expected = MpmSpec {
+        dx: 0.02,
+        particles_per_cell: 8.0,
+        kernel: Kernel::Quadratic,
+        transfer: Transfer::Apic,
+        max_dt: 1e-3,
+        cfl: 0.5,
+        elastic_cfl: 0.6,
+    };
+    assert_eq!(mpm(&scene), expected);
+    assert_eq!(scene.check, FinalCheck::default());
+    let fill = &scene.fills[0];
+    assert_eq!(fill.name, "fill 0");
+    assert_eq!(fill.velocity, Vec3::ZERO);
+    assert_eq!(fill.sampling, Sampling::Poisson);
+    assert!((fill.spin_center - Vec3::Y).length() < 1e-6);
+    let preset = material_presets().iter().find(|p| p.name == "dry sand");
+    assert_eq!(Some(&scene.materials[0]), preset.map(|p| &p.material));
+}
+
+/// The schema states defaults; the scene must have them.
+#[test]
+fn defaults_of_the_schema_change_nothing() {
+    let schema = schema();
+    let mut text = String::new();
+    let mut solver = String::from("[solver]\ndx = 0.02\n");
+    let line = |(key, property): (&String, &serde_json::Value)| {
+        let default = property.get("default")?;
+        Some(format!("{key} = {default}\n"))
+    };
+    let properties = schema["properties"].as_object().unwrap();
+    text.extend(properties.iter().filter_map(line));
+    let keys = properties["solver"]["properties"].as_object().unwrap();
+    solver.extend(keys.iter().filter(|(k, _)| *k != "flip").filter_map(line));
+    assert!(text.contains("frame_rate = 48") && solver.contains("elastic_cfl = 0.6"));
+    let explicit = MINIMAL.replace("[solver]\ndx = 0.02\n", &(text + &solver));
+    assert_eq!(content(&good(&explicit)), content(&good(MINIMAL)));
+}
+
+#[test]
+fn complete_scene_is_read_in_full() {
+    let scene = good(COMPLETE);
+    assert_eq!((scene.frames, scene.frame_rate, scene.seed), (60, 24.0, 7));
+    assert_eq!(mpm(&scene).transfer, Transfer::FlipPic { flip: 0.9 });
+    assert_eq!(mpm(&scene).kernel, Kernel::Cubic);
+    let names: Vec<&str> = scene.materials.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["sand", "hard sand", "ball", "wet sand"]);
+    let Law::Sand(sand) = scene.materials[0].law else {
+        panic!("sand expected");
+    };
+    assert_eq!(sand.friction, Friction::Constant(38.0));
+    assert_eq!(sand.cone, ConeMatch::PlaneStrain);
+    assert!(!sand.volume_correction);
+    let Law::Elastic(ball) = scene.materials[2].law else {
+        panic!("elastic expected");
+    };
+    assert_eq!(ball.model, ElasticModel::FixedCorotated);
+    assert_eq!(
+        scene.fills.iter().map(|f| f.material).collect::<Vec<_>>(),
+        [0, 2, 1, 3]
+    );
+    assert_eq!(scene.fills[0].sampling, Sampling::Lattice);
+    assert_eq!(scene.emitters[0].rate, Some(2.5));
+    assert_eq!(scene.colliders[0].boundary, Boundary::Sticky);
+    assert_eq!(scene.drains[0].end, 9.0);
+    assert_eq!(scene.check.mass_in[0].part, [0.99, 1.0]);
+    // Gravity turned by 180° between 1 s and 3 s.
+    assert!((scene.gravity.at(5.0) - Vec3::new(0.0, 9.81, 0.0)).length() < 1e-5);
+}
+
+#[test]
+fn shapes_stand_where_the_file_puts_them() {
+    let scene = good(COMPLETE);
+    let [block, ring] = [&scene.fills[0].shape, &scene.fills[1].shape];
+    assert!(block.distance(Vec3::new(0.4, 1.0, 0.4)) < 0.0);
+    assert!(block.distance(Vec3::new(0.0, 1.0, 0.0)) > 0.0);
+    // Scaled by 2, turned upright about x, lifted by 3.
+    assert!((ring.distance(Vec3::new(1.0, 3.0, 0.0)) + 0.2).abs() < 1e-5);
+    assert!((ring.distance(Vec3::new(0.0, 4.0, 0.0)) + 0.2).abs() < 1e-5);
+    assert!(ring.distance(Vec3::new(0.0, 3.0, 1.0)) > 0.0);
+    let floor = &scene.colliders[0].shape;
+    assert!((floor.distance(Vec3::ZERO) - 1.0).abs() < 1e-6);
+    let mesh = scene.fills[3].shape.bounds();
+    assert!((mesh.min.x + 3.0).abs() < 0.1 && (mesh.max.x + 2.5).abs() < 0.1);
+}
+
+#[test]
+fn motion_comes_from_the_file_in_degrees() {
+    let scene = good(COMPLETE);
+    let find = |name: &str| scene.colliders.iter().find(|c| c.name == name).unwrap();
+    // Smooth: at half time half of 720° is made; the pivot drifts with the displacement.
+    let arm = &find("arm").motion;
+    let corner = arm.pose(1.0).to_world(Vec3::new(4.5, 0.0, 0.0));
+    assert!(
+        (corner - Vec3::new(4.6, 0.1, 0.0)).length() < 1e-5,
+        "{corner}"
+    );
+    let wheel = &find("wheel").motion;
+    assert!(wheel.pose(0.5).position.length() < 1e-6);
+    let spoke = wheel.pose(9.0).to_world(Vec3::new(-3.5, 3.0, 0.0));
+    assert!(
+        (spoke - Vec3::new(-4.0, 3.5, 0.0)).length() < 1e-5,
+        "{spoke}"
+    );
+    assert!(find("floor").motion.is_static() && !find("paddle").motion.is_static());
+}
+
+#[test]
+fn flat_scene_takes_two_coordinates() {
+    let scene = good(FLAT);
+    assert_eq!(scene.dimensions, Dimensions::Two);
+    assert_eq!(mpm(&scene).particles_per_cell, 4.0);
+    let Law::Sand(law) = scene.materials[0].law else {
+        panic!("sand expected");
+    };
+    assert_eq!(law.cone, ConeMatch::PlaneStrain);
+    let column = &scene.fills[0].shape;
+    assert!((column.distance(Vec3::new(0.25, 0.5, 0.0)) + 0.25).abs() < 1e-6);
+}
+
+#[test]
+fn document_gives_the_same_scene_again() {
+    for text in [MINIMAL, COMPLETE, FLAT] {
+        let scene = good(text);
+        let mut again = source(&scene.document);
+        again.name = "another name.toml".to_owned();
+        let second = load(&again, &Overrides::default()).unwrap();
+        assert_eq!(content(&second), content(&scene));
+        assert_eq!(second.document, scene.document);
+    }
+}
+
+#[test]
+fn document_with_overrides_gives_the_same_scene_again() {
+    let overrides = Overrides {
+        frames: Some(3),
+        scale: Some(0.5),
+        set: [
+            "materials.sand.young=3e6",
+            "materials.'hard sand'.poisson=0.2",
+            "fill.0.velocity=[0, 1, 0]",
+            "fill.ring.shape.torus.tube=0.15",
+            "fill.block.shape.difference.1.cylinder.radius=0.1",
+            "collider.floor.friction=0.3",
+            "collider.arm.motion.position.keyframes.1.value.0=0.2",
+            "collider.bowl.shape.revolution.profile.2.0=1.7",
+            "solver.kernel=quadratic",
+            "description=a bare sentence",
+            "emitter.spout.end=4",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    };
+    let scene = load(&source(COMPLETE), &overrides).unwrap_or_else(|e| panic!("{}", show(&e)));
+    assert_eq!(scene.frames, 3);
+    assert_eq!(mpm(&scene).dx, 0.1);
+    assert_eq!(mpm(&scene).kernel, Kernel::Quadratic);
+    assert_eq!(scene.fills[0].velocity, Vec3::Y);
+    assert_eq!(scene.colliders[0].friction, 0.3);
+    assert_eq!(scene.description, "a bare sentence");
+    let moved = scene.colliders[2].motion.pose(1.0).to_world(Vec3::X * 4.0);
+    assert!((moved.x - 4.2).abs() < 1e-5);
+    assert!(scene.document.contains("[[fill]] # the block"));
+    let again = good(&scene.document);
+    assert_eq!(content(&again), content(&scene));
+    assert_ne!(content(&scene), content(&good(COMPLETE)));
+}
+
+#[test]
+fn override_makes_tables_that_the_file_lacks() {
+    let scene = load_with(MINIMAL, &["check.max_speed=2", "gravity=[0,-1.62,0]"]).unwrap();
+    assert_eq!(scene.check.max_speed, Some(2.0));
+    assert_eq!(content(&good(&scene.document)), content(&scene));
+    let inline = load_with(FLAT, &["collider.floor.motion.velocity=[0,1]"]).unwrap();
+    assert!(!inline.colliders[0].motion.is_static());
+    assert_eq!(content(&good(&inline.document)), content(&inline));
+}
+
+#[test]
+fn scale_multiplies_the_resolution() {
+    for (scale, dx) in [(0.5, 0.04), (2.0, 0.01), (1.0, 0.02)] {
+        let overrides = Overrides {
+            scale: Some(scale),
+            ..Overrides::default()
+        };
+        let scene = load(&source(MINIMAL), &overrides).unwrap();
+        assert!((mpm(&scene).dx - dx).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn presets_are_sane_and_named_once() {
+    let presets = material_presets();
+    for (i, preset) in presets.iter().enumerate() {
+        assert!(presets[..i].iter().all(|p| p.name != preset.name));
+        let text = MINIMAL.replace("dry sand", preset.name);
+        assert_eq!(good(&text).materials[0], preset.material);
+        // The same through a material of the scene.
+        let own = format!("{text}[materials.own]\npreset = \"{}\"\n", preset.name);
+        let scene = good(&own.replace(
+            &format!("material = \"{}\"", preset.name),
+            "material = \"own\"",
+        ));
+        assert_eq!(scene.materials[0].law, preset.material.law);
+        assert_eq!(scene.materials[0].density, preset.material.density);
+    }
+}
+
+#[test]
+fn partly_buried_fill_is_fine() {
+    let text = FLAT.replace("min = [0, 0]", "min = [0, -0.5]");
+    good(&text);
+}
+
+#[test]
+fn scene_files_are_read_from_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pile.toml");
+    std::fs::write(&path, MINIMAL).unwrap();
+    let source = SceneSource::from_file(&path).unwrap();
+    assert_eq!(source.directory, folder.path());
+    let scene = load(&source, &Overrides::default()).unwrap();
+    assert_eq!(scene.name, "pile");
+
+    std::fs::write(&path, b"# sand\nname = \"\xff\"\n").unwrap();
+    let errors = SceneSource::from_file(&path).unwrap_err();
+    assert!(errors.messages()[0].contains("UTF-8"), "{errors:?}");
+    assert!(errors.messages()[0].contains("line 2"));
+    let missing = SceneSource::from_file(&folder.path().join("none.toml")).unwrap_err();
+    assert!(missing.messages()[0].contains("cannot read"));
+    let directory = SceneSource::from_file(folder.path()).unwrap_err();
+    assert!(directory.messages()[0].contains("folder"));
+}
