@@ -40,9 +40,7 @@ impl Kind {
 
     fn remedy(self) -> &'static str {
         match self {
-            Self::Frame => {
-                "use another frame, or remove its directory and write it again with `barchan run --resume`"
-            }
+            Self::Frame => "use another frame, or run the scene again",
             Self::Checkpoint => "an older checkpoint may still serve --resume",
         }
     }
