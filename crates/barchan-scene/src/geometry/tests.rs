@@ -224,7 +224,7 @@ fn an_infinite_slab_has_distances() {
     assert_eq!(slab.volume(Three), f64::INFINITY);
     assert_eq!(slab.volume(Two), 4.0);
     assert_eq!(slab.bounds().centre(), vec3(0.0, 1.0, 0.0));
-    let turned = slab.transformed(Quat::from_rotation_y(0.5 * 3.141_592_7), Vec3::X, 1.0);
+    let turned = slab.transformed(Quat::from_rotation_y(0.25 * TAU), Vec3::X, 1.0);
     assert!(turned.bounds().min.yz().is_finite() && turned.bounds().max.yz().is_finite());
 }
 
