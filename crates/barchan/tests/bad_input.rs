@@ -1,5 +1,7 @@
 //! What is wrong is said, with exit code 2 and nothing written.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod common;
 
 use common::{Place, SCENE, entries};

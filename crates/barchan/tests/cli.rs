@@ -1,5 +1,7 @@
 //! The commands, as a person calls them.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod common;
 
 use common::{Place, SCENE, entries};
@@ -233,4 +235,30 @@ fn a_closed_pipe_is_no_panic() {
     let outcome = common::Outcome::of(child.wait_with_output().unwrap());
     assert!(!outcome.stderr.contains("panicked"), "{outcome:?}");
     assert_eq!(outcome.code, Some(0));
+}
+
+#[test]
+fn the_scene_in_the_readme_is_valid() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = std::fs::read_to_string(readme).unwrap();
+    let (_, rest) = text.split_once("```toml\n").unwrap();
+    let (scene, _) = rest.split_once("```").unwrap();
+    let place = Place::new();
+    place.write("pile.toml", scene);
+    let estimate = place.json(&["check", "pile.toml", "--json"]);
+    assert!(
+        estimate["particles_over_the_run"].as_u64().unwrap() > 1000,
+        "{estimate}"
+    );
+    let summary = place.json(&[
+        "run",
+        "pile.toml",
+        "--scale",
+        "0.5",
+        "--frames",
+        "24",
+        "--json",
+    ]);
+    assert!(summary["emitted"].as_u64().unwrap() > 10, "{summary}");
+    assert_eq!(summary["emitted"], summary["particles"]);
 }

@@ -1,5 +1,6 @@
 //! Interrupted runs: killed, stopped, out of disk, damaged; and going on with them.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 #![cfg(unix)]
 
 mod common;
