@@ -108,8 +108,11 @@ fn shapes_stand_where_the_file_puts_them() {
     assert!(ring.distance(Vec3::new(0.0, 3.0, 1.0)) > 0.0);
     let floor = &scene.colliders[0].shape;
     assert!((floor.distance(Vec3::ZERO) - 1.0).abs() < 1e-6);
-    let mesh = scene.fills[3].shape.bounds();
-    assert!((mesh.min.x + 3.0).abs() < 0.1 && (mesh.max.x + 2.5).abs() < 0.1);
+    // The tetrahedron, half as large, 3 m to the left and 1 m up.
+    let mesh = &scene.fills[3].shape;
+    assert!(mesh.distance(Vec3::new(-2.9, 1.1, 0.1)) < 0.0);
+    assert!(mesh.distance(Vec3::new(-2.4, 1.1, 0.1)) > 0.0);
+    assert!(mesh.distance(Vec3::new(-3.1, 1.1, 0.1)) > 0.0);
 }
 
 #[test]

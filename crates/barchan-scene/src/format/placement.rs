@@ -117,10 +117,10 @@ impl Builder<'_> {
             if rate > RATE_MARGIN * most {
                 self.report.error(
                     rate_at,
-                    format!("{what} cannot pass {rate} kg/s: its mouth lets through about {most:.4} kg/s"),
+                    format!("{what} cannot pass {rate} kg/s: its mouth lets through about {} kg/s", short(most)),
                     format!(
-                        "lower the rate, enlarge the mouth (about {:.4} m²) or raise the speed ({speed} m/s)",
-                        mouth.area
+                        "lower the rate, enlarge the mouth (about {} m²) or raise the speed ({speed} m/s)",
+                        short(mouth.area)
                     ),
                 );
             }
@@ -145,6 +145,13 @@ impl Builder<'_> {
             );
         }
     }
+}
+
+/// A number with three digits.
+fn short(x: f64) -> String {
+    let digits = 2 - x.abs().max(1e-9).log10().floor() as i32;
+    let places = digits.clamp(0, 9) as usize;
+    format!("{x:.places$}")
 }
 
 fn holds(bounds: &Bounds, p: Vec3) -> bool {
