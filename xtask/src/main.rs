@@ -1,3 +1,122 @@
 //! Development commands: `cargo xtask test`.
 
-fn main() {}
+mod documentation;
+
+use clap::{Parser, Subcommand};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// Development commands
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything a change must pass: format, lints, tests, documentation
+    Test,
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Task::Test => test(),
+    }
+}
+
+/// Runs every stage, also after one has failed, and says at the end which did.
+fn test() -> ExitCode {
+    let clock = Instant::now();
+    let mut failed = Vec::new();
+    for (name, stage) in STAGES {
+        println!("── {name}");
+        let start = Instant::now();
+        let outcome = stage();
+        let seconds = start.elapsed().as_secs_f64();
+        match outcome {
+            Ok(()) => println!("── {name}: passed in {seconds:.0} s\n"),
+            Err(reason) => {
+                println!("── {name}: FAILED after {seconds:.0} s: {reason}\n");
+                failed.push(*name);
+            }
+        }
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    if failed.is_empty() {
+        println!("all {} stages passed in {seconds:.0} s", STAGES.len());
+        ExitCode::SUCCESS
+    } else {
+        println!("FAILED in {seconds:.0} s: {}", failed.join(", "));
+        ExitCode::FAILURE
+    }
+}
+
+type Stage = fn() -> Result<(), String>;
+
+/// Quick ones first. All cargo stages share the release profile, so that dependencies are built once.
+const STAGES: &[(&str, Stage)] = &[
+    ("tools", tools),
+    ("format", || cargo(&["fmt", "--all", "--check"])),
+    ("citations and paths", texts),
+    ("lints", || {
+        cargo(&[
+            "clippy",
+            "--release",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ])
+    }),
+    ("tests", || cargo(&["test", "--release", "--workspace"])),
+    ("documentation", || {
+        let mut command = Command::new("cargo");
+        command.args(["doc", "--release", "--workspace", "--no-deps"]);
+        run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+];
+
+/// Installs the parts of the toolchain that are missing.
+fn tools() -> Result<(), String> {
+    for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
+        let version = Command::new("cargo").args([program, "--version"]).output();
+        if !version.is_ok_and(|output| output.status.success()) {
+            run(Command::new("rustup").args(["component", "add", component]))?;
+        }
+    }
+    Ok(())
+}
+
+fn texts() -> Result<(), String> {
+    let root = repository();
+    let problems = documentation::problems(root).map_err(|e| e.to_string())?;
+    for problem in &problems {
+        println!("{problem}");
+    }
+    match problems.len() {
+        0 => Ok(()),
+        count => Err(format!("{count} problems")),
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    run(Command::new("cargo").args(arguments))
+}
+
+/// Runs a program in the repository; its output goes to the terminal as it comes.
+fn run(command: &mut Command) -> Result<(), String> {
+    let status = command.current_dir(repository()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => Err(format!("{command:?} could not be started: {error}")),
+    }
+}
+
+fn repository() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}

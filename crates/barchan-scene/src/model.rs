@@ -23,6 +23,8 @@ pub struct Scene {
     pub seed: u64,
     /// Box outside which particles are removed (and counted); `None`: unbounded.
     pub domain: Option<Bounds>,
+    /// Axes along which the domain repeats; only with a domain.
+    pub periodic: [bool; 3],
     /// Gravity over time.
     pub gravity: Gravity,
     /// Materials; fills and emitters refer to them by index.
@@ -259,6 +261,13 @@ pub struct MpmSpec {
     pub cfl: f64,
     /// Part of a cell that an elastic wave may cross in a step.
     pub elastic_cfl: f64,
+}
+
+impl MpmSpec {
+    /// Whether the transfer compares the grid's velocity with the one before forces.
+    pub fn needs_old_velocity(&self) -> bool {
+        matches!(self.transfer, Transfer::FlipPic { flip } if flip > 0.0)
+    }
 }
 
 /// B-spline degree.

@@ -1,5 +1,10 @@
 //! Solvers and what they share: sampling, laws, grids, colliders and the frame loop.
 
 pub mod collider;
+pub mod grid;
+pub mod material;
+pub mod math;
 pub mod sampling;
+pub mod simulation;
 pub mod solver;
+pub mod solvers;

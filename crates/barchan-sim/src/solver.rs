@@ -38,16 +38,12 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Runs `work` and adds its wall time to `stage`.
-    pub fn span<R>(&mut self, stage: &'static str, work: impl FnOnce() -> R) -> R {
-        let start = std::time::Instant::now();
-        let result = work();
-        let elapsed = start.elapsed();
+    /// Adds wall time to a stage.
+    pub fn add(&mut self, stage: &'static str, elapsed: Duration) {
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, total)) => *total += elapsed,
             None => self.stages.push((stage, elapsed)),
         }
-        result
     }
 
     /// Stages in the order they first ran, with their total wall time.
@@ -74,6 +70,17 @@ pub enum SolverError {
         quantity: &'static str,
         /// Time step [s].
         dt: f32,
+    },
+    /// A particle left the region that the grid can address.
+    #[error(
+        "particle {id} left the addressable grid at ({:.3e}, {:.3e}, {:.3e}) m; give the scene a domain, or a drain below it",
+        position.x, position.y, position.z
+    )]
+    OutOfRange {
+        /// Id of the particle.
+        id: u32,
+        /// Position [m].
+        position: Vec3,
     },
     /// The stable time step is too small to get anywhere.
     #[error(

@@ -55,6 +55,7 @@ impl Builder<'_> {
             frame_rate: document.number("frame_rate").unwrap_or(48.0),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
+            periodic: [false; 3],
             gravity: gravity?,
             materials: self
                 .substances

@@ -1,5 +1,19 @@
 //! Shapes → particles.
+//!
+//! Fills become particles at the start, emitters while the run goes on. Both take their points from one periodic
+//! Poisson-disk tile that is laid through all of space, so neighbouring fills fit together as if they were one.
 
+mod emitter;
+mod fill;
+mod random;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+pub use emitter::EmitterSampler;
+pub use fill::sample_fill;
+
+use barchan_scene::{Dimensions, Scene, SolverSpec};
 use glam::Vec3;
 
 /// Particles about to enter a solver. All of a batch share material, mass and volume.
@@ -17,4 +31,53 @@ pub struct Samples {
     pub volume: f32,
     /// Id of the first particle; the others count up.
     pub first_id: u32,
+}
+
+impl Samples {
+    /// No particles of a material.
+    pub(crate) fn none(material: usize) -> Self {
+        Self {
+            velocity_gradient: glam::Mat3::ZERO,
+            material,
+            ..Self::default()
+        }
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are no particles.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+}
+
+/// Particles per m³ (per m² in 2D).
+fn number_density(dx: f64, particles_per_cell: f64, dimensions: Dimensions) -> f64 {
+    particles_per_cell / dx.powi(dimensions.count() as i32)
+}
+
+/// About how many particles a scene will ever hold: all fills, and all emitters until the end. What colliders keep out
+/// and drains remove is not subtracted. `usize::MAX` when a region is unbounded.
+pub fn estimate_particles(scene: &Scene) -> usize {
+    let SolverSpec::Mpm(spec) = &scene.solver;
+    let density = number_density(spec.dx, spec.particles_per_cell, scene.dimensions);
+    let filled: f64 = scene
+        .fills
+        .iter()
+        .map(|f| f.shape.volume(scene.dimensions) * density)
+        .sum();
+    let duration = f64::from(scene.frames) / scene.frame_rate;
+    let emitted: f64 = scene
+        .emitters
+        .iter()
+        .map(|e| {
+            let rho = scene.materials.get(e.material).map_or(0.0, |m| m.density);
+            emitter::emitted_volume(e, rho, duration, scene.dimensions) * density
+        })
+        .sum();
+    // Casts saturate.
+    (filled + emitted).ceil() as usize
 }

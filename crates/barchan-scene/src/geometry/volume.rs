@@ -1,0 +1,124 @@
+//! Volumes and areas of shapes without a closed form, by adaptive subdivision.
+//!
+//! The distance never overestimates how far the surface is, so a cell whose centre is farther from the surface than its
+//! corners lies wholly inside or outside; only cells that the surface may cut are divided.
+
+use super::Geometry;
+use glam::{Vec2, Vec3};
+
+/// Relative change between two resolutions at which refinement stops.
+const TOLERANCE: f64 = 5e-4;
+
+/// Volume of a shape with finite bounds [m³].
+pub(super) fn volume(shape: &Geometry) -> f64 {
+    let bounds = shape.bounds();
+    if bounds.is_empty() {
+        return 0.0;
+    }
+    let (centre, half) = (bounds.centre(), 0.5 * bounds.size().max_element());
+    converge(5..=8, |depth| cells_3d(shape, centre, half, depth))
+}
+
+/// Area [m²] of the cut of a shape with the plane through `origin` spanned by the unit vectors `u` and `v`, inside the
+/// square of half-width `half` about `origin`.
+pub(super) fn area(shape: &Geometry, origin: Vec3, u: Vec3, v: Vec3, half: f32) -> f64 {
+    let plane = Plane { origin, u, v };
+    converge(7..=11, |depth| {
+        cells_2d(shape, &plane, Vec2::ZERO, half, depth)
+    })
+}
+
+/// Length [m] of the cut of a shape with the line through `origin` along the unit vector `u`, within `half` of `origin`.
+pub(super) fn length(shape: &Geometry, origin: Vec3, u: Vec3, half: f32) -> f64 {
+    converge(8..=18, |depth| cells_1d(shape, origin, u, 0.0, half, depth))
+}
+
+fn converge(depths: std::ops::RangeInclusive<u32>, mut estimate: impl FnMut(u32) -> f64) -> f64 {
+    let mut last = f64::NAN;
+    for depth in depths {
+        let next = estimate(depth);
+        // A shape that a coarse grid misses altogether is looked for with finer ones.
+        let settled = next > 0.0 && (next - last).abs() <= TOLERANCE * next;
+        last = next;
+        if settled {
+            break;
+        }
+    }
+    last
+}
+
+/// Part of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the centre
+/// to the farthest corner.
+fn inside_part(d: f32, reach: f32) -> f64 {
+    if reach > 0.0 {
+        f64::from((0.5 - 0.5 * d / reach).clamp(0.0, 1.0))
+    } else {
+        f64::from(u8::from(d < 0.0))
+    }
+}
+
+fn cells_3d(shape: &Geometry, centre: Vec3, half: f32, depth: u32) -> f64 {
+    let d = shape.distance(centre);
+    let whole = (2.0 * f64::from(half)).powi(3);
+    if d.abs() >= half * 1.733 {
+        return if d < 0.0 { whole } else { 0.0 };
+    }
+    if depth == 0 {
+        let n = shape.normal(centre).abs();
+        return whole * inside_part(d, half * n.element_sum());
+    }
+    let q = 0.5 * half;
+    (0..8u8)
+        .map(|i| {
+            let corner = Vec3::new(side(i, 0), side(i, 1), side(i, 2));
+            cells_3d(shape, centre + q * corner, q, depth - 1)
+        })
+        .sum()
+}
+
+struct Plane {
+    origin: Vec3,
+    u: Vec3,
+    v: Vec3,
+}
+
+fn cells_2d(shape: &Geometry, plane: &Plane, centre: Vec2, half: f32, depth: u32) -> f64 {
+    let p = plane.origin + centre.x * plane.u + centre.y * plane.v;
+    let d = shape.distance(p);
+    let whole = (2.0 * f64::from(half)).powi(2);
+    if d.abs() >= half * 1.415 {
+        return if d < 0.0 { whole } else { 0.0 };
+    }
+    if depth == 0 {
+        let n = shape.normal(p);
+        let reach = half * (n.dot(plane.u).abs() + n.dot(plane.v).abs());
+        return whole * inside_part(d, reach);
+    }
+    let q = 0.5 * half;
+    (0..4u8)
+        .map(|i| {
+            let corner = Vec2::new(side(i, 0), side(i, 1));
+            cells_2d(shape, plane, centre + q * corner, q, depth - 1)
+        })
+        .sum()
+}
+
+fn cells_1d(shape: &Geometry, origin: Vec3, u: Vec3, centre: f32, half: f32, depth: u32) -> f64 {
+    let p = origin + centre * u;
+    let d = shape.distance(p);
+    let whole = 2.0 * f64::from(half);
+    if d.abs() >= half * 1.001 {
+        return if d < 0.0 { whole } else { 0.0 };
+    }
+    if depth == 0 {
+        return whole * inside_part(d, half * shape.normal(p).dot(u).abs());
+    }
+    let q = 0.5 * half;
+    cells_1d(shape, origin, u, centre - q, q, depth - 1)
+        + cells_1d(shape, origin, u, centre + q, q, depth - 1)
+}
+
+/// −1 or 1: on which side of the centre child `i` lies along an axis.
+fn side(i: u8, axis: u8) -> f32 {
+    if i >> axis & 1 == 0 { -1.0 } else { 1.0 }
+}

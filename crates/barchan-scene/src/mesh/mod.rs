@@ -1,0 +1,260 @@
+//! Triangle meshes from files: OBJ, STL, PLY, glTF. Read, welded, checked, turned the right side out.
+
+mod gltf;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use crate::geometry::Bounds;
+use glam::Vec3;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Triangles that share vertices, counter-clockwise seen from outside.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TriangleMesh {
+    /// Vertices [m].
+    pub vertices: Vec<Vec3>,
+    /// Indices into the vertices.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Why a mesh file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MeshError {
+    /// The file cannot be opened or read.
+    #[error("{}: cannot read the mesh ({reason}); check the path, which is relative to the scene file", file.display())]
+    Unreadable {
+        /// File.
+        file: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// The ending of the name says nothing.
+    #[error("{}: unknown kind of mesh; give a file that ends in .obj, .stl, .ply, .gltf or .glb", file.display())]
+    UnknownFormat {
+        /// File.
+        file: PathBuf,
+    },
+    /// The file breaks the rules of its format.
+    #[error("{}: not a valid {format} file ({reason}); export the mesh again, with plain triangles or polygons", file.display())]
+    Parse {
+        /// File.
+        file: PathBuf,
+        /// Name of the format.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No triangle at all.
+    #[error("{}: the mesh has no triangles; export a surface, not points or lines", file.display())]
+    Empty {
+        /// File.
+        file: PathBuf,
+    },
+    /// A face names a vertex that is not there.
+    #[error("{}: a triangle names vertex {index}, but there are only {vertices} (counted from 0); export the mesh again", file.display())]
+    IndexOutOfRange {
+        /// File.
+        file: PathBuf,
+        /// The index.
+        index: u32,
+        /// Number of vertices.
+        vertices: usize,
+    },
+    /// NaN, infinite, or too far away for 32-bit distances.
+    #[error("{}: vertex {index} is not finite or farther than 10¹⁵ m from the origin; repair the mesh or the transform it was exported with", file.display())]
+    NotFinite {
+        /// File.
+        file: PathBuf,
+        /// First such vertex.
+        index: usize,
+    },
+    /// No extent, or no volume.
+    #[error("{}: the mesh encloses no volume; give it thickness, or set allow_open = true for a thin shell", file.display())]
+    Degenerate {
+        /// File.
+        file: PathBuf,
+    },
+    /// Edges with an odd number of triangles.
+    #[error("{}: the mesh is not watertight: {open_edges} of its edges are open; close the holes, or set allow_open = true for a thin shell", file.display())]
+    NotWatertight {
+        /// File.
+        file: PathBuf,
+        /// Number of open edges.
+        open_edges: usize,
+    },
+    /// Neighbouring triangles face opposite ways.
+    #[error("{}: {edges} edges join triangles that face opposite ways; recalculate the normals to point outside, or set allow_open = true for a thin shell", file.display())]
+    Inconsistent {
+        /// File.
+        file: PathBuf,
+        /// Number of such edges.
+        edges: usize,
+    },
+}
+
+/// Reads a mesh, welds vertices at the same place, drops triangles without corners, checks it and turns it right side
+/// out. `allow_open` accepts meshes with holes, which have no inside: see [`Geometry::mesh`](crate::Geometry::mesh).
+pub fn load_mesh(path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshError> {
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let format = match extension.as_str() {
+        "obj" => "OBJ",
+        "stl" => "STL",
+        "ply" => "PLY",
+        "gltf" | "glb" => "glTF",
+        _ => return Err(MeshError::UnknownFormat { file: path.into() }),
+    };
+    let bytes = std::fs::read(path).map_err(|e| MeshError::Unreadable {
+        file: path.into(),
+        reason: e.to_string(),
+    })?;
+    let raw = match format {
+        "OBJ" => read::obj(&bytes),
+        "STL" => read::stl(&bytes),
+        "PLY" => read::ply(&bytes),
+        _ => gltf::read(&bytes, path.parent().unwrap_or(Path::new(""))),
+    };
+    let raw = raw.map_err(|reason| MeshError::Parse {
+        file: path.into(),
+        format,
+        reason,
+    })?;
+    repair(raw, path, allow_open)
+}
+
+/// Welds, checks and orients what a reader found.
+fn repair(raw: TriangleMesh, path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshError> {
+    let file = || path.to_path_buf();
+    if raw.triangles.is_empty() {
+        return Err(MeshError::Empty { file: file() });
+    }
+    let vertices = raw.vertices.len();
+    if let Some(index) = raw
+        .triangles
+        .iter()
+        .flatten()
+        .find(|i| **i as usize >= vertices)
+    {
+        return Err(MeshError::IndexOutOfRange {
+            file: file(),
+            index: *index,
+            vertices,
+        });
+    }
+    // Squares of distances must stay finite.
+    let usable = |p: &Vec3| p.is_finite() && p.abs().max_element() <= 1e15;
+    if let Some(index) = raw.vertices.iter().position(|p| !usable(p)) {
+        return Err(MeshError::NotFinite {
+            file: file(),
+            index,
+        });
+    }
+    let mut mesh = weld(&raw);
+    let size = mesh.bounds().size();
+    if mesh.triangles.is_empty() || size.max_element() <= 1e-15 {
+        return Err(MeshError::Degenerate { file: file() });
+    }
+    let edges = mesh.edge_faults();
+    if allow_open && (edges.open > 0 || edges.inconsistent > 0) {
+        return Ok(mesh);
+    }
+    if edges.open > 0 {
+        return Err(MeshError::NotWatertight {
+            file: file(),
+            open_edges: edges.open,
+        });
+    }
+    if edges.inconsistent > 0 {
+        return Err(MeshError::Inconsistent {
+            file: file(),
+            edges: edges.inconsistent,
+        });
+    }
+    let volume = mesh.signed_volume();
+    if volume.abs() <= 1e-9 * f64::from(size.max_element()).powi(3) {
+        return Err(MeshError::Degenerate { file: file() });
+    }
+    if volume < 0.0 {
+        mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    Ok(mesh)
+}
+
+/// One vertex for each place, in the order of first use; without triangles that lost a corner.
+fn weld(raw: &TriangleMesh) -> TriangleMesh {
+    let mut mesh = TriangleMesh::default();
+    let mut places: HashMap<[u32; 3], u32> = HashMap::new();
+    for triangle in &raw.triangles {
+        let welded = triangle.map(|i| {
+            // Adding zero makes −0 and 0 the same place.
+            let p = raw.vertices[i as usize] + 0.0;
+            *places
+                .entry(p.to_array().map(f32::to_bits))
+                .or_insert_with(|| {
+                    mesh.vertices.push(p);
+                    mesh.vertices.len() as u32 - 1
+                })
+        });
+        let [a, b, c] = welded;
+        if a != b && b != c && c != a {
+            mesh.triangles.push(welded);
+        }
+    }
+    mesh
+}
+
+/// Edges that keep a mesh from being a closed, oriented surface.
+struct EdgeFaults {
+    /// With an odd number of triangles.
+    open: usize,
+    /// With an even number of triangles that do not pair up in opposite directions.
+    inconsistent: usize,
+}
+
+impl TriangleMesh {
+    /// The box around all vertices.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::from_points(self.vertices.iter().copied())
+    }
+
+    /// Edges that are open or join triangles facing opposite ways: zero for a mesh that encloses a volume.
+    pub fn open_edges(&self) -> usize {
+        let faults = self.edge_faults();
+        faults.open + faults.inconsistent
+    }
+
+    /// Volume [m³]; negative when the triangles face inwards.
+    pub fn signed_volume(&self) -> f64 {
+        let reference = self.bounds().centre().as_dvec3();
+        self.triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|v| self.vertices[v as usize].as_dvec3() - reference);
+                a.dot(b.cross(c)) / 6.0
+            })
+            .sum()
+    }
+
+    fn edge_faults(&self) -> EdgeFaults {
+        // Number of triangles and how many more run up than down, for each edge.
+        let mut edges: HashMap<[u32; 2], (u32, i32)> = HashMap::new();
+        for &[a, b, c] in &self.triangles {
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                let entry = edges.entry([from.min(to), from.max(to)]).or_default();
+                entry.0 += 1;
+                entry.1 += if from < to { 1 } else { -1 };
+            }
+        }
+        let open = edges.values().filter(|(n, _)| n % 2 == 1).count();
+        let inconsistent = edges
+            .values()
+            .filter(|(n, balance)| n % 2 == 0 && *balance != 0)
+            .count();
+        EdgeFaults { open, inconsistent }
+    }
+}

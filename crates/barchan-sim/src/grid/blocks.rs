@@ -1,0 +1,236 @@
+//! Block coordinates, the map from coordinate to index, and which blocks neighbour which.
+
+use super::{BLOCK, MAX_BLOCK};
+
+/// Integer position of a block, in blocks.
+pub type BlockCoord = [i32; 3];
+
+/// Marks a neighbour that does not exist.
+pub const NONE: u32 = u32::MAX;
+
+/// Packs a coordinate into a key that sorts by x, then z, then y.
+#[inline(always)]
+pub fn pack([x, y, z]: BlockCoord) -> u64 {
+    let part = |c: i32| u64::from((c + MAX_BLOCK + 1) as u32 & 0x1f_ffff);
+    part(x) << 42 | part(z) << 21 | part(y)
+}
+
+/// The coordinate of a key.
+#[inline(always)]
+pub fn unpack(key: u64) -> BlockCoord {
+    let part = |shift: u32| ((key >> shift) & 0x1f_ffff) as i32 - MAX_BLOCK - 1;
+    [part(42), part(0), part(21)]
+}
+
+/// Which of the 27 neighbours an offset in −1..=1 is.
+#[inline(always)]
+pub fn neighbour_index([x, y, z]: BlockCoord) -> usize {
+    ((x + 1) * 9 + (z + 1) * 3 + (y + 1)) as usize
+}
+
+/// Offsets of the 27 neighbours, in the order of [`neighbour_index`].
+pub fn neighbour_offsets() -> impl Iterator<Item = BlockCoord> {
+    (-1..=1).flat_map(|x| (-1..=1).flat_map(move |z| (-1..=1).map(move |y| [x, y, z])))
+}
+
+/// Open-addressing map from packed coordinate to index. Keeps its memory.
+#[derive(Debug, Default)]
+pub struct BlockMap {
+    slots: Vec<(u64, u32)>,
+    len: usize,
+}
+
+const EMPTY: u64 = u64::MAX;
+
+impl BlockMap {
+    /// Forgets all, keeps the memory.
+    pub fn clear(&mut self) {
+        self.slots.fill((EMPTY, 0));
+        self.len = 0;
+    }
+
+    /// Index of a key.
+    #[inline]
+    pub fn get(&self, key: u64) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(key) & mask;
+        loop {
+            let (k, index) = self.slots[slot];
+            if k == key {
+                return Some(index);
+            }
+            if k == EMPTY {
+                return None;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Index of a key, which becomes `fresh` when it was not there.
+    pub fn get_or_insert(&mut self, key: u64, fresh: u32) -> u32 {
+        if (self.len + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(key) & mask;
+        loop {
+            let (k, index) = self.slots[slot];
+            if k == key {
+                return index;
+            }
+            if k == EMPTY {
+                self.slots[slot] = (key, fresh);
+                self.len += 1;
+                return fresh;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        let larger = (self.slots.len() * 2).max(1024);
+        let old = std::mem::replace(&mut self.slots, vec![(EMPTY, 0); larger]);
+        self.len = 0;
+        for (key, index) in old.into_iter().filter(|(k, _)| *k != EMPTY) {
+            self.get_or_insert(key, index);
+        }
+    }
+}
+
+#[inline(always)]
+fn hash(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize
+}
+
+/// Particle blocks, the grid blocks around them, and who neighbours whom.
+#[derive(Debug, Default)]
+pub struct Topology {
+    /// Sorted keys of the blocks that hold particles.
+    pub particle_keys: Vec<u64>,
+    /// Sorted keys of the blocks that hold nodes: particle blocks and all their neighbours.
+    pub grid_keys: Vec<u64>,
+    /// For each particle block, the 27 grid blocks around it.
+    pub grid_around: Vec<[u32; 27]>,
+    /// For each grid block, the particle blocks around it, or [`NONE`].
+    pub particles_around: Vec<[u32; 27]>,
+    particle_map: BlockMap,
+    grid_map: BlockMap,
+}
+
+/// Number of blocks along each axis after which the domain repeats; 0 where it does not.
+pub type Period = [i32; 3];
+
+impl Topology {
+    /// Rebuilds everything from the sorted, distinct keys in `particle_keys`. `flat`: a 2D grid without z neighbours.
+    pub fn rebuild(&mut self, period: Period, flat: bool) {
+        self.particle_map.clear();
+        self.grid_map.clear();
+        self.grid_keys.clear();
+        for (i, &key) in self.particle_keys.iter().enumerate() {
+            self.particle_map.get_or_insert(key, i as u32);
+            for offset in neighbour_offsets().filter(|o| !flat || o[2] == 0) {
+                let around = pack(wrap(shift(unpack(key), offset), period));
+                let fresh = self.grid_keys.len() as u32;
+                if self.grid_map.get_or_insert(around, fresh) == fresh {
+                    self.grid_keys.push(around);
+                }
+            }
+        }
+        self.grid_keys.sort_unstable();
+        self.grid_map.clear();
+        for (i, &key) in self.grid_keys.iter().enumerate() {
+            self.grid_map.get_or_insert(key, i as u32);
+        }
+        let (particles, grid) = (&self.particle_map, &self.grid_map);
+        let table = |map: &BlockMap, key: u64| {
+            let mut around = [NONE; 27];
+            for offset in neighbour_offsets().filter(|o| !flat || o[2] == 0) {
+                let other = pack(wrap(shift(unpack(key), offset), period));
+                around[neighbour_index(offset)] = map.get(other).unwrap_or(NONE);
+            }
+            around
+        };
+        self.grid_around.clear();
+        self.grid_around
+            .extend(self.particle_keys.iter().map(|&k| table(grid, k)));
+        self.particles_around.clear();
+        self.particles_around
+            .extend(self.grid_keys.iter().map(|&k| table(particles, k)));
+    }
+}
+
+fn shift(a: BlockCoord, b: BlockCoord) -> BlockCoord {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+fn wrap(coord: BlockCoord, period: Period) -> BlockCoord {
+    std::array::from_fn(|i| {
+        if period[i] > 0 {
+            coord[i].rem_euclid(period[i])
+        } else {
+            coord[i]
+        }
+    })
+}
+
+/// First node of a block along each axis.
+pub fn first_node(coord: BlockCoord) -> [i32; 3] {
+    coord.map(|c| c * BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn keys_round_trip(c in prop::array::uniform3(-MAX_BLOCK..=MAX_BLOCK)) {
+            prop_assert_eq!(unpack(pack(c)), c);
+        }
+
+        #[test]
+        fn map_agrees_with_the_standard_one(keys in prop::collection::vec(0u64..500, 0..2000)) {
+            let mut map = BlockMap::default();
+            let mut standard = std::collections::HashMap::new();
+            for (i, &k) in keys.iter().enumerate() {
+                let want = *standard.entry(k).or_insert(i as u32);
+                prop_assert_eq!(map.get_or_insert(k, i as u32), want);
+            }
+            for k in 0..500 {
+                prop_assert_eq!(map.get(k), standard.get(&k).copied());
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_see_each_other() {
+        let mut t = Topology {
+            particle_keys: vec![pack([0, 0, 0]), pack([1, 0, 0])],
+            ..Default::default()
+        };
+        t.particle_keys.sort_unstable();
+        t.rebuild([0; 3], false);
+        assert_eq!(t.grid_keys.len(), 4 * 3 * 3);
+        for (p, around) in t.grid_around.iter().enumerate() {
+            for offset in neighbour_offsets() {
+                let g = around[neighbour_index(offset)] as usize;
+                let back = neighbour_index(offset.map(|o| -o));
+                assert_eq!(t.particles_around[g][back], p as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn a_period_closes_the_ring() {
+        let mut t = Topology {
+            particle_keys: vec![pack([0, 0, 0])],
+            ..Default::default()
+        };
+        t.rebuild([1, 0, 1], false);
+        assert_eq!(t.grid_keys.len(), 3);
+    }
+}

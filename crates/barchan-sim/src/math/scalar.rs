@@ -1,0 +1,110 @@
+//! One arithmetic for f32, f64 and SIMD lanes: a law is written once, tested in f64, and run sixteen particles at a time.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// A number, or a vector of numbers treated alike.
+pub trait Scalar:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Result of a comparison.
+    type Mask: Copy;
+    /// Cyclic Jacobi sweeps after which a 3×3 eigenproblem has converged to this type's precision.
+    const JACOBI_SWEEPS: usize;
+
+    /// A constant of the kind of `self`.
+    fn constant(self, value: f64) -> Self;
+    /// `self · b + c`, fused where the machine can.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Larger of two.
+    fn max(self, other: Self) -> Self;
+    /// ln(1 + self), accurate for small arguments; self > −1.
+    fn ln_1p(self) -> Self;
+    /// exp(self) − 1, accurate for small arguments.
+    fn exp_m1(self) -> Self;
+    /// Sine of an angle in [−π/2, π/2].
+    fn sin_quadrant(self) -> Self;
+    /// self < other.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// self ≥ other.
+    fn ge(self, other: Self) -> Self::Mask;
+    /// self = other.
+    fn equals(self, other: Self) -> Self::Mask;
+    /// Both.
+    fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Where `mask` holds `a`, elsewhere `b`.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+}
+
+macro_rules! impl_scalar {
+    ($float:ty, $sweeps:expr) => {
+        impl Scalar for $float {
+            type Mask = bool;
+            const JACOBI_SWEEPS: usize = $sweeps;
+
+            #[inline(always)]
+            fn constant(self, value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                <$float>::mul_add(self, b, c)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$float>::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$float>::abs(self)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                <$float>::max(self, other)
+            }
+            #[inline(always)]
+            fn ln_1p(self) -> Self {
+                <$float>::ln_1p(self)
+            }
+            #[inline(always)]
+            fn exp_m1(self) -> Self {
+                <$float>::exp_m1(self)
+            }
+            #[inline(always)]
+            fn sin_quadrant(self) -> Self {
+                <$float>::sin(self)
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn ge(self, other: Self) -> bool {
+                self >= other
+            }
+            #[inline(always)]
+            fn equals(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn and(a: bool, b: bool) -> bool {
+                a && b
+            }
+            #[inline(always)]
+            fn select(mask: bool, a: Self, b: Self) -> Self {
+                if mask { a } else { b }
+            }
+        }
+    };
+}
+
+impl_scalar!(f32, 4);
+impl_scalar!(f64, 7);

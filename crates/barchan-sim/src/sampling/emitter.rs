@@ -1,0 +1,192 @@
+//! Inflows: a column of packed material passes through a mouth.
+//!
+//! The column is the periodic tile, cut to the outline of the mouth. It advances with the speed s that carries the wanted
+//! mass through the mouth; the grain at depth c is born at start + c/s and flies on with the velocity of the emitter.
+//! Everything follows from the times asked for, so a resumed run needs no memory of what was emitted.
+
+use super::tile::Tile;
+use super::{Samples, number_density};
+use barchan_scene::{Dimensions, Emitter};
+use glam::{DVec3, Vec3};
+
+/// Makes the grains of an emitter for any interval of time.
+#[derive(Debug, Clone)]
+pub struct EmitterSampler {
+    /// Depth in the column [m] and place in the mouth [m], by depth.
+    grains: Vec<(f64, DVec3)>,
+    /// Length of the column after which it repeats [m].
+    period: f64,
+    /// Speed of the column [m/s].
+    sweep: f64,
+    velocity: DVec3,
+    start: f64,
+    end: f64,
+    area: f64,
+    volume: f64,
+    material: usize,
+}
+
+impl EmitterSampler {
+    /// Prepares an emitter of material with a bulk density [kg/m³].
+    ///
+    /// A mouth without area, or a velocity or rate of zero, emits nothing.
+    pub fn new(
+        emitter: &Emitter,
+        density: f64,
+        dx: f64,
+        particles_per_cell: f64,
+        dimensions: Dimensions,
+        seed: u64,
+    ) -> Self {
+        let velocity = planar(emitter.velocity, dimensions);
+        let area = emitter.shape.cross_section(velocity, dimensions);
+        let sweep = sweep_speed(emitter, density, area, dimensions);
+        let numbers = number_density(dx, particles_per_cell, dimensions);
+        let mut sampler = Self {
+            grains: Vec::new(),
+            period: 1.0,
+            sweep,
+            velocity: velocity.as_dvec3(),
+            start: emitter.start,
+            end: emitter.end,
+            area,
+            volume: 0.0,
+            material: emitter.material,
+        };
+        if area > 0.0 && area.is_finite() && sweep > 0.0 && sweep.is_finite() {
+            sampler.pack(emitter, numbers, dimensions, seed);
+        }
+        sampler
+    }
+
+    /// Cuts the column out of the tile; the grains of a period share the volume of the column.
+    fn pack(&mut self, emitter: &Emitter, numbers: f64, dimensions: Dimensions, seed: u64) {
+        let tile = Tile::cached(dimensions, seed);
+        self.period = (tile.len() as f64 / numbers).powf(1.0 / dimensions.count() as f64);
+        let bounds = emitter.shape.bounds();
+        let centre = planar(bounds.centre(), dimensions).as_dvec3();
+        let along = self.velocity.normalize();
+        let (u, v, size) = match dimensions {
+            Dimensions::Three => {
+                let (u, v) = along.any_orthonormal_pair();
+                (u, v, bounds.size())
+            }
+            Dimensions::Two => {
+                let u = DVec3::new(-along.y, along.x, 0.0);
+                (u, DVec3::ZERO, planar(bounds.size(), dimensions))
+            }
+        };
+        let tiles = (0.5 * f64::from(size.length()) / self.period).ceil() as i64;
+        let across = match dimensions {
+            Dimensions::Three => -tiles..tiles,
+            Dimensions::Two => 0..1,
+        };
+        for j in across {
+            for i in -tiles..tiles {
+                for p in &tile.points {
+                    let (a, b, c) = match dimensions {
+                        Dimensions::Three => (p.x, p.y, p.z),
+                        Dimensions::Two => (p.x, 0.0, p.y),
+                    };
+                    let offset = (i as f64 + f64::from(a)) * u + (j as f64 + f64::from(b)) * v;
+                    let place = centre + self.period * offset;
+                    if emitter.shape.distance(place.as_vec3()) < 0.0 {
+                        self.grains.push((self.period * f64::from(c), place));
+                    }
+                }
+            }
+        }
+        if self.grains.is_empty() {
+            // A mouth narrower than the gaps between grains: one after the other through its centre.
+            let count = (self.area * self.period * numbers).ceil().max(1.0);
+            let step = self.period / count;
+            self.grains = (0..count as usize)
+                .map(|i| ((i as f64 + 0.5) * step, centre))
+                .collect();
+        }
+        self.grains.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.volume = self.area * self.period / self.grains.len() as f64;
+    }
+
+    /// The grains born in [from, to) [s], where they are at the time `to`.
+    pub fn emit(&self, from: f64, to: f64, first_id: u32) -> Samples {
+        let mut out = Samples::none(self.material);
+        out.volume = self.volume as f32;
+        out.first_id = first_id;
+        let (first, last) = (from.max(self.start), to.min(self.end));
+        if self.grains.is_empty() || first >= last || first.is_nan() || last.is_nan() {
+            return out;
+        }
+        let depth = |t: f64| (t - self.start) * self.sweep;
+        // Depths only narrow the search, with room for rounding; the birth times decide.
+        let slack = 1e-9 * (depth(last).abs() + self.period);
+        let periods = |c: f64| (c / self.period).floor();
+        let mut period = periods(depth(first) - slack).max(0.0);
+        while period <= periods(depth(last) + slack) {
+            let base = period * self.period;
+            let low = depth(first) - slack - base;
+            let begin = self.grains.partition_point(|g| g.0 < low);
+            let high = depth(last) + slack - base;
+            for (c, place) in self.grains[begin..].iter().take_while(|g| g.0 <= high) {
+                let birth = self.start + (base + c) / self.sweep;
+                if first <= birth && birth < last {
+                    let p = *place + self.velocity * (to - birth);
+                    out.position.push(p.as_vec3());
+                }
+            }
+            period += 1.0;
+        }
+        out.velocity = vec![self.velocity.as_vec3(); out.position.len()];
+        out
+    }
+
+    /// Area of the mouth [m²] (in 2D: its width times 1 m).
+    pub fn mouth_area(&self) -> f64 {
+        self.area
+    }
+
+    /// About how many grains are born in the first `duration` seconds of the run; never too few.
+    pub fn max_count_estimate(&self, duration: f64) -> usize {
+        let time = (duration.min(self.end) - self.start).max(0.0);
+        if self.grains.is_empty() || time == 0.0 {
+            return 0;
+        }
+        let periods = (time * self.sweep / self.period).ceil();
+        (periods * self.grains.len() as f64) as usize
+    }
+}
+
+/// Volume of material [m³] that an emitter gives in the first `duration` seconds of the run.
+pub(super) fn emitted_volume(
+    emitter: &Emitter,
+    density: f64,
+    duration: f64,
+    dimensions: Dimensions,
+) -> f64 {
+    let area = emitter
+        .shape
+        .cross_section(planar(emitter.velocity, dimensions), dimensions);
+    let sweep = sweep_speed(emitter, density, area, dimensions);
+    let time = (duration.min(emitter.end) - emitter.start).max(0.0);
+    if area > 0.0 && sweep > 0.0 {
+        area * sweep * time
+    } else {
+        0.0
+    }
+}
+
+fn sweep_speed(emitter: &Emitter, density: f64, area: f64, dimensions: Dimensions) -> f64 {
+    let speed = f64::from(planar(emitter.velocity, dimensions).length());
+    match emitter.rate {
+        Some(rate) if speed > 0.0 => rate / (density * area),
+        _ => speed,
+    }
+}
+
+/// The vector, without its z in 2D.
+fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
+    match dimensions {
+        Dimensions::Two => Vec3::new(v.x, v.y, 0.0),
+        Dimensions::Three => v,
+    }
+}

@@ -1,0 +1,193 @@
+//! Regions that are full of material at the start.
+
+use super::tile::{BLOCKS, Tile};
+use super::{Samples, number_density};
+use barchan_scene::{Bounds, Dimensions, Fill, Geometry, Sampling};
+use glam::{DVec3, Mat3, Vec3};
+use rayon::prelude::*;
+
+/// Fills a shape with particles, leaving out the points for which `excluded` holds (those inside colliders).
+///
+/// The particles share the volume of the shape, less what was left out: mass is right however coarse the sampling. The
+/// result depends on the seed but not on the number of threads. An unbounded shape gives no particles.
+pub fn sample_fill(
+    fill: &Fill,
+    dx: f64,
+    particles_per_cell: f64,
+    dimensions: Dimensions,
+    seed: u64,
+    excluded: &(dyn Fn(Vec3) -> bool + Sync),
+) -> Samples {
+    let volume = fill.shape.volume(dimensions);
+    let density = number_density(dx, particles_per_cell, dimensions);
+    if !(volume.is_finite() && density.is_finite() && density > 0.0) {
+        return Samples::none(fill.material);
+    }
+    let bricks = match fill.sampling {
+        Sampling::Poisson => Bricks::poisson(density, dimensions, seed),
+        Sampling::Lattice => Bricks::lattice(dx, particles_per_cell, dimensions),
+    };
+    let batches: Vec<Batch> = bricks
+        .covering(&fill.shape.bounds())
+        .into_par_iter()
+        .map(|corner| bricks.sample(corner, &fill.shape, excluded))
+        .collect();
+    let inside: usize = batches.iter().map(|b| b.inside).sum();
+    let position: Vec<Vec3> = batches.into_iter().flat_map(|b| b.kept).collect();
+    let velocity = position
+        .par_iter()
+        .map(|p| fill.velocity + fill.spin.cross(*p - fill.spin_center))
+        .collect();
+    Samples {
+        position,
+        velocity,
+        velocity_gradient: cross_matrix(fill.spin),
+        material: fill.material,
+        volume: (volume / inside.max(1) as f64) as f32,
+        first_id: 0,
+    }
+}
+
+/// The matrix that takes x to ω × x.
+fn cross_matrix(w: Vec3) -> Mat3 {
+    Mat3::from_cols(w.cross(Vec3::X), w.cross(Vec3::Y), w.cross(Vec3::Z))
+}
+
+/// A pattern of points that repeats along all axes, cut into bricks.
+struct Bricks {
+    dimensions: Dimensions,
+    /// Period of the pattern [m].
+    period: f64,
+    /// Bricks along an axis of a period.
+    per_period: i64,
+    /// Points of each brick of a period, in periods.
+    points: Vec<Vec<DVec3>>,
+}
+
+/// What a brick contributes.
+struct Batch {
+    /// Points inside the shape.
+    inside: usize,
+    /// Those not excluded [m].
+    kept: Vec<Vec3>,
+}
+
+impl Bricks {
+    fn poisson(density: f64, dimensions: Dimensions, seed: u64) -> Self {
+        let tile = Tile::cached(dimensions, seed);
+        let period = (tile.len() as f64 / density).powf(1.0 / dimensions.count() as f64);
+        let points = tile
+            .starts
+            .windows(2)
+            .map(|range| {
+                let block = &tile.points[range[0]..range[1]];
+                block.iter().map(|p| p.as_dvec3()).collect()
+            })
+            .collect();
+        Self {
+            dimensions,
+            period,
+            per_period: BLOCKS as i64,
+            points,
+        }
+    }
+
+    /// Bricks of 4 cells along an axis, each cell with the same even pattern.
+    fn lattice(dx: f64, particles_per_cell: f64, dimensions: Dimensions) -> Self {
+        const CELLS: usize = 4;
+        let root = particles_per_cell.powf(1.0 / dimensions.count() as f64);
+        let side = CELLS * (root.round() as usize).clamp(1, 64);
+        let depth = if dimensions == Dimensions::Three {
+            side
+        } else {
+            1
+        };
+        let mut points = Vec::with_capacity(side * side * depth);
+        for k in 0..depth {
+            for j in 0..side {
+                for i in 0..side {
+                    let p = DVec3::new(i as f64, j as f64, k as f64) + 0.5;
+                    points.push(p / side as f64);
+                }
+            }
+        }
+        Self {
+            dimensions,
+            period: CELLS as f64 * dx,
+            per_period: 1,
+            points: vec![points],
+        }
+    }
+
+    /// Edge of a brick [m].
+    fn edge(&self) -> f64 {
+        self.period / self.per_period as f64
+    }
+
+    /// All bricks that touch a box, in a fixed order. Nothing for an infinite box.
+    fn covering(&self, bounds: &Bounds) -> Vec<[i64; 3]> {
+        let edge = self.edge();
+        let range = |axis: usize| {
+            let (low, high) = (f64::from(bounds.min[axis]), f64::from(bounds.max[axis]));
+            if self.dimensions == Dimensions::Two && axis == 2 {
+                0..1
+            } else if low.is_finite() && high.is_finite() {
+                (low / edge).floor() as i64..(high / edge).floor() as i64 + 1
+            } else {
+                0..0
+            }
+        };
+        let mut out = Vec::new();
+        for k in range(2) {
+            for j in range(1) {
+                for i in range(0) {
+                    out.push([i, j, k]);
+                }
+            }
+        }
+        out
+    }
+
+    fn sample(
+        &self,
+        brick: [i64; 3],
+        shape: &Geometry,
+        excluded: &(dyn Fn(Vec3) -> bool + Sync),
+    ) -> Batch {
+        let mut batch = Batch {
+            inside: 0,
+            kept: Vec::new(),
+        };
+        let flat = self.dimensions == Dimensions::Two;
+        let edge = self.edge();
+        let corner = DVec3::from_array(brick.map(|i| i as f64 * edge));
+        let mut centre = corner + 0.5 * edge;
+        if flat {
+            centre.z = 0.0;
+        }
+        // The margin covers rounding of the coordinates.
+        let reach = (edge * 0.8661) as f32 * 1.001 + 1e-6 * centre.as_vec3().abs().max_element();
+        let distance = shape.distance(centre.as_vec3());
+        if distance > reach {
+            return batch;
+        }
+        let all_inside = distance < -reach;
+        let local = brick.map(|i| i.rem_euclid(self.per_period) as usize);
+        let period = brick.map(|i| i.div_euclid(self.per_period) as f64);
+        let n = self.per_period as usize;
+        let index = local[0] + n * (local[1] + n * if flat { 0 } else { local[2] });
+        for u in &self.points[index] {
+            let mut p = ((DVec3::from_array(period) + *u) * self.period).as_vec3();
+            if flat {
+                p.z = 0.0;
+            }
+            if all_inside || shape.distance(p) < 0.0 {
+                batch.inside += 1;
+                if !excluded(p) {
+                    batch.kept.push(p);
+                }
+            }
+        }
+        batch
+    }
+}

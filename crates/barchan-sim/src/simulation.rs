@@ -1,0 +1,628 @@
+//! The only frame loop: samples the scene, then alternates between the solver and everything around it.
+//!
+//! ```text
+//! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for people), save (to go on from)
+//!                                  │ emit · choose a step · pose the bodies · solver step · remove
+//! ```
+//!
+//! All that decides how a run goes on is in the solver's state and in [`State`]; both are in the checkpoint bit by bit, so
+//! a resumed run cannot be told from one that was never stopped.
+
+mod record;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use crate::collider::{BodyImpulses, Colliders};
+use crate::sampling::{EmitterSampler, Samples, sample_fill};
+use crate::solver::{Solver, SolverError, StepContext, Timings};
+use crate::solvers;
+use barchan_frame::{Checkpoint, Frame};
+use barchan_scene::{Bounds, Dimensions, Drain, Gravity, Scene, SolverSpec};
+use glam::Vec3;
+use state::State;
+use std::time::{Duration, Instant};
+
+/// Part of a cell that the fastest emitter may move between two batches of grains.
+const EMISSION_PART: f64 = 0.25;
+/// Part of a cell that the fastest particle may move between two looks for particles to remove.
+const REMOVAL_PART: f64 = 0.5;
+/// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
+const MAX_STEPS_PER_FRAME: f64 = 1e7;
+
+/// Why a simulation could not begin or go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// The solver refuses the scene.
+    #[error("the solver cannot run this scene: {0}")]
+    Setup(SolverError),
+    /// A fill gives no particle at all.
+    #[error(
+        "fill `{name}` gives no particles: it is thinner than a cell (solver.dx = {dx} m), or lies inside colliders or \
+         earlier fills; refine solver.dx or move it"
+    )]
+    EmptyFill {
+        /// Name of the fill.
+        name: String,
+        /// Grid spacing [m].
+        dx: f64,
+    },
+    /// A fill begins outside the domain.
+    #[error(
+        "fill `{name}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m; enlarge `domain` \
+         or move the fill",
+        position.x, position.y, position.z
+    )]
+    OutsideDomain {
+        /// Name of the fill.
+        name: String,
+        /// How many particles.
+        count: usize,
+        /// Where the first of them is [m].
+        position: Vec3,
+    },
+    /// An emitter's mouth lies inside a collider.
+    #[error(
+        "emitter `{emitter}` begins inside collider `{collider}`; move its shape out of the collider"
+    )]
+    EmitterInCollider {
+        /// Name of the emitter.
+        emitter: String,
+        /// Name of the collider.
+        collider: String,
+    },
+    /// Ids are 32 bits wide.
+    #[error(
+        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
+    )]
+    TooManyParticles,
+    /// The solver stopped.
+    #[error("frame {frame}: {source}")]
+    Solver {
+        /// The frame being computed.
+        frame: u32,
+        /// Why.
+        source: SolverError,
+    },
+    /// A checkpoint cannot be used.
+    #[error("the checkpoint cannot be used: {0}; start again without --resume")]
+    Checkpoint(String),
+    /// A checkpoint was asked for in the middle of a frame.
+    #[error("a checkpoint can only be written between frames")]
+    MidFrame,
+}
+
+impl SimulationError {
+    /// Whether the scene is at fault, not the run.
+    pub fn is_scene_error(&self) -> bool {
+        matches!(
+            self,
+            Self::Setup(_)
+                | Self::EmptyFill { .. }
+                | Self::OutsideDomain { .. }
+                | Self::EmitterInCollider { .. }
+                | Self::TooManyParticles
+        )
+    }
+}
+
+/// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Leave the frame unfinished. Calling `advance_frame` again goes on with it.
+    Stop,
+}
+
+/// Where the run stands, after a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The frame being computed, from 1.
+    pub frame: u32,
+    /// Part of that frame that is done, in [0, 1].
+    pub part: f64,
+    /// Simulated time [s].
+    pub time: f64,
+    /// The step just taken [s].
+    pub dt: f64,
+    /// Particles now.
+    pub particles: usize,
+    /// Steps since the beginning of the run.
+    pub substeps: u64,
+}
+
+/// What a run has counted since its beginning, resumed or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counters {
+    /// Solver steps.
+    pub substeps: u64,
+    /// Particles advanced by a step, summed over all steps.
+    pub particle_substeps: u64,
+    /// Particles emitted, by emitter in scene order.
+    pub emitted: Vec<u64>,
+    /// Particles removed, by drain in scene order.
+    pub drained: Vec<u64>,
+    /// Particles that left the domain.
+    pub left_domain: u64,
+}
+
+/// A scene in motion.
+pub struct Simulation {
+    frame_rate: f64,
+    dx: f64,
+    cfl: f64,
+    dimensions: Dimensions,
+    gravity: Gravity,
+    domain: Option<Bounds>,
+    drains: Vec<Drain>,
+    inflows: Vec<Inflow>,
+    densities: Vec<f64>,
+    solver: Box<dyn Solver>,
+    colliders: Colliders,
+    impulses: BodyImpulses,
+    timings: Timings,
+    solver_wall: Duration,
+    particle_substeps_here: u64,
+    state: State,
+}
+
+struct Inflow {
+    name: String,
+    speed: f64,
+    end: f64,
+    sampler: EmitterSampler,
+}
+
+impl Simulation {
+    /// Builds the scene's solver and fills it with particles, at t = 0.
+    pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
+        Self::with_solver(
+            scene,
+            solvers::build(scene).map_err(SimulationError::Setup)?,
+        )
+    }
+
+    /// As [`Self::new`], with a solver of the caller's.
+    pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
+        let mut simulation = Self::empty(scene, solver);
+        simulation.refuse_blocked_emitters(scene)?;
+        for index in 0..scene.fills.len() {
+            simulation.fill(scene, index)?;
+        }
+        Ok(simulation)
+    }
+
+    /// Builds the scene's solver and puts it where `checkpoint` left off.
+    pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
+        let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
+        let mut simulation = Self::empty(scene, solver);
+        simulation.load(checkpoint)?;
+        Ok(simulation)
+    }
+
+    /// Everything but particles.
+    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
+        let SolverSpec::Mpm(spec) = &scene.solver;
+        let inflows: Vec<Inflow> = (0..)
+            .zip(&scene.emitters)
+            .map(|(index, emitter)| Inflow {
+                name: emitter.name.clone(),
+                speed: f64::from(emitter.velocity.length()),
+                end: emitter.end,
+                sampler: EmitterSampler::new(
+                    emitter,
+                    scene
+                        .materials
+                        .get(emitter.material)
+                        .map_or(0.0, |m| m.density),
+                    spec.dx,
+                    spec.particles_per_cell,
+                    scene.dimensions,
+                    stream(scene.seed, 1, index),
+                ),
+            })
+            .collect();
+        Self {
+            frame_rate: scene.frame_rate,
+            dx: spec.dx,
+            cfl: spec.cfl,
+            dimensions: scene.dimensions,
+            gravity: scene.gravity.clone(),
+            domain: scene.domain,
+            drains: scene.drains.clone(),
+            densities: scene.materials.iter().map(|m| m.density).collect(),
+            solver,
+            colliders: Colliders::new(&scene.colliders),
+            impulses: BodyImpulses::zero(scene.colliders.len()),
+            timings: Timings::default(),
+            solver_wall: Duration::ZERO,
+            particle_substeps_here: 0,
+            state: State::new(inflows.len(), scene.drains.len()),
+            inflows,
+        }
+    }
+
+    /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
+    fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
+        let SolverSpec::Mpm(spec) = &scene.solver;
+        let fill = &scene.fills[index];
+        let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);
+        let mut samples = self.timings.span("sampling", || {
+            sample_fill(
+                fill,
+                spec.dx,
+                spec.particles_per_cell,
+                scene.dimensions,
+                stream(scene.seed, 0, index as u64),
+                &|p| {
+                    colliders.list.iter().any(|c| c.distance(p) < 0.0)
+                        || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
+                },
+            )
+        });
+        if samples.position.is_empty() {
+            return Err(SimulationError::EmptyFill {
+                name: fill.name.clone(),
+                dx: spec.dx,
+            });
+        }
+        let out = |p: &&Vec3| outside(self.domain, self.dimensions, **p);
+        if let Some(&position) = samples.position.iter().find(out) {
+            return Err(SimulationError::OutsideDomain {
+                name: fill.name.clone(),
+                count: samples.position.iter().filter(out).count(),
+                position,
+            });
+        }
+        samples.first_id = self.state.next_id;
+        self.state.next_id = next_id(self.state.next_id, &samples)?;
+        self.solver.emit(&samples).map_err(SimulationError::Setup)
+    }
+
+    /// Grains born inside a collider could never leave it.
+    fn refuse_blocked_emitters(&self, scene: &Scene) -> Result<(), SimulationError> {
+        for (emitter, inflow) in scene.emitters.iter().zip(&self.inflows) {
+            let moment = 0.5 * self.dx / inflow.speed.max(1e-9);
+            let first = inflow
+                .sampler
+                .emit(emitter.start, emitter.start + moment, 0);
+            let mut colliders = self.colliders.clone();
+            colliders.pose(emitter.start, moment);
+            let blocked = |p: &Vec3| colliders.list.iter().find(|c| c.distance(*p) < 0.0);
+            if let Some(collider) = first.position.iter().find_map(blocked) {
+                return Err(SimulationError::EmitterInCollider {
+                    emitter: emitter.name.clone(),
+                    collider: collider.name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Advances to the end of the next frame, which is the time (frame + 1) / frame_rate exactly. `watch` is called after
+    /// every step; when it says [`Control::Stop`] the frame is left unfinished.
+    pub fn advance_frame(
+        &mut self,
+        watch: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Control, SimulationError> {
+        let frame = self.state.frame + 1;
+        let end = f64::from(frame) / self.frame_rate;
+        if self.is_between_frames() {
+            self.impulses.clear();
+            self.state.frame_substeps = 0;
+        }
+        while self.state.time < end {
+            let dt = self.step_towards(end).map_err(|e| e.at(frame))?;
+            let progress = self.progress(dt);
+            if watch(&progress) == Control::Stop && self.state.time < end {
+                return Ok(Control::Stop);
+            }
+        }
+        self.emit_until_now().map_err(|e| e.at(frame))?;
+        self.remove_lost();
+        self.state.frame = frame;
+        Ok(Control::Continue)
+    }
+
+    /// One solver step and what surrounds it; returns its length [s].
+    fn step_towards(&mut self, end: f64) -> Result<f64, StepFailure> {
+        if self.state.time - self.state.emitted_until >= self.emission_interval() {
+            self.emit_until_now()?;
+        }
+        let (dt, is_last) = self.choose_step(end)?;
+        let time = self.state.time;
+        let before = self.solver.particles();
+        let mut context = StepContext {
+            dt: dt as f32,
+            time,
+            gravity: self.gravity.at(time + 0.5 * dt),
+            colliders: &self.colliders,
+            impulses: &mut self.impulses,
+            timings: &mut self.timings,
+        };
+        let start = Instant::now();
+        let stats = self.solver.step(&mut context)?;
+        self.solver_wall += start.elapsed();
+
+        let dt = f64::from(dt as f32);
+        self.state.time = if is_last { end } else { time + dt };
+        self.state.substeps += 1;
+        self.state.frame_substeps += 1;
+        self.state.particle_substeps += before as u64;
+        self.particle_substeps_here += before as u64;
+        self.state.travelled += f64::from(stats.max_speed) * dt;
+        if self.state.travelled > REMOVAL_PART * self.dx {
+            self.remove_lost();
+        }
+        Ok(dt)
+    }
+
+    /// The step to take now [s], and whether it ends the frame. Poses the colliders for it.
+    fn choose_step(&mut self, end: f64) -> Result<(f64, bool), SolverError> {
+        let time = self.state.time;
+        let remaining = end - time;
+        let stable = f64::from(self.solver.max_dt()?).min(self.emission_interval());
+        self.refuse_tiny(stable, || "the solver's own limit".into())?;
+        let mut dt = fit(stable, remaining);
+        // A shorter step may reveal a faster body (its speed is a mean over the step), hence more than one pass.
+        for _ in 0..8 {
+            self.colliders.pose(time, dt);
+            let speed = f64::from(self.colliders.max_speed());
+            if speed * dt <= self.cfl * self.dx {
+                break;
+            }
+            let limit = self.cfl * self.dx / speed;
+            self.refuse_tiny(limit, || format!("a collider moves at {speed:.3e} m/s"))?;
+            dt = fit(limit.min(dt), remaining);
+            self.colliders.pose(time, dt);
+        }
+        Ok((dt, dt == remaining))
+    }
+
+    fn refuse_tiny(&self, dt: f64, reason: impl FnOnce() -> String) -> Result<(), SolverError> {
+        if dt >= 1.0 / (self.frame_rate * MAX_STEPS_PER_FRAME) {
+            return Ok(());
+        }
+        Err(SolverError::StepTooSmall {
+            dt: dt as f32,
+            reason: reason(),
+        })
+    }
+
+    /// Time in which the fastest emitter that still runs moves by [`EMISSION_PART`] of a cell [s].
+    fn emission_interval(&self) -> f64 {
+        let running = self
+            .inflows
+            .iter()
+            .filter(|e| self.state.emitted_until < e.end);
+        let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
+        if fastest > 0.0 {
+            EMISSION_PART * self.dx / fastest
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Adds the grains born since the last batch, where they are now.
+    fn emit_until_now(&mut self) -> Result<(), StepFailure> {
+        let (from, to) = (self.state.emitted_until, self.state.time);
+        if from >= to {
+            return Ok(());
+        }
+        for (index, inflow) in self.inflows.iter().enumerate() {
+            let first_id = self.state.next_id;
+            let samples = self
+                .timings
+                .span("emission", || inflow.sampler.emit(from, to, first_id));
+            if samples.position.is_empty() {
+                continue;
+            }
+            self.state.next_id = next_id(first_id, &samples)?;
+            self.state.emitted[index] += samples.position.len() as u64;
+            self.solver.emit(&samples)?;
+        }
+        self.state.emitted_until = to;
+        Ok(())
+    }
+
+    /// Removes and counts what lies in an open drain or outside the domain.
+    fn remove_lost(&mut self) {
+        let time = self.state.time;
+        let solver = &mut self.solver;
+        let (state, drains) = (&mut self.state, &self.drains);
+        let (domain, dimensions) = (self.domain, self.dimensions);
+        self.timings.span("removal", || {
+            for (drain, count) in drains.iter().zip(&mut state.drained) {
+                if (drain.start..=drain.end).contains(&time) {
+                    *count += solver.remove(&|p| drain.shape.distance(p) < 0.0) as u64;
+                }
+            }
+            if domain.is_some() {
+                state.left_domain += solver.remove(&|p| outside(domain, dimensions, p)) as u64;
+            }
+        });
+        self.state.travelled = 0.0;
+    }
+
+    /// The particles now, with statistics and bodies beside them.
+    pub fn write_frame(&mut self) -> Result<Frame, SimulationError> {
+        let mut frame = Frame {
+            index: self.state.frame,
+            time: self.state.time,
+            ..Frame::default()
+        };
+        self.solver
+            .write_frame(&mut frame)
+            .map_err(|source| SimulationError::Solver {
+                frame: self.state.frame,
+                source,
+            })?;
+        let statistics = record::statistics(self, &frame);
+        let bodies = record::bodies(self);
+        frame.attributes.insert("statistics".into(), statistics);
+        frame.attributes.insert("bodies".into(), bodies);
+        Ok(frame)
+    }
+
+    /// The exact state, to go on from. Only between frames.
+    pub fn save(&mut self) -> Result<Checkpoint, SimulationError> {
+        if !self.is_between_frames() {
+            return Err(SimulationError::MidFrame);
+        }
+        let mut checkpoint = Checkpoint {
+            index: self.state.frame,
+            time: self.state.time,
+            ..Checkpoint::default()
+        };
+        self.solver
+            .save(&mut checkpoint)
+            .map_err(|source| SimulationError::Solver {
+                frame: self.state.frame,
+                source,
+            })?;
+        let state = self.state.to_json();
+        checkpoint.attributes.insert(state::ATTRIBUTE.into(), state);
+        Ok(checkpoint)
+    }
+
+    /// Puts the simulation where `checkpoint` left off.
+    pub fn load(&mut self, checkpoint: &Checkpoint) -> Result<(), SimulationError> {
+        let state = State::from_json(checkpoint.attributes.get(state::ATTRIBUTE))
+            .map_err(SimulationError::Checkpoint)?;
+        if state.emitted.len() != self.inflows.len() || state.drained.len() != self.drains.len() {
+            return Err(SimulationError::Checkpoint(
+                "its emitters or drains are not those of the scene".into(),
+            ));
+        }
+        if state.time != f64::from(state.frame) / self.frame_rate {
+            return Err(SimulationError::Checkpoint(format!(
+                "its time ({} s) is not that of frame {} at {} frames a second",
+                state.time, state.frame, self.frame_rate
+            )));
+        }
+        self.solver
+            .load(checkpoint)
+            .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
+        self.state = state;
+        self.impulses.clear();
+        Ok(())
+    }
+
+    fn is_between_frames(&self) -> bool {
+        self.state.time == f64::from(self.state.frame) / self.frame_rate
+    }
+
+    fn progress(&self, dt: f64) -> Progress {
+        let begin = f64::from(self.state.frame) / self.frame_rate;
+        Progress {
+            frame: self.state.frame + 1,
+            part: ((self.state.time - begin) * self.frame_rate).clamp(0.0, 1.0),
+            time: self.state.time,
+            dt,
+            particles: self.solver.particles(),
+            substeps: self.state.substeps,
+        }
+    }
+
+    /// The last whole frame.
+    pub fn frame(&self) -> u32 {
+        self.state.frame
+    }
+
+    /// Simulated time [s].
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// Particles now.
+    pub fn particles(&self) -> usize {
+        self.solver.particles()
+    }
+
+    /// The step that would be taken now [s].
+    pub fn next_dt(&mut self) -> Result<f64, SimulationError> {
+        let end = f64::from(self.state.frame + 1) / self.frame_rate;
+        self.choose_step(end)
+            .map(|(dt, _)| dt)
+            .map_err(SimulationError::Setup)
+    }
+
+    /// What was counted since the beginning of the run.
+    pub fn counters(&self) -> Counters {
+        self.state.counters()
+    }
+
+    /// Wall time per stage, in this process.
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// Wall time inside solver steps, in this process.
+    pub fn solver_wall(&self) -> Duration {
+        self.solver_wall
+    }
+
+    /// Particles advanced by a step, summed over the steps of this process: over [`Self::solver_wall`] it is the speed.
+    pub fn particle_substeps_here(&self) -> u64 {
+        self.particle_substeps_here
+    }
+}
+
+/// What can go wrong in a step, before the frame is known.
+enum StepFailure {
+    Solver(SolverError),
+    Other(SimulationError),
+}
+
+impl StepFailure {
+    fn at(self, frame: u32) -> SimulationError {
+        match self {
+            Self::Solver(source) => SimulationError::Solver { frame, source },
+            Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<SolverError> for StepFailure {
+    fn from(error: SolverError) -> Self {
+        Self::Solver(error)
+    }
+}
+
+impl From<SimulationError> for StepFailure {
+    fn from(error: SimulationError) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// The step to take when `stable` is allowed and `remaining` is left: never a sliver at the end of a frame.
+fn fit(stable: f64, remaining: f64) -> f64 {
+    if stable >= remaining {
+        remaining
+    } else if 2.0 * stable > remaining {
+        0.5 * remaining
+    } else {
+        stable
+    }
+}
+
+/// The seed of one stream of random numbers: fills are kind 0, emitters kind 1.
+fn stream(seed: u64, kind: u64, index: u64) -> u64 {
+    seed.wrapping_add((2 * index + kind).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn next_id(first: u32, samples: &Samples) -> Result<u32, SimulationError> {
+    u32::try_from(samples.position.len())
+        .ok()
+        .and_then(|count| first.checked_add(count))
+        .ok_or(SimulationError::TooManyParticles)
+}
+
+/// Whether `p` is outside the domain; the plane of a 2D scene is inside whatever its depth.
+fn outside(domain: Option<Bounds>, dimensions: Dimensions, p: Vec3) -> bool {
+    domain.is_some_and(|bounds| {
+        let out = p.cmplt(bounds.min) | p.cmpgt(bounds.max);
+        out.x || out.y || (out.z && dimensions == Dimensions::Three)
+    })
+}

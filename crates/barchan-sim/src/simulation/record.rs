@@ -1,0 +1,119 @@
+//! What stands beside the columns of a frame: statistics and bodies. Nothing here depends on wall time.
+
+use super::Simulation;
+use barchan_frame::{ColumnData, Frame};
+use serde_json::{Value, json};
+
+/// Part of a frame over which the velocity of a scripted body is taken, from the frame's own moment onwards.
+const VELOCITY_PART: f64 = 0.05;
+
+/// Statistics of the particles and of the steps since the frame before.
+pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Value {
+    let sums = Sums::of(frame, &simulation.densities);
+    let state = &simulation.state;
+    let mean_dt = match state.frame_substeps {
+        0 => 0.0,
+        steps => 1.0 / (simulation.frame_rate * steps as f64),
+    };
+    let named = |names: Vec<&String>, counts: &[u64]| -> Value {
+        names
+            .iter()
+            .zip(counts)
+            .map(|(name, count)| json!({ "name": name, "particles": count }))
+            .collect()
+    };
+    json!({
+        "particles": simulation.solver.particles(),
+        "mass_kg": sums.mass,
+        "kinetic_energy_j": sums.kinetic_energy,
+        "max_speed": sums.max_speed,
+        "center_of_mass_height_m": if sums.mass > 0.0 { sums.mass_height / sums.mass } else { 0.0 },
+        "substeps": state.frame_substeps,
+        "substeps_total": state.substeps,
+        "mean_dt_s": mean_dt,
+        "emitted": named(simulation.inflows.iter().map(|e| &e.name).collect(), &state.emitted),
+        "drained": named(simulation.drains.iter().map(|d| &d.name).collect(), &state.drained),
+        "left_domain": state.left_domain,
+    })
+}
+
+/// Where every body is, how it moves, and the mean force [N] and torque [N·m] of the grains on it since the frame before.
+pub(super) fn bodies(simulation: &mut Simulation) -> Value {
+    let duration = 1.0 / simulation.frame_rate;
+    simulation
+        .colliders
+        .pose(simulation.state.time, VELOCITY_PART * duration);
+    let bodies = simulation.colliders.list.iter();
+    bodies
+        .zip(&simulation.impulses.bodies)
+        .map(|(body, impulse)| {
+            json!({
+                "name": body.name,
+                "position": body.pose.position.to_array(),
+                "rotation": body.pose.rotation.to_array(),
+                "velocity": body.velocity.to_array(),
+                "angular_velocity": body.angular_velocity.to_array(),
+                "force": (impulse.linear / duration).to_array(),
+                "torque": (impulse.angular / duration).to_array(),
+            })
+        })
+        .collect()
+}
+
+/// Sums over the particles of a frame, in the order of its columns.
+#[derive(Debug, Default, PartialEq)]
+struct Sums {
+    mass: f64,
+    mass_height: f64,
+    kinetic_energy: f64,
+    max_speed: f64,
+}
+
+impl Sums {
+    fn of(frame: &Frame, densities: &[f64]) -> Self {
+        let (Some(position), Some(velocity)) =
+            (floats(frame, "position"), floats(frame, "velocity"))
+        else {
+            return Self::default();
+        };
+        let mass_of = masses(frame, densities);
+        let mut sums = Self::default();
+        let particles = position.as_chunks::<3>().0.iter();
+        for (i, (p, v)) in particles.zip(velocity.as_chunks::<3>().0).enumerate() {
+            let mass = mass_of(i);
+            let speed_squared: f64 = v.iter().map(|&c| f64::from(c) * f64::from(c)).sum();
+            sums.mass += mass;
+            sums.mass_height += mass * f64::from(p[1]);
+            sums.kinetic_energy += 0.5 * mass * speed_squared;
+            sums.max_speed = sums.max_speed.max(speed_squared.sqrt());
+        }
+        sums
+    }
+}
+
+/// Mass of particle `i` [kg]: its column, or its volume times the density of its material.
+fn masses<'a>(frame: &'a Frame, densities: &'a [f64]) -> Box<dyn Fn(usize) -> f64 + 'a> {
+    let at = |values: &[f32], i: usize| values.get(i).copied().map_or(0.0, f64::from);
+    if let Some(mass) = floats(frame, "mass") {
+        return Box::new(move |i| at(mass, i));
+    }
+    let density = move |i: usize| {
+        let index = match frame.column("material").map(|c| &c.data) {
+            Some(ColumnData::U8(v)) => v.get(i).map(|&m| usize::from(m)),
+            Some(ColumnData::U32(v)) => v.get(i).map(|&m| m as usize),
+            _ => Some(0),
+        };
+        index.and_then(|m| densities.get(m)).copied().unwrap_or(0.0)
+    };
+    match floats(frame, "volume") {
+        Some(volume) => Box::new(move |i| at(volume, i) * density(i)),
+        None => Box::new(|_| 0.0),
+    }
+}
+
+fn floats<'a>(frame: &'a Frame, name: &str) -> Option<&'a [f32]> {
+    match frame.column(name).map(|c| &c.data) {
+        Some(ColumnData::F32(values)) => Some(values),
+        _ => None,
+    }
+}

@@ -1,0 +1,20 @@
+//! The families of solver, and how a scene chooses one.
+
+pub mod mpm;
+
+use crate::solver::{Solver, SolverError};
+use barchan_scene::{Scene, SolverSpec};
+
+/// Builds the solver that a scene asks for. What it cannot do is refused here.
+pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
+    match &scene.solver {
+        SolverSpec::Mpm(spec) => Ok(Box::new(mpm::Mpm::new(scene, spec)?)),
+    }
+}
+
+/// Memory that a run of that many particles needs at its peak [bytes].
+pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
+    match &scene.solver {
+        SolverSpec::Mpm(spec) => mpm::memory_estimate(spec, scene.dimensions, particles),
+    }
+}

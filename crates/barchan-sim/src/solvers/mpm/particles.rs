@@ -1,0 +1,160 @@
+//! Particle state: packets of sixteen, structure of arrays inside a packet, packets of a block side by side.
+//!
+//! A packet holds particles of one block and one material, so a law runs over whole lanes without branches. Lanes past
+//! `len` are copies of the last particle with no volume: they cost time, never change a result.
+
+use crate::math::lanes::{LANES, Lanes};
+use crate::sampling::Samples;
+use glam::Vec3;
+
+/// Sixteen particles of one block and material.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// Position [m].
+    pub position: [Lanes; 3],
+    /// Velocity [m/s].
+    pub velocity: [Lanes; 3],
+    /// Affine velocity C = B D⁻¹ [1/s], row by row.
+    pub affine: [Lanes; 9],
+    /// b − I of the elastic deformation: xx yy zz yz xz xy.
+    pub strain: [Lanes; 6],
+    /// Kirchhoff stress τ [Pa]: xx yy zz yz xz xy.
+    pub stress: [Lanes; 6],
+    /// Hardening state q.
+    pub hardening: Lanes,
+    /// Log volume gained in tension, v_c.
+    pub volume_gain: Lanes,
+    /// Undeformed volume V⁰ [m³].
+    pub volume: Lanes,
+    /// Stable identity.
+    pub id: [u32; LANES],
+    /// Part of the cone found by the last projection.
+    pub case: [u8; LANES],
+    /// Index of the material.
+    pub material: u8,
+    /// Particles in the packet.
+    pub len: u8,
+}
+
+/// Columns of a checkpoint, in the order of [`Packet::floats`].
+pub const FLOAT_COLUMNS: [(&str, usize, &str, &str); 8] = [
+    ("position", 3, "m", "position"),
+    ("velocity", 3, "m/s", "velocity"),
+    ("affine", 9, "1/s", "affine velocity C, row by row"),
+    ("strain", 6, "1", "elastic b − I: xx yy zz yz xz xy"),
+    ("stress", 6, "Pa", "Kirchhoff stress: xx yy zz yz xz xy"),
+    ("hardening", 1, "1", "hardening state q"),
+    ("volume_gain", 1, "1", "log volume gained in tension"),
+    ("volume", 1, "m3", "undeformed volume"),
+];
+
+impl Packet {
+    /// No particle.
+    pub const EMPTY: Self = Self {
+        position: [[0.0; LANES]; 3],
+        velocity: [[0.0; LANES]; 3],
+        affine: [[0.0; LANES]; 9],
+        strain: [[0.0; LANES]; 6],
+        stress: [[0.0; LANES]; 6],
+        hardening: [0.0; LANES],
+        volume_gain: [0.0; LANES],
+        volume: [0.0; LANES],
+        id: [0; LANES],
+        case: [0; LANES],
+        material: 0,
+        len: 0,
+    };
+
+    /// Every float row, in the order of [`FLOAT_COLUMNS`].
+    pub fn floats(&self) -> impl Iterator<Item = &Lanes> {
+        let scalars = [&self.hardening, &self.volume_gain, &self.volume];
+        self.position
+            .iter()
+            .chain(&self.velocity)
+            .chain(&self.affine)
+            .chain(&self.strain)
+            .chain(&self.stress)
+            .chain(scalars)
+    }
+
+    /// Every float row, mutable, in the order of [`FLOAT_COLUMNS`].
+    pub fn floats_mut(&mut self) -> impl Iterator<Item = &mut Lanes> {
+        let scalars = [&mut self.hardening, &mut self.volume_gain, &mut self.volume];
+        self.position
+            .iter_mut()
+            .chain(&mut self.velocity)
+            .chain(&mut self.affine)
+            .chain(&mut self.strain)
+            .chain(&mut self.stress)
+            .chain(scalars)
+    }
+
+    /// Copies one particle; volume included.
+    #[inline(always)]
+    pub fn copy_lane(&mut self, to: usize, source: &Self, from: usize) {
+        for (a, b) in self.floats_mut().zip(source.floats()) {
+            a[to] = b[from];
+        }
+        self.id[to] = source.id[from];
+        self.case[to] = source.case[from];
+    }
+
+    /// Position of a particle [m].
+    pub fn position_of(&self, lane: usize) -> Vec3 {
+        Vec3::new(
+            self.position[0][lane],
+            self.position[1][lane],
+            self.position[2][lane],
+        )
+    }
+
+    /// Velocity of a particle [m/s].
+    pub fn velocity_of(&self, lane: usize) -> Vec3 {
+        Vec3::new(
+            self.velocity[0][lane],
+            self.velocity[1][lane],
+            self.velocity[2][lane],
+        )
+    }
+}
+
+/// Turns a batch of samples into packets, unsorted.
+pub fn packets_from(batch: &Samples, out: &mut Vec<Packet>) {
+    let rows = batch.velocity_gradient.transpose().to_cols_array();
+    for (start, positions) in (0..).step_by(LANES).zip(batch.position.chunks(LANES)) {
+        let mut packet = Packet::EMPTY;
+        packet.material = batch.material as u8;
+        packet.len = positions.len() as u8;
+        for (lane, p) in positions.iter().enumerate() {
+            let v = batch
+                .velocity
+                .get(start + lane)
+                .copied()
+                .unwrap_or_default();
+            for axis in 0..3 {
+                packet.position[axis][lane] = p[axis];
+                packet.velocity[axis][lane] = v[axis];
+            }
+            for (row, c) in packet.affine.iter_mut().zip(rows) {
+                row[lane] = c;
+            }
+            packet.volume[lane] = batch.volume;
+            packet.id[lane] = batch.first_id + (start + lane) as u32;
+        }
+        out.push(packet);
+    }
+}
+
+/// Fills the lanes past `len` with copies of the last particle that weigh nothing.
+pub fn pad(packet: &mut Packet) {
+    let len = packet.len as usize;
+    if len == 0 || len == LANES {
+        return;
+    }
+    let source = *packet;
+    for lane in len..LANES {
+        packet.copy_lane(lane, &source, len - 1);
+        packet.volume[lane] = 0.0;
+    }
+}

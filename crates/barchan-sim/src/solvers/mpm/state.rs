@@ -1,0 +1,216 @@
+//! Frames and checkpoints of the MPM solver.
+
+use super::Mpm;
+use super::particles::{FLOAT_COLUMNS, Packet};
+use crate::math::lanes::LANES;
+use crate::solver::SolverError;
+use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
+use barchan_scene::Dimensions;
+
+/// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
+const MAX_SPEED: &str = "mpm_max_speed_bits";
+
+impl Mpm {
+    fn live(&self) -> impl Iterator<Item = (&Packet, usize)> {
+        self.packets
+            .iter()
+            .flat_map(|p| (0..p.len as usize).map(move |lane| (p, lane)))
+            .filter(|(p, lane)| p.volume[*lane] > 0.0)
+    }
+
+    pub(super) fn write_columns(&self, out: &mut Frame) {
+        let dx = self.spec.dx as f32;
+        let count = self.packets.len() * LANES;
+        let mut position = Vec::with_capacity(count * 3);
+        let mut velocity = Vec::with_capacity(count * 3);
+        let (mut pressure, mut mass) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut id, mut material) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut case = Vec::with_capacity(count);
+        for (p, lane) in self.live() {
+            position.extend_from_slice(&p.position_of(lane).to_array());
+            velocity.extend_from_slice(&p.velocity_of(lane).to_array());
+            pressure.push(pressure_of(p, lane, self.dimensions));
+            mass.push(p.volume[lane] * self.density[p.material as usize]);
+            id.push(p.id[lane]);
+            material.push(p.material);
+            case.push(p.case[lane]);
+        }
+        let column = |name: &str, unit: &str, meaning: &str, components, tolerance, data| Column {
+            name: name.into(),
+            unit: unit.into(),
+            meaning: meaning.into(),
+            components,
+            data,
+            tolerance,
+        };
+        out.columns = vec![
+            column(
+                "position",
+                "m",
+                "position",
+                3,
+                dx / 1024.0,
+                ColumnData::F32(position),
+            ),
+            column(
+                "velocity",
+                "m/s",
+                "velocity",
+                3,
+                1e-3,
+                ColumnData::F32(velocity),
+            ),
+            column("id", "1", "stable identity", 1, 0.0, ColumnData::U32(id)),
+            column(
+                "material",
+                "1",
+                "index of the material",
+                1,
+                0.0,
+                ColumnData::U8(material),
+            ),
+            column("mass", "kg", "mass", 1, 0.0, ColumnData::F32(mass)),
+            column(
+                "pressure",
+                "Pa",
+                "mean Cauchy stress, compression positive",
+                1,
+                1.0,
+                ColumnData::F32(pressure),
+            ),
+            column(
+                "plastic_case",
+                "1",
+                "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)",
+                1,
+                0.0,
+                ColumnData::U8(case),
+            ),
+        ];
+    }
+
+    pub(super) fn save_state(&self, out: &mut Checkpoint) {
+        let count = self.packets.len() * LANES;
+        let mut floats: Vec<Vec<f32>> = FLOAT_COLUMNS
+            .iter()
+            .map(|(_, components, ..)| Vec::with_capacity(count * components))
+            .collect();
+        let (mut id, mut material, mut case) = (Vec::new(), Vec::new(), Vec::new());
+        for (p, lane) in self.live() {
+            let mut rows = p.floats();
+            for (column, (_, components, ..)) in floats.iter_mut().zip(FLOAT_COLUMNS) {
+                column.extend(rows.by_ref().take(components).map(|row| row[lane]));
+            }
+            id.push(p.id[lane]);
+            material.push(p.material);
+            case.push(p.case[lane]);
+        }
+        let exact = |name: &str, unit: &str, meaning: &str, components, data| Column {
+            name: name.into(),
+            unit: unit.into(),
+            meaning: meaning.into(),
+            components,
+            data,
+            tolerance: 0.0,
+        };
+        out.columns = floats
+            .into_iter()
+            .zip(FLOAT_COLUMNS)
+            .map(|(data, (name, components, unit, meaning))| {
+                exact(name, unit, meaning, components, ColumnData::F32(data))
+            })
+            .collect();
+        out.columns
+            .push(exact("id", "1", "stable identity", 1, ColumnData::U32(id)));
+        out.columns.push(exact(
+            "material",
+            "1",
+            "index of the material",
+            1,
+            ColumnData::U8(material),
+        ));
+        out.columns.push(exact(
+            "plastic_case",
+            "1",
+            "last projection",
+            1,
+            ColumnData::U8(case),
+        ));
+        out.attributes
+            .insert(MAX_SPEED.into(), self.max_speed.to_bits().into());
+    }
+
+    pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
+        let count = from.particles();
+        let missing = |name: &str| {
+            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
+        };
+        let floats = FLOAT_COLUMNS
+            .iter()
+            .map(
+                |(name, components, ..)| match from.column(name).map(|c| &c.data) {
+                    Some(ColumnData::F32(data)) if data.len() == count * components => Ok(data),
+                    _ => Err(missing(name)),
+                },
+            )
+            .collect::<Result<Vec<_>, _>>()?;
+        let id = match from.column("id").map(|c| &c.data) {
+            Some(ColumnData::U32(data)) if data.len() == count => data,
+            _ => return Err(missing("id")),
+        };
+        let bytes = |name: &str| match from.column(name).map(|c| &c.data) {
+            Some(ColumnData::U8(data)) if data.len() == count => Ok(data),
+            _ => Err(missing(name)),
+        };
+        let (material, case) = (bytes("material")?, bytes("plastic_case")?);
+        if material.iter().any(|m| *m as usize >= self.materials.len()) {
+            return Err(SolverError::Checkpoint(
+                "it names a material that the scene does not have".into(),
+            ));
+        }
+        let speed = from.attributes.get(MAX_SPEED).and_then(|v| v.as_u64());
+        let speed = speed
+            .and_then(|bits| u32::try_from(bits).ok())
+            .ok_or_else(|| missing(MAX_SPEED))?;
+
+        self.packets.clear();
+        for i in 0..count {
+            let open = self
+                .packets
+                .last()
+                .is_some_and(|p| p.material == material[i] && (p.len as usize) < LANES);
+            if !open {
+                self.packets.push(Packet {
+                    material: material[i],
+                    ..Packet::EMPTY
+                });
+            }
+            let Some(packet) = self.packets.last_mut() else {
+                continue;
+            };
+            let lane = packet.len as usize;
+            packet.len += 1;
+            let mut rows = packet.floats_mut();
+            for (data, (_, components, ..)) in floats.iter().zip(FLOAT_COLUMNS) {
+                for (row, value) in rows.by_ref().take(components).zip(&data[i * components..]) {
+                    row[lane] = *value;
+                }
+            }
+            drop(rows);
+            packet.id[lane] = id[i];
+            packet.case[lane] = case[i];
+        }
+        self.max_speed = f32::from_bits(speed);
+        self.needs_sort = true;
+        Ok(())
+    }
+}
+
+/// Mean Cauchy stress [Pa], compression positive: −tr τ/(d J).
+fn pressure_of(p: &Packet, lane: usize, dimensions: Dimensions) -> f32 {
+    let e: [f32; 6] = std::array::from_fn(|i| p.strain[i][lane]);
+    let j_squared = 1.0 + crate::math::Sym3::from_array(e).det_identity_plus_m1();
+    let d = dimensions.count();
+    let trace: f32 = (0..d).map(|i| p.stress[i][lane]).sum();
+    -trace / (d as f32 * j_squared.max(1e-12).sqrt())
+}

@@ -1,0 +1,207 @@
+//! What the compiler does not check in texts: citations exist, no path of one machine, no overlong file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+/// Longest source file.
+const MAX_LINES: usize = 800;
+/// Beginnings of paths that only exist on somebody's machine, in two parts so that they do not find themselves.
+const MACHINE_PATHS: &[(&str, &str)] = &[
+    ("/ro", "ot/"),
+    ("/ho", "me/"),
+    ("/Us", "ers/"),
+    ("/wo", "rk/"),
+    ("/tm", "p/"),
+];
+/// Files that are looked at.
+const KINDS: &[&str] = &["rs", "md", "toml", "bib", "yml", "yaml", "py", "ts", "json"];
+/// Directories that are not.
+const SKIPPED: &[&str] = &["target", "node_modules", "results"];
+
+/// Something to put right.
+#[derive(Debug, PartialEq)]
+pub struct Problem {
+    file: PathBuf,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.what)
+    }
+}
+
+/// Everything wrong with the texts of the repository.
+pub fn problems(root: &Path) -> io::Result<Vec<Problem>> {
+    let bibliography = root.join("docs/bibliography.bib");
+    let known = match fs::read_to_string(&bibliography) {
+        Ok(text) => keys(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for path in files(root)? {
+        let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+        let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
+        found.extend(problems_in(&name, &text, &known));
+    }
+    Ok(found)
+}
+
+fn problems_in(file: &Path, text: &str, known: &BTreeSet<String>) -> Vec<Problem> {
+    let at = |line: usize, what: String| Problem {
+        file: file.to_owned(),
+        line,
+        what,
+    };
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        for key in citations(line).filter(|key| !known.contains(*key)) {
+            let what = format!("[{key}] is not in docs/bibliography.bib");
+            found.push(at(index + 1, what));
+        }
+        for path in MACHINE_PATHS.iter().map(|(a, b)| format!("{a}{b}")) {
+            if mentions_path(line, &path) {
+                found.push(at(
+                    index + 1,
+                    format!("`{path}` only exists on one machine"),
+                ));
+            }
+        }
+    }
+    let lines = text.lines().count();
+    if file.extension().is_some_and(|e| e == "rs") && lines > MAX_LINES {
+        let what = format!("{lines} lines; split it, {MAX_LINES} is the most");
+        found.push(at(lines, what));
+    }
+    found
+}
+
+/// Whether an absolute path with that beginning stands in the line, not a relative one such as `../home/x`.
+fn mentions_path(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(start, _)| {
+        let before = line[..start].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || "._-/~}$".contains(c))
+    })
+}
+
+/// Keys in square brackets: a capital, letters, two digits and perhaps a letter, such as `Xyz99` or `Xyz99b`.
+fn citations(line: &str) -> impl Iterator<Item = &str> {
+    line.split('[').skip(1).filter_map(|rest| {
+        let (inside, _) = rest.split_once(']')?;
+        let key = inside.trim_end_matches('\\');
+        is_key(key).then_some(key)
+    })
+}
+
+fn is_key(text: &str) -> bool {
+    let stem = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let suffix = text.len() - stem.len();
+    let name = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = stem.len() - name.len();
+    digits == 2
+        && suffix <= 1
+        && name.len() >= 2
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().skip(1).any(|c| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphabetic())
+}
+
+/// Keys of a BibTeX file.
+fn keys(bibliography: &str) -> BTreeSet<String> {
+    let entries = bibliography.lines().filter(|line| line.starts_with('@'));
+    entries
+        .filter_map(|line| line.split_once('{'))
+        .map(|(_, rest)| rest.trim().trim_end_matches(',').to_owned())
+        .collect()
+}
+
+/// Text files of the repository, in a fixed order.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries: io::Result<Vec<_>> = fs::read_dir(directory)?.collect();
+    let mut paths: Vec<PathBuf> = entries?.iter().map(fs::DirEntry::path).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let hidden = name.starts_with('.') && name != ".ci" && name != ".cargo";
+        if hidden || name.ends_with(".barchan") || name.starts_with("target-") {
+            continue;
+        }
+        if path.is_dir() && !path.is_symlink() {
+            if !SKIPPED.contains(&&*name) {
+                found.extend(files(&path)?);
+            }
+        } else if path
+            .extension()
+            .is_some_and(|e| KINDS.iter().any(|k| e == *k))
+        {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_has_no_problems() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let found = problems(root).unwrap();
+        let lines: Vec<String> = found.iter().map(Problem::to_string).collect();
+        assert!(found.is_empty(), "{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn unknown_citations_are_found() {
+        let known = keys("@article{Abc12,\n  title = {x}\n}\n");
+        let (good, bad) = (
+            format!("// [{}]", "Abc12"),
+            format!("/// \\[{}\\], Eq. 3", "Abd12"),
+        );
+        let found = problems_in(Path::new("a.rs"), &format!("{good}\n{bad}\n"), &known);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].line, 2);
+        assert!(found[0].what.contains("Abd12"));
+    }
+
+    #[test]
+    fn what_is_no_citation_is_left_alone() {
+        for text in [
+            "a[0]",
+            "[f32; 16]",
+            "[U16]",
+            "[X12y3]",
+            "[Vec3]",
+            "[A1]",
+            "[dx/1024]",
+        ] {
+            assert_eq!(citations(text).count(), 0, "{text}");
+        }
+        let text = format!("[Klar] and [{}]", "Bk17a");
+        assert_eq!(citations(&text).collect::<Vec<_>>(), ["Bk17a"]);
+    }
+
+    #[test]
+    fn machine_paths_are_found() {
+        let path = format!("{}{}x/y", "/ho", "me/");
+        let nothing = BTreeSet::new();
+        let found = |line: &str| problems_in(Path::new("a.md"), line, &nothing).len();
+        assert_eq!(found(&format!("see {path}")), 1);
+        assert_eq!(found(&format!("\"{path}\"")), 1);
+        assert_eq!(found(&format!("https://example.org{path}")), 0);
+        assert_eq!(found("a relative path, home/x/y"), 0);
+    }
+
+    #[test]
+    fn long_sources_are_found() {
+        let text = "//\n".repeat(MAX_LINES + 1);
+        let nothing = BTreeSet::new();
+        assert_eq!(problems_in(Path::new("a.rs"), &text, &nothing).len(), 1);
+        assert_eq!(problems_in(Path::new("a.md"), &text, &nothing).len(), 0);
+    }
+}
