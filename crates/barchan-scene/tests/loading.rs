@@ -71,6 +71,7 @@ fn complete_scene_is_read_in_full() {
     assert_eq!((scene.frames, scene.frame_rate, scene.seed), (60, 24.0, 7));
     assert_eq!(mpm(&scene).transfer, Transfer::FlipPic { flip: 0.9 });
     assert_eq!(mpm(&scene).kernel, Kernel::Cubic);
+    assert_eq!(scene.periodic, [false, false, true]);
     let names: Vec<&str> = scene.materials.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["sand", "hard sand", "ball", "wet sand"]);
     let Law::Sand(sand) = scene.materials[0].law else {

@@ -23,6 +23,7 @@ impl Builder<'_> {
         let name = self.scene_name(document, stem);
         let gravity = self.gravity(document);
         let domain = self.domain(document);
+        let periodic = self.periodic(document);
         let solver = self.solver(document);
         let colliders = self.colliders(document);
         let fills = self.fills(document);
@@ -55,7 +56,7 @@ impl Builder<'_> {
             frame_rate: document.number("frame_rate").unwrap_or(48.0),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
-            periodic: [false; 3],
+            periodic,
             gravity: gravity?,
             materials: self
                 .substances
@@ -117,6 +118,21 @@ impl Builder<'_> {
             return Some(None);
         };
         self.box_of(node.table()?, node.at).map(Some)
+    }
+
+    /// Axes along which the domain repeats.
+    fn periodic(&mut self, document: &Table) -> [bool; 3] {
+        let domain = document.table("domain");
+        let words = domain.map_or(&[][..], |d| d.list("periodic"));
+        let flat = self.dimensions == Dimensions::Two;
+        if let Some(z) = words.iter().find(|w| flat && w.text() == Some("z")) {
+            self.report.error(
+                z.at,
+                "a 2D scene has no z along which it could repeat",
+                "leave out \"z\"",
+            );
+        }
+        ["x", "y", "z"].map(|axis| words.iter().any(|w| w.text() == Some(axis)))
     }
 
     /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.

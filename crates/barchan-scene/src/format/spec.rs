@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     /// Points (r, h) of a profile.
     Points,
     Choice(&'static [&'static str]),
+    /// A list of some of these words.
+    Words(&'static [&'static str]),
     Table(&'static [Key]),
     /// Tables under names that the user chooses.
     Named(&'static [Key]),
@@ -203,6 +205,7 @@ impl Checker<'_> {
             Kind::Interval(range) => self.interval(node, range, path, doc),
             Kind::Points => self.points(node, path, doc),
             Kind::Choice(words) => self.choice(node, words, path, doc),
+            Kind::Words(words) => self.words(node, words, path, doc),
             Kind::Table(keys) => self.table(node, keys, path, doc),
             Kind::Named(keys) => self.named(node, keys, path, doc),
             Kind::Tables(keys) => self.tables(node, keys, path, doc),
@@ -312,6 +315,16 @@ impl Checker<'_> {
                 suggestion(word, words.iter().copied()),
             );
             node.value = Value::Bad;
+        }
+    }
+
+    fn words(&mut self, node: &mut Node, words: &[&str], path: &str, doc: &str) {
+        let Value::List(list) = &mut node.value else {
+            let expected = format!("a list such as [\"{}\"]", words.join("\", \""));
+            return self.wrong_kind(node, &expected, path, doc);
+        };
+        for (i, word) in list.iter_mut().enumerate() {
+            self.choice(word, words, &join(path, &i.to_string()), doc);
         }
     }
 
