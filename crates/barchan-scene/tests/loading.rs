@@ -239,6 +239,17 @@ fn presets_are_sane_and_named_once() {
 }
 
 #[test]
+fn file_that_cannot_name_a_directory_is_a_scene() {
+    for name in [".toml", "", "a:b.toml"] {
+        let mut odd = source(MINIMAL);
+        odd.name = name.to_owned();
+        let scene = load(&odd, &Overrides::default()).unwrap();
+        assert_eq!(scene.name, "scene");
+        assert_eq!(good(&scene.document).name, "scene");
+    }
+}
+
+#[test]
 fn partly_buried_fill_is_fine() {
     let text = FLAT.replace("min = [0, 0]", "min = [0, -0.5]");
     good(&text);

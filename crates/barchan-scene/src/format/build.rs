@@ -75,15 +75,11 @@ impl Builder<'_> {
 
     fn scene_name(&mut self, document: &Table, stem: &str) -> Option<String> {
         let Some(node) = document.get("name") else {
-            return Some(stem.to_owned());
+            let name = if can_name(stem) { stem } else { "scene" };
+            return Some(name.to_owned());
         };
         let name = node.text()?;
-        let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
-        if name.trim().is_empty()
-            || name.starts_with('.')
-            || name.contains(bad)
-            || name.len() > NAME_LENGTH
-        {
+        if !can_name(name) {
             self.report.error(
                 node.at,
                 format!("{name:?} cannot be the name of a scene"),
@@ -363,6 +359,13 @@ impl Builder<'_> {
             mass_in: regions.into_iter().collect::<Option<_>>()?,
         })
     }
+}
+
+/// Whether a directory can have that name, on any system.
+fn can_name(name: &str) -> bool {
+    let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    let empty = name.trim().is_empty() || name.starts_with('.');
+    !empty && !name.contains(bad) && name.len() <= NAME_LENGTH
 }
 
 fn vector_or_zero(table: &Table, key: &str) -> Vec3 {
