@@ -28,6 +28,62 @@ impl ColumnData {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Name of the type, as Zarr calls it: `float32`, `uint8`, …
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::F32(_) => "float32",
+            Self::U8(_) => "uint8",
+            Self::U32(_) => "uint32",
+            Self::U64(_) => "uint64",
+        }
+    }
+
+    /// Bytes of one value.
+    pub fn type_size(&self) -> usize {
+        match self {
+            Self::U8(_) => 1,
+            Self::F32(_) | Self::U32(_) => 4,
+            Self::U64(_) => 8,
+        }
+    }
+
+    /// Bytes of all values in memory.
+    pub fn size(&self) -> usize {
+        self.len() * self.type_size()
+    }
+
+    /// The values, when they are 32-bit floats.
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        match self {
+            Self::F32(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The values, when they are bytes.
+    pub fn as_u8(&self) -> Option<&[u8]> {
+        match self {
+            Self::U8(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The values, when they are 32-bit unsigned integers.
+    pub fn as_u32(&self) -> Option<&[u32]> {
+        match self {
+            Self::U32(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The values, when they are 64-bit unsigned integers.
+    pub fn as_u64(&self) -> Option<&[u64]> {
+        match self {
+            Self::U64(v) => Some(v),
+            _ => None,
+        }
+    }
 }
 
 /// One quantity of all particles.
@@ -45,6 +101,55 @@ pub struct Column {
     pub data: ColumnData,
     /// Largest error that quantisation may add [unit]; 0 keeps every bit.
     pub tolerance: f32,
+}
+
+impl Column {
+    /// A column of any type that keeps every bit.
+    pub fn exact(
+        name: &str,
+        unit: &str,
+        meaning: &str,
+        components: usize,
+        data: ColumnData,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            meaning: meaning.into(),
+            components,
+            data,
+            tolerance: 0.0,
+        }
+    }
+
+    /// One float per particle, kept to within `tolerance` [unit].
+    pub fn scalar(name: &str, unit: &str, meaning: &str, tolerance: f32, values: Vec<f32>) -> Self {
+        let data = ColumnData::F32(values);
+        Self {
+            tolerance,
+            ..Self::exact(name, unit, meaning, 1, data)
+        }
+    }
+
+    /// Three floats per particle (x y z, x y z, …), kept to within `tolerance` [unit].
+    pub fn vector3(
+        name: &str,
+        unit: &str,
+        meaning: &str,
+        tolerance: f32,
+        values: Vec<f32>,
+    ) -> Self {
+        let data = ColumnData::F32(values);
+        Self {
+            tolerance,
+            ..Self::exact(name, unit, meaning, 3, data)
+        }
+    }
+
+    /// Number of particles.
+    pub fn particles(&self) -> usize {
+        self.data.len() / self.components.max(1)
+    }
 }
 
 /// The particles at one moment, with everything recorded beside them.
@@ -68,9 +173,7 @@ impl Frame {
 
     /// Number of particles.
     pub fn particles(&self) -> usize {
-        self.columns
-            .first()
-            .map_or(0, |c| c.data.len() / c.components.max(1))
+        self.columns.first().map_or(0, Column::particles)
     }
 }
 

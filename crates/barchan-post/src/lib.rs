@@ -1,1 +1,7 @@
-//! What is done with a cache afterwards: measurements now; refinement, surfaces and export later.
+//! What is done with a cache afterwards: measurements and a summary now; refinement, surfaces and export later.
+
+pub mod info;
+pub mod measure;
+
+pub use info::{Info, info};
+pub use measure::{MeasureError, Measurement, measure};

@@ -38,6 +38,14 @@ pub struct Timings {
 }
 
 impl Timings {
+    /// Runs `work` and adds its wall time to `stage`.
+    pub fn span<R>(&mut self, stage: &'static str, work: impl FnOnce() -> R) -> R {
+        let start = std::time::Instant::now();
+        let result = work();
+        self.add(stage, start.elapsed());
+        result
+    }
+
     /// Adds wall time to a stage.
     pub fn add(&mut self, stage: &'static str, elapsed: Duration) {
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {

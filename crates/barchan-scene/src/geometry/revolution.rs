@@ -12,7 +12,7 @@ struct Edge {
     inverse_length_squared: f32,
     /// Height of the end point: crossings must be tested with the very numbers of the next edge.
     to_y: f32,
-    /// An edge on the axis closes the polygon but is no surface of the solid.
+    /// An edge on the axis closes the polygon but is no surface of the solid, and no ray away from the axis crosses it.
     surface: bool,
 }
 
@@ -29,7 +29,7 @@ impl Edge {
         let q = m - self.from;
         let straddles = (self.from.y > m.y) != (self.to_y > m.y);
         let side = q.x * self.along.y < self.along.x * q.y;
-        straddles && (side == (self.along.y > 0.0))
+        self.surface && straddles && (side == (self.along.y > 0.0))
     }
 }
 

@@ -76,6 +76,11 @@ impl SampledMesh {
         }
     }
 
+    #[cfg(test)]
+    pub fn node_count(&self) -> usize {
+        self.values.len()
+    }
+
     fn node(&self, i: u32, j: u32, k: u32) -> Vec3 {
         self.origin + self.voxel * UVec3::new(i, j, k).as_vec3()
     }

@@ -16,7 +16,7 @@ const MAX_TRIANGLES: usize = 100_000_000;
 
 /// Reads a document; buffers in other files are looked for in `folder`.
 pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<TriangleMesh, String> {
-    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(bytes).map_err(|e| e.to_string())?;
+    let (document, blob) = parse(bytes)?;
     let buffers = document
         .buffers()
         .map(|b| load_buffer(&b, blob.as_deref(), folder))
@@ -43,6 +43,24 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<TriangleMesh, String> 
         }
     }
     Ok(out.mesh)
+}
+
+/// Reads and validates the document. The crate's validation looks up the positions of a primitive without checking that
+/// they exist, so that is checked first.
+fn parse(bytes: &[u8]) -> Result<(gltf::Document, Option<Vec<u8>>), String> {
+    let gltf::Gltf { document, blob } =
+        gltf::Gltf::from_slice_without_validation(bytes).map_err(|e| e.to_string())?;
+    let root = document.into_json();
+    let mut attributes = root
+        .meshes
+        .iter()
+        .flat_map(|mesh| &mesh.primitives)
+        .flat_map(|primitive| primitive.attributes.values());
+    if attributes.any(|accessor| accessor.value() >= root.accessors.len()) {
+        return Err("a mesh names an accessor that is not there".into());
+    }
+    let document = gltf::Document::from_json(root).map_err(|e| e.to_string())?;
+    Ok((document, blob))
 }
 
 fn load_buffer(

@@ -3,7 +3,7 @@
 mod gltf;
 mod read;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::geometry::Bounds;
 use glam::Vec3;

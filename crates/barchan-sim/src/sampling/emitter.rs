@@ -114,7 +114,7 @@ impl EmitterSampler {
         out.volume = self.volume as f32;
         out.first_id = first_id;
         let (first, last) = (from.max(self.start), to.min(self.end));
-        if self.grains.is_empty() || first >= last || first.is_nan() || last.is_nan() {
+        if self.grains.is_empty() || first >= last || from.is_nan() || to.is_nan() {
             return out;
         }
         let depth = |t: f64| (t - self.start) * self.sweep;

@@ -73,6 +73,11 @@ impl Tile {
     }
 }
 
+/// No point: farther than any reach.
+const NOWHERE: Vec3 = Vec3::splat(1e9);
+/// Layers of cells around the box that repeat the opposite side: a disk reaches two cells far.
+const GHOSTS: i32 = 2;
+
 /// Dart throwing in a periodic box of edge `side` with disks of radius 1.
 struct Darts {
     dimensions: usize,
@@ -80,8 +85,10 @@ struct Darts {
     /// Cells along an axis; so small that two points never share one.
     cells: i32,
     cell: f32,
-    /// The point in each cell, if any.
-    grid: Vec<Option<Vec3>>,
+    /// The point in each cell or [`NOWHERE`], ghosts included.
+    grid: Vec<Vec3>,
+    /// Cells that a disk may reach from one, as differences of index, nearest first.
+    neighbours: Vec<isize>,
     points: Vec<Vec3>,
     random: Random,
 }
@@ -91,32 +98,43 @@ impl Darts {
         let dimensions = dimensions.count();
         // The diagonal of a cell is just under 1.
         let cells = (side * (dimensions as f32).sqrt() * 1.0001).ceil() as i32;
-        Self {
+        let mut darts = Self {
             dimensions,
             side,
             cells,
             cell: side / cells as f32,
-            grid: vec![None; (cells as usize).pow(dimensions as u32)],
+            grid: vec![NOWHERE; ((cells + 2 * GHOSTS) as usize).pow(dimensions as u32)],
+            neighbours: Vec::new(),
             points: Vec::new(),
             random: Random::new(seed ^ dimensions as u64),
-        }
+        };
+        let depth = if dimensions == 3 { GHOSTS } else { 0 };
+        let mut offsets = box_of(
+            IVec3::new(-GHOSTS, -GHOSTS, -depth),
+            IVec3::new(GHOSTS, GHOSTS, depth),
+        );
+        offsets.sort_by_key(|c| c.length_squared());
+        let origin = darts.index(IVec3::ZERO) as isize;
+        let differences = offsets.iter().map(|c| darts.index(*c) as isize - origin);
+        darts.neighbours = differences.collect();
+        darts
     }
 
     fn throw(mut self) -> Vec<Vec3> {
         let mut size = self.cell;
-        let mut free: Vec<Vec3> = self.all_cells();
+        let last = self.cells - 1;
+        let depth = if self.dimensions == 3 { last } else { 0 };
+        let mut free: Vec<Vec3> = box_of(IVec3::ZERO, IVec3::new(last, last, depth))
+            .into_iter()
+            .map(|c| c.as_vec3() * self.cell)
+            .collect();
         // Every level halves the cells; what is still free after twenty is smaller than rounding.
         for _ in 0..20 {
             for _ in 0..free.len() {
-                if free.is_empty() {
-                    break;
-                }
                 let pick = self.random.below(free.len());
                 let dart = self.dart(free[pick], size);
-                if self.is_free(dart) {
-                    let index = self.index(self.cell_of(dart));
-                    self.grid[index] = Some(dart);
-                    self.points.push(dart);
+                if !self.any_within(dart, 1.0) {
+                    self.keep(dart);
                     free.swap_remove(pick);
                 }
             }
@@ -127,15 +145,6 @@ impl Darts {
             }
         }
         self.points
-    }
-
-    fn all_cells(&self) -> Vec<Vec3> {
-        let depth = if self.dimensions == 3 { self.cells } else { 1 };
-        let row = |k: i32, j: i32| (0..self.cells).map(move |i| IVec3::new(i, j, k));
-        (0..depth)
-            .flat_map(|k| (0..self.cells).flat_map(move |j| row(k, j)))
-            .map(|c| c.as_vec3() * self.cell)
-            .collect()
     }
 
     fn dart(&mut self, corner: Vec3, size: f32) -> Vec3 {
@@ -149,14 +158,29 @@ impl Darts {
         dart
     }
 
+    /// Takes a point, and its images in the ghost cells.
+    fn keep(&mut self, p: Vec3) {
+        self.points.push(p);
+        let cell = self.cell_of(p);
+        let depth = i32::from(self.dimensions == 3);
+        for shift in box_of(IVec3::new(-1, -1, -depth), IVec3::new(1, 1, depth)) {
+            let image = cell + self.cells * shift;
+            let inside = |i: i32| (-GHOSTS..self.cells + GHOSTS).contains(&i);
+            if image.to_array().into_iter().all(inside) {
+                let index = self.index(image);
+                self.grid[index] = p + self.side * shift.as_vec3();
+            }
+        }
+    }
+
     /// The halves of the free cells that no disk covers.
     fn subdivide(&self, free: &[Vec3], size: f32) -> Vec<Vec3> {
-        let children = 1u8 << self.dimensions;
         let half = 0.5 * size;
-        let radius = half * (self.dimensions as f32).sqrt();
+        // Covered when one disk holds the ball around the child.
+        let reach = 1.0 - half * (self.dimensions as f32).sqrt();
         let mut out = Vec::new();
         for corner in free {
-            for child in 0..children {
+            for child in 0..1u8 << self.dimensions {
                 let offset = Vec3::new(
                     f32::from(child & 1),
                     f32::from(child >> 1 & 1),
@@ -167,9 +191,7 @@ impl Darts {
                 if self.dimensions == 2 {
                     centre.z = 0.0;
                 }
-                // Covered when one disk holds the ball around the child.
-                let reach = 1.0 - radius;
-                if reach <= 0.0 || !self.any_within(centre, reach) {
+                if !self.any_within(centre, reach) {
                     out.push(low);
                 }
             }
@@ -177,56 +199,39 @@ impl Darts {
         out
     }
 
-    fn is_free(&self, p: Vec3) -> bool {
-        !self.any_within(p, 1.0)
-    }
-
     /// Whether a point lies closer than `reach` ≤ 1.
     fn any_within(&self, p: Vec3, reach: f32) -> bool {
-        let centre = self.cell_of(p);
-        let depth = if self.dimensions == 3 { 2 } else { 0 };
-        for k in -depth..=depth {
-            for j in -2..=2 {
-                for i in -2..=2 {
-                    let at = self.index(centre + IVec3::new(i, j, k));
-                    if let Some(q) = self.grid[at]
-                        && self.separation(p, q) < reach
-                    {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
-    /// Distance in the periodic box.
-    fn separation(&self, p: Vec3, q: Vec3) -> f32 {
-        let d = (p - q).abs();
-        d.min(self.side - d).length()
+        let centre = self.index(self.cell_of(p));
+        self.neighbours.iter().any(|offset| {
+            let q = self.grid[centre.wrapping_add_signed(*offset)];
+            q.distance_squared(p) < reach * reach
+        })
     }
 
     fn cell_of(&self, p: Vec3) -> IVec3 {
-        (p / self.cell).as_ivec3()
+        (p / self.cell).as_ivec3().min(IVec3::splat(self.cells - 1))
     }
 
     fn index(&self, cell: IVec3) -> usize {
-        let n = self.cells;
-        let wrap = |i: i32| {
-            (if i < 0 {
-                i + n
-            } else if i >= n {
-                i - n
-            } else {
-                i
-            }) as usize
-        };
-        let (i, j) = (wrap(cell.x), wrap(cell.y));
+        let n = self.cells + 2 * GHOSTS;
         let k = if self.dimensions == 3 {
-            wrap(cell.z)
+            cell.z + GHOSTS
         } else {
             0
         };
-        i + n as usize * (j + n as usize * k)
+        (cell.x + GHOSTS + n * (cell.y + GHOSTS + n * k)) as usize
     }
+}
+
+/// All cells between two corners, both included, x fastest.
+fn box_of(low: IVec3, high: IVec3) -> Vec<IVec3> {
+    let mut out = Vec::new();
+    for k in low.z..=high.z {
+        for j in low.y..=high.y {
+            for i in low.x..=high.x {
+                out.push(IVec3::new(i, j, k));
+            }
+        }
+    }
+    out
 }

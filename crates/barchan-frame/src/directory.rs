@@ -1,0 +1,393 @@
+//! The result directory: manifest, resolved scene, frames and checkpoints of one run.
+
+use crate::column::{Checkpoint, Column, Frame};
+use crate::digest::document_digest;
+use crate::error::CacheError;
+use crate::files::{self, PARTIAL};
+use crate::manifest::{FORMAT_VERSION, Manifest};
+use crate::node::{self, FrameInfo, Kind, Node};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Checkpoints that are kept; older ones go when a new one is complete.
+pub const CHECKPOINTS_KEPT: usize = 2;
+
+const MANIFEST: &str = "manifest.json";
+const SCENE: &str = "scene.toml";
+const GROUP: &str = "zarr.json";
+/// Marks a directory whose creation has begun. It is the partial name of the manifest: what turns it into the manifest
+/// also removes the mark.
+const UNFINISHED: &str = ".partial-manifest.json";
+
+/// The directory that a run writes and everything else reads; see `docs/frames.md` for the layout.
+#[derive(Debug, Clone)]
+pub struct ResultDirectory {
+    path: PathBuf,
+    manifest: Manifest,
+}
+
+impl ResultDirectory {
+    /// Starts a result in a directory that is missing or empty. `manifest.format` and `manifest.scene_digest` are
+    /// filled in.
+    ///
+    /// # Errors
+    /// [`CacheError::Occupied`] when the directory holds anything, and failures to write.
+    pub fn create(
+        path: &Path,
+        manifest: &Manifest,
+        scene_document: &str,
+    ) -> Result<Self, CacheError> {
+        let existed = path.exists();
+        if existed {
+            refuse_occupied(path)?;
+        }
+        let result = Self {
+            path: path.to_owned(),
+            manifest: complete(manifest, scene_document),
+        };
+        if let Err(error) = result.write_skeleton(scene_document) {
+            remove_skeleton(path, existed);
+            return Err(error);
+        }
+        Ok(result)
+    }
+
+    /// Opens a result.
+    ///
+    /// # Errors
+    /// A missing or foreign directory, a broken manifest, a format newer than [`FORMAT_VERSION`].
+    pub fn open(path: &Path) -> Result<Self, CacheError> {
+        let manifest = read_manifest(path)?;
+        for kind in [Kind::Frame, Kind::Checkpoint] {
+            if !path.join(kind.folder()).is_dir() {
+                return Err(CacheError::NotAResult {
+                    path: path.to_owned(),
+                    reason: format!("it has no `{}` directory", kind.folder()),
+                });
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            manifest,
+        })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was simulated.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The resolved scene, as TOML.
+    ///
+    /// # Errors
+    /// A missing or unreadable `scene.toml`.
+    pub fn scene_document(&self) -> Result<String, CacheError> {
+        let path = self.path.join(SCENE);
+        fs::read_to_string(&path).map_err(|e| CacheError::io("read", &path, e))
+    }
+
+    /// Replaces manifest and resolved scene: for a run that is continued with another number of frames.
+    ///
+    /// # Errors
+    /// Failures to write.
+    pub fn rewrite(&mut self, manifest: &Manifest, scene_document: &str) -> Result<(), CacheError> {
+        let manifest = complete(manifest, scene_document);
+        files::replace_file(&self.path.join(SCENE), scene_document.as_bytes())?;
+        files::replace_file(&self.path.join(MANIFEST), &to_json(&manifest, &self.path)?)?;
+        self.manifest = manifest;
+        Ok(())
+    }
+
+    /// Numbers of the complete frames, sorted.
+    ///
+    /// # Errors
+    /// An unreadable directory.
+    pub fn frames(&self) -> Result<Vec<u32>, CacheError> {
+        self.indices(Kind::Frame)
+    }
+
+    /// Frame numbers of the complete checkpoints, sorted.
+    ///
+    /// # Errors
+    /// An unreadable directory.
+    pub fn checkpoints(&self) -> Result<Vec<u32>, CacheError> {
+        self.indices(Kind::Checkpoint)
+    }
+
+    /// Writes a frame, quantised within the tolerance of each column; it appears whole or not at all. A frame of the
+    /// same number is replaced. Returns the bytes on disk.
+    ///
+    /// # Errors
+    /// Columns that do not fit together, and failures to write, after which nothing of the frame is left.
+    pub fn write_frame(&self, frame: &Frame) -> Result<u64, CacheError> {
+        self.write(Kind::Frame, frame)
+    }
+
+    /// Reads a frame.
+    ///
+    /// # Errors
+    /// No such frame; a file that is not as it was written.
+    pub fn read_frame(&self, index: u32) -> Result<Frame, CacheError> {
+        self.node(Kind::Frame, index)?.read_frame()
+    }
+
+    /// Reads one column of a frame.
+    ///
+    /// # Errors
+    /// No such frame or column; a file that is not as it was written.
+    pub fn read_column(&self, index: u32, name: &str) -> Result<Column, CacheError> {
+        self.node(Kind::Frame, index)?.read_column(name)
+    }
+
+    /// Reads what a frame holds, without the values of its columns.
+    ///
+    /// # Errors
+    /// No such frame; a file that is not as it was written.
+    pub fn read_attributes(&self, index: u32) -> Result<FrameInfo, CacheError> {
+        self.node(Kind::Frame, index)?.info()
+    }
+
+    /// Writes the exact state; it appears whole or not at all. Then all but the newest [`CHECKPOINTS_KEPT`]
+    /// checkpoints are removed. Returns the bytes on disk.
+    ///
+    /// # Errors
+    /// As [`ResultDirectory::write_frame`].
+    pub fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<u64, CacheError> {
+        let bytes = self.write(Kind::Checkpoint, checkpoint)?;
+        let indices = self.checkpoints()?;
+        let older = indices.len().saturating_sub(CHECKPOINTS_KEPT);
+        for &index in &indices[..older] {
+            files::remove_directory(&self.node_path(Kind::Checkpoint, index))?;
+        }
+        Ok(bytes)
+    }
+
+    /// Reads the checkpoint of a frame.
+    ///
+    /// # Errors
+    /// No such checkpoint; a file that is not as it was written.
+    pub fn read_checkpoint(&self, index: u32) -> Result<Checkpoint, CacheError> {
+        self.node(Kind::Checkpoint, index)?.read_frame()
+    }
+
+    /// Reads what a checkpoint holds, without the values of its columns.
+    ///
+    /// # Errors
+    /// As [`ResultDirectory::read_checkpoint`].
+    pub fn read_checkpoint_attributes(&self, index: u32) -> Result<FrameInfo, CacheError> {
+        self.node(Kind::Checkpoint, index)?.info()
+    }
+
+    /// The newest checkpoint that can be read, if there is any checkpoint. A damaged one is passed over with a
+    /// warning.
+    ///
+    /// # Errors
+    /// [`CacheError::NoUsableCheckpoint`] when there are checkpoints and none can be read.
+    pub fn latest_checkpoint(&self) -> Result<Option<Checkpoint>, CacheError> {
+        let mut reasons = Vec::new();
+        for &index in self.checkpoints()?.iter().rev() {
+            match self.read_checkpoint(index) {
+                Ok(checkpoint) => return Ok(Some(checkpoint)),
+                Err(error) => {
+                    tracing::warn!("checkpoint {index} is passed over: {error}");
+                    reasons.push(error.to_string());
+                }
+            }
+        }
+        if reasons.is_empty() {
+            return Ok(None);
+        }
+        Err(CacheError::NoUsableCheckpoint {
+            path: self.path.clone(),
+            reasons: reasons.join("; "),
+        })
+    }
+
+    /// Removes frames and checkpoints later than `frame`, and what interrupted writes left behind.
+    ///
+    /// # Errors
+    /// Failures to remove.
+    pub fn discard_after(&self, frame: u32) -> Result<(), CacheError> {
+        files::remove_partials(&self.path)?;
+        for kind in [Kind::Frame, Kind::Checkpoint] {
+            files::remove_partials(&self.path.join(kind.folder()))?;
+            // From the last: interrupted, no gap is left.
+            for &index in self.indices(kind)?.iter().rev() {
+                if index > frame {
+                    files::remove_directory(&self.node_path(kind, index))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, kind: Kind, frame: &Frame) -> Result<u64, CacheError> {
+        let files = node::to_files(frame, kind)?;
+        files::write_directory(&self.node_path(kind, frame.index), &files)
+    }
+
+    fn node(&self, kind: Kind, index: u32) -> Result<Node, CacheError> {
+        let path = self.node_path(kind, index);
+        if path.is_dir() {
+            return Node::open(kind, index, &path);
+        }
+        let indices = self.indices(kind)?;
+        let available = match (indices.first(), indices.last()) {
+            (Some(first), Some(last)) => {
+                format!(
+                    "{} {}, from {first} to {last}",
+                    indices.len(),
+                    kind.folder()
+                )
+            }
+            _ => format!("no {}", kind.folder()),
+        };
+        Err(CacheError::NoFrame {
+            what: kind.of(index),
+            path: self.path.clone(),
+            available,
+        })
+    }
+
+    fn node_path(&self, kind: Kind, index: u32) -> PathBuf {
+        self.path.join(kind.folder()).join(node_name(index))
+    }
+
+    fn indices(&self, kind: Kind) -> Result<Vec<u32>, CacheError> {
+        let mut indices = Vec::new();
+        for path in files::entries(&self.path.join(kind.folder()))? {
+            let name = path
+                .file_name()
+                .and_then(|n| n.to_str())
+                .unwrap_or_default();
+            match name.parse() {
+                Ok(index) if name == node_name(index) && path.is_dir() => indices.push(index),
+                _ => {}
+            }
+        }
+        indices.sort_unstable();
+        Ok(indices)
+    }
+
+    /// Everything but frames and checkpoints. The manifest comes last and in one moment: only with it is the
+    /// directory a result.
+    fn write_skeleton(&self, scene_document: &str) -> Result<(), CacheError> {
+        let path = &self.path;
+        let create =
+            |path: &Path| fs::create_dir_all(path).map_err(|e| CacheError::io("create", path, e));
+        create(path)?;
+        files::write_file(&path.join(UNFINISHED), b"")?;
+        let about = json!({"barchan": {"format": FORMAT_VERSION, "scene": self.manifest.scene}});
+        files::write_file(&path.join(GROUP), &node::plain_group(about))?;
+        for kind in [Kind::Frame, Kind::Checkpoint] {
+            let folder = path.join(kind.folder());
+            create(&folder)?;
+            files::write_file(&folder.join(GROUP), &node::plain_group(json!({})))?;
+        }
+        files::write_file(&path.join(SCENE), scene_document.as_bytes())?;
+        files::replace_file(&path.join(MANIFEST), &to_json(&self.manifest, path)?)
+    }
+}
+
+/// Directory name of a frame: six digits, more from a million on.
+fn node_name(index: u32) -> String {
+    format!("{index:06}")
+}
+
+fn complete(manifest: &Manifest, scene_document: &str) -> Manifest {
+    Manifest {
+        format: FORMAT_VERSION,
+        scene_digest: document_digest(scene_document),
+        ..manifest.clone()
+    }
+}
+
+fn to_json(manifest: &Manifest, path: &Path) -> Result<Vec<u8>, CacheError> {
+    serde_json::to_vec_pretty(manifest).map_err(|e| CacheError::BrokenManifest {
+        path: path.join(MANIFEST),
+        reason: e.to_string(),
+    })
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, CacheError> {
+    if !path.exists() {
+        return Err(CacheError::Missing(path.to_owned()));
+    }
+    let not_a_result = |reason: &str| CacheError::NotAResult {
+        path: path.to_owned(),
+        reason: reason.into(),
+    };
+    if !path.is_dir() {
+        return Err(not_a_result("it is not a directory"));
+    }
+    let file = path.join(MANIFEST);
+    let content = fs::read(&file).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => not_a_result("it has no manifest.json"),
+        _ => CacheError::io("read", &file, e),
+    })?;
+    let broken = |reason: String| CacheError::BrokenManifest {
+        path: file.clone(),
+        reason,
+    };
+    let document: Value = serde_json::from_slice(&content).map_err(|e| broken(e.to_string()))?;
+    let format = document["format"].as_u64();
+    let found = format.ok_or_else(|| broken("it has no format version".into()))?;
+    if found > u64::from(FORMAT_VERSION) {
+        return Err(CacheError::NewerFormat {
+            path: path.to_owned(),
+            found,
+            known: FORMAT_VERSION,
+        });
+    }
+    serde_json::from_value(document).map_err(|e| broken(e.to_string()))
+}
+
+/// Allows an empty directory, and one where an earlier creation was interrupted.
+fn refuse_occupied(path: &Path) -> Result<(), CacheError> {
+    let occupied = |holds: String| CacheError::Occupied {
+        path: path.to_owned(),
+        holds,
+    };
+    if !path.is_dir() {
+        return Err(occupied("a file of that name".into()));
+    }
+    match read_manifest(path) {
+        Ok(manifest) => {
+            return Err(occupied(format!("a result of scene `{}`", manifest.scene)));
+        }
+        Err(CacheError::NotAResult { .. }) => {}
+        Err(_) => return Err(occupied("a result that cannot be read".into())),
+    }
+    let unfinished = path.join(UNFINISHED).exists();
+    for entry in files::entries(path)? {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        if !(unfinished && is_skeleton(&name)) {
+            return Err(occupied(format!("other files ({name})")));
+        }
+    }
+    Ok(())
+}
+
+fn is_skeleton(name: &str) -> bool {
+    [GROUP, SCENE, "frames", "checkpoints"].contains(&name) || name.starts_with(PARTIAL)
+}
+
+/// Undoes a creation that failed; what cannot be removed stays, marked as unfinished.
+fn remove_skeleton(path: &Path, keep_directory: bool) {
+    for kind in [Kind::Frame, Kind::Checkpoint] {
+        let _ = fs::remove_dir_all(path.join(kind.folder()));
+    }
+    for name in [SCENE, GROUP, UNFINISHED] {
+        let _ = fs::remove_file(path.join(name));
+    }
+    if !keep_directory {
+        let _ = fs::remove_dir(path);
+    }
+}

@@ -1,0 +1,158 @@
+//! What can go wrong with a result directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a result directory could not be written or read. Each names the place, the reason and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// There is no such directory.
+    #[error("there is no result directory at {}; check the path, or make one with `barchan run SCENE -o DIR`", .0.display())]
+    Missing(PathBuf),
+    /// The directory holds something else.
+    #[error("{} is not a barchan result: {reason}; give the directory that `barchan run` wrote", .path.display())]
+    NotAResult {
+        /// The directory.
+        path: PathBuf,
+        /// What is not as it should be.
+        reason: String,
+    },
+    /// The directory for a new result is taken.
+    #[error(
+        "{} already holds {holds}; choose another directory with -o, or continue the run in it with --resume",
+        .path.display()
+    )]
+    Occupied {
+        /// The directory.
+        path: PathBuf,
+        /// What is in it.
+        holds: String,
+    },
+    /// The result was written by a newer version.
+    #[error(
+        "{} has format version {found}, and this program reads versions up to {known}; update barchan",
+        .path.display()
+    )]
+    NewerFormat {
+        /// The directory.
+        path: PathBuf,
+        /// Version found.
+        found: u64,
+        /// Newest version this program reads.
+        known: u32,
+    },
+    /// The manifest cannot be understood.
+    #[error("the manifest {} is broken: {reason}; restore the file, or run the scene again", .path.display())]
+    BrokenManifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No space left.
+    #[error(
+        "the disk is full: could not write {}; the complete frames are kept. Free some space, then continue with --resume, \
+         or choose a directory on another disk with -o",
+        .path.display()
+    )]
+    DiskFull {
+        /// What was being written.
+        path: PathBuf,
+    },
+    /// Any other failure of the file system.
+    #[error("could not {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried: `read`, `write`, `remove`, …
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A frame or checkpoint does not hold what was written.
+    #[error("{what} is damaged: {} {reason}; {remedy}", .file.display())]
+    Damaged {
+        /// `frame 12` or `checkpoint 12`.
+        what: String,
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// There is no such frame.
+    #[error("there is no {what} in {}; it holds {available}", .path.display())]
+    NoFrame {
+        /// `frame 12` or `checkpoint 12`.
+        what: String,
+        /// The result directory.
+        path: PathBuf,
+        /// Which ones there are.
+        available: String,
+    },
+    /// The frame has no such column.
+    #[error("{what} has no column `{name}`; it has {available}")]
+    NoColumn {
+        /// `frame 12` or `checkpoint 12`.
+        what: String,
+        /// The missing column.
+        name: String,
+        /// The columns there are.
+        available: String,
+    },
+    /// Every checkpoint is damaged.
+    #[error("no checkpoint in {} can be read ({reasons}); start again without --resume", .path.display())]
+    NoUsableCheckpoint {
+        /// The result directory.
+        path: PathBuf,
+        /// The error of each.
+        reasons: String,
+    },
+    /// What was to be written makes no sense: an error of the program that writes.
+    #[error("{what} cannot be written: {reason}")]
+    Invalid {
+        /// `frame 12` or `checkpoint 12`.
+        what: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl CacheError {
+    /// Wraps a failure of the file system, telling a full disk from the rest.
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            _ => Self::Io {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disk_is_told_from_other_failures() {
+        let enospc = io::Error::from_raw_os_error(28);
+        let full = CacheError::io("write", Path::new("frames/000003"), enospc);
+        assert!(matches!(full, CacheError::DiskFull { .. }));
+        let text = full.to_string();
+        assert!(
+            text.contains("the disk is full") && text.contains("--resume"),
+            "{text}"
+        );
+        let denied = CacheError::io(
+            "write",
+            Path::new("x"),
+            io::ErrorKind::PermissionDenied.into(),
+        );
+        assert!(matches!(denied, CacheError::Io { .. }));
+    }
+}

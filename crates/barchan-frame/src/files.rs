@@ -1,0 +1,177 @@
+//! Files and directories that appear whole or not at all.
+
+use crate::error::CacheError;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// How the name of everything unfinished begins. Nothing reads such a name; the next clean-up removes it.
+pub(crate) const PARTIAL: &str = ".partial-";
+
+/// Writes a file and waits until the disk has it.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CacheError> {
+    let error = |e| CacheError::io("write", path, e);
+    let mut file = File::create(path).map_err(error)?;
+    file.write_all(content).map_err(error)?;
+    file.sync_all().map_err(error)
+}
+
+/// Replaces a file in one moment.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), CacheError> {
+    let partial = partial_name(path);
+    let written = write_file(&partial, content).and_then(|()| rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// Writes files (relative path, content) into a new directory that appears in one moment; one that is already there
+/// is replaced. Returns the number of bytes written. On failure nothing new is left behind.
+pub(crate) fn write_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<u64, CacheError> {
+    let partial = partial_name(path);
+    remove_directory_if_any(&partial)?;
+    let written = fill_directory(&partial, files)
+        .and_then(|()| remove_directory(path))
+        .and_then(|()| rename(&partial, path));
+    if let Err(error) = written {
+        let _ = fs::remove_dir_all(&partial);
+        return Err(error);
+    }
+    Ok(files.iter().map(|(_, content)| content.len() as u64).sum())
+}
+
+/// Removes a directory so that it vanishes in one moment; does nothing when there is none.
+pub(crate) fn remove_directory(path: &Path) -> Result<(), CacheError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let doomed = path.with_file_name(format!("{PARTIAL}removed-{name}"));
+    remove_directory_if_any(&doomed)?;
+    rename(path, &doomed)?;
+    remove_directory_if_any(&doomed)
+}
+
+/// Removes what an interrupted write or removal left in a directory.
+pub(crate) fn remove_partials(directory: &Path) -> Result<(), CacheError> {
+    for path in entries(directory)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !name.starts_with(PARTIAL) {
+            continue;
+        }
+        if path.is_dir() {
+            remove_directory_if_any(&path)?;
+        } else {
+            fs::remove_file(&path).map_err(|e| CacheError::io("remove", &path, e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Paths of what is in a directory, sorted.
+pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, CacheError> {
+    let error = |e| CacheError::io("list", directory, e);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(error)? {
+        paths.push(entry.map_err(error)?.path());
+    }
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn partial_name(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{PARTIAL}{name}"))
+}
+
+fn fill_directory(directory: &Path, files: &[(String, Vec<u8>)]) -> Result<(), CacheError> {
+    create_directory(directory)?;
+    let mut directories = vec![directory.to_owned()];
+    for (relative, content) in files {
+        let path = directory.join(relative);
+        for parent in path.ancestors().skip(1) {
+            if directories.iter().any(|d| d == parent) {
+                break;
+            }
+            create_directory(parent)?;
+            directories.push(parent.to_owned());
+        }
+        write_file(&path, content)?;
+    }
+    directories.iter().try_for_each(|d| sync_directory(d))
+}
+
+fn create_directory(path: &Path) -> Result<(), CacheError> {
+    fs::create_dir_all(path).map_err(|e| CacheError::io("create", path, e))
+}
+
+fn remove_directory_if_any(path: &Path) -> Result<(), CacheError> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(CacheError::io("remove", path, e)),
+        _ => Ok(()),
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), CacheError> {
+    fs::rename(from, to).map_err(|e| CacheError::io("rename to", to, e))?;
+    match to.parent() {
+        Some(parent) => sync_directory(parent),
+        None => Ok(()),
+    }
+}
+
+/// Makes names in a directory last; only Unix knows how.
+fn sync_directory(path: &Path) -> Result<(), CacheError> {
+    if cfg!(unix) {
+        File::open(path)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|e| CacheError::io("write", path, e))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(text: &str) -> Vec<(String, Vec<u8>)> {
+        vec![
+            ("zarr.json".into(), text.as_bytes().to_vec()),
+            ("a/c/0".into(), vec![1, 2, 3]),
+            ("a/zarr.json".into(), vec![4]),
+        ]
+    }
+
+    #[test]
+    fn directory_is_written_replaced_and_removed_without_traces() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("000001");
+        assert_eq!(write_directory(&path, &files("old")).unwrap(), 3 + 3 + 1);
+        write_directory(&path, &files("new")).unwrap();
+        assert_eq!(fs::read_to_string(path.join("zarr.json")).unwrap(), "new");
+        assert_eq!(fs::read(path.join("a/c/0")).unwrap(), [1, 2, 3]);
+        assert_eq!(entries(root.path()).unwrap(), std::slice::from_ref(&path));
+        remove_directory(&path).unwrap();
+        assert!(entries(root.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn failed_write_keeps_what_was_there_and_leaves_no_partial() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("000001");
+        write_directory(&path, &files("old")).unwrap();
+        let mut impossible = files("new");
+        impossible.push(("zarr.json/below-a-file".into(), vec![5]));
+        assert!(write_directory(&path, &impossible).is_err());
+        assert_eq!(fs::read_to_string(path.join("zarr.json")).unwrap(), "old");
+        assert_eq!(entries(root.path()).unwrap(), [path]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn full_disk_says_so() {
+        let error = write_file(Path::new("/dev/full"), b"x").unwrap_err();
+        assert!(matches!(error, CacheError::DiskFull { .. }), "{error}");
+    }
+}

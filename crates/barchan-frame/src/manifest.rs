@@ -1,0 +1,45 @@
+//! The manifest of a result: what was simulated, for everything that reads the frames without the scene.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the layout on disk that this code writes, and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What `manifest.json` holds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the layout; [`crate::ResultDirectory::create`] fills in [`FORMAT_VERSION`].
+    pub format: u32,
+    /// Name of the scene.
+    pub scene: String,
+    /// One or two sentences about the scene.
+    #[serde(default)]
+    pub description: String,
+    /// blake3 of the resolved scene document; [`crate::ResultDirectory::create`] fills it in.
+    pub scene_digest: String,
+    /// Name of the solver, such as `mpm`.
+    pub solver: String,
+    /// Number of space dimensions, 2 or 3. In 2D, masses and volumes are those of a slab 1 m thick.
+    pub dimensions: u32,
+    /// Resolution: grid spacing, or grain diameter of a solver without a grid [m].
+    pub dx: f64,
+    /// Frames per simulated second [1/s].
+    pub frame_rate: f64,
+    /// Number of the last frame when the run is complete (frame 0 is the initial state).
+    pub frames: u32,
+    /// Materials; the frame column `material` holds indices into this list.
+    pub materials: Vec<ManifestMaterial>,
+    /// Names of the colliders, in the order of the per-body records of each frame.
+    pub colliders: Vec<String>,
+    /// Program and version that wrote the result.
+    pub created_by: String,
+}
+
+/// A material, as the manifest lists it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ManifestMaterial {
+    /// Name in the scene.
+    pub name: String,
+    /// Bulk density at rest [kg/m³].
+    pub density: f64,
+}

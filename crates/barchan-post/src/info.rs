@@ -1,0 +1,140 @@
+//! What a result holds, for people and programs that have only the directory.
+
+use barchan_frame::{CacheError, ColumnInfo, Manifest, ResultDirectory};
+use serde::Serialize;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// What a result directory holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Info {
+    /// The directory.
+    pub path: PathBuf,
+    /// What was simulated.
+    pub manifest: Manifest,
+    /// Complete frames.
+    pub frames: Vec<FrameSummary>,
+    /// Columns of the newest readable frame.
+    pub columns: Vec<ColumnInfo>,
+    /// Particles in the newest readable frame.
+    pub particles: usize,
+    /// Statistics of the newest readable frame, as the solver wrote them.
+    pub statistics: Option<serde_json::Value>,
+    /// Bytes of the whole directory on disk.
+    pub bytes: u64,
+    /// Newest readable checkpoint.
+    pub checkpoint: Option<CheckpointSummary>,
+    /// Digest of the newest readable checkpoint's state.
+    pub digest: Option<String>,
+    /// Whether all frames are there, from 0 to the last that the manifest announces.
+    pub complete: bool,
+    /// What is damaged: an error message each.
+    pub damage: Vec<String>,
+}
+
+/// One complete frame.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FrameSummary {
+    /// Number.
+    pub index: u32,
+    /// Simulated time [s].
+    pub time_s: f64,
+    /// Number of particles.
+    pub particles: usize,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// One complete checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CheckpointSummary {
+    /// Number of the frame at whose end it was taken.
+    pub index: u32,
+    /// Simulated time [s].
+    pub time_s: f64,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// Collects what a result holds from the records of its frames; the values of the columns are not read. A damaged
+/// frame is listed in [`Info::damage`] and left out of the rest.
+///
+/// # Errors
+/// A directory that cannot be listed.
+pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
+    let mut damage = Vec::new();
+    let mut frames = Vec::new();
+    let mut newest = None;
+    for index in directory.frames()? {
+        match directory.read_attributes(index) {
+            Ok(frame) => {
+                frames.push(FrameSummary {
+                    index,
+                    time_s: frame.time,
+                    particles: frame.particles,
+                    bytes: frame.bytes,
+                });
+                newest = Some(frame);
+            }
+            // A run that is going on has removed it meanwhile.
+            Err(CacheError::NoFrame { .. }) => {}
+            Err(error) => damage.push(error.to_string()),
+        }
+    }
+    let mut checkpoint = None;
+    for index in directory.checkpoints()? {
+        match directory.read_checkpoint_attributes(index) {
+            Ok(newer) => checkpoint = Some(newer),
+            // A run that is going on has removed it meanwhile.
+            Err(CacheError::NoFrame { .. }) => {}
+            Err(error) => damage.push(error.to_string()),
+        }
+    }
+    let manifest = directory.manifest().clone();
+    let expected = 0..=manifest.frames;
+    let (particles, columns, statistics) = newest.map_or_else(Default::default, |frame| {
+        let statistics = frame.attributes.get("statistics").cloned();
+        (frame.particles, frame.columns, statistics)
+    });
+    Ok(Info {
+        path: directory.path().to_owned(),
+        complete: damage.is_empty() && frames.iter().map(|f| f.index).eq(expected),
+        manifest,
+        frames,
+        columns,
+        particles,
+        statistics,
+        bytes: bytes_below(directory.path())?,
+        checkpoint: checkpoint.as_ref().map(|c| CheckpointSummary {
+            index: c.index,
+            time_s: c.time,
+            bytes: c.bytes,
+        }),
+        digest: checkpoint.and_then(|c| c.digest),
+        damage,
+    })
+}
+
+/// Bytes of all files below a directory. What a run removes meanwhile counts nothing.
+fn bytes_below(path: &Path) -> Result<u64, CacheError> {
+    let error = |source| CacheError::Io {
+        action: "list",
+        path: path.to_owned(),
+        source,
+    };
+    let entries = match std::fs::read_dir(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries.map_err(error)?,
+    };
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry.map_err(error)?;
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes += bytes_below(&entry.path())?,
+            Ok(metadata) => bytes += metadata.len(),
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(error(e)),
+        }
+    }
+    Ok(bytes)
+}
