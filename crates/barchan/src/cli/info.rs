@@ -39,7 +39,10 @@ fn show(info: &post::Info) {
     let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
     line(
         "solver",
-        format!("{} in {}D, dx {} m", manifest.solver, manifest.dimensions, manifest.dx),
+        format!(
+            "{} in {}D, dx {} m",
+            manifest.solver, manifest.dimensions, manifest.dx
+        ),
     );
     let last = info.frames.last();
     line(
@@ -49,7 +52,11 @@ fn show(info: &post::Info) {
             last.map_or("none".into(), |f| f.index.to_string()),
             manifest.frames,
             last.map_or(0.0, |f| f.time_s),
-            if info.complete { "complete" } else { "not complete" }
+            if info.complete {
+                "complete"
+            } else {
+                "not complete"
+            }
         ),
     );
     line("particles", output::grouped(info.particles as u64));

@@ -17,7 +17,9 @@ pub fn note(text: fmt::Arguments<'_>) {
 pub fn say_json(value: &impl serde::Serialize) {
     match serde_json::to_string(value) {
         Ok(text) => say(format_args!("{text}")),
-        Err(error) => note(format_args!("the result cannot be written as JSON: {error}")),
+        Err(error) => note(format_args!(
+            "the result cannot be written as JSON: {error}"
+        )),
     }
 }
 

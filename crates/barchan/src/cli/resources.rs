@@ -57,9 +57,7 @@ impl Estimate {
                 output::grouped(self.particles as u64),
                 output::bytes(self.available),
             ),
-            format_args!(
-                "make it coarser: --scale {scale:.2}, or a larger solver.dx in the scene"
-            ),
+            format_args!("make it coarser: --scale {scale:.2}, or a larger solver.dx in the scene"),
         ))
     }
 

@@ -238,7 +238,10 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
     }
     if arguments.output.is_some() {
         return Err(Failure::call(
-            format_args!("{} is a result already; -o does not go with it", given.display()),
+            format_args!(
+                "{} is a result already; -o does not go with it",
+                given.display()
+            ),
             "leave out -o, or give the scene instead of the result",
         ));
     }

@@ -122,7 +122,10 @@ impl Summary {
         line("wall time", output::duration(self.wall_s));
         line(
             "speed",
-            format!("{:.2} M particle-substeps/s", self.particle_substeps_per_s * 1e-6),
+            format!(
+                "{:.2} M particle-substeps/s",
+                self.particle_substeps_per_s * 1e-6
+            ),
         );
         if !self.stages.is_empty() {
             line("stages", self.describe_stages());
@@ -143,7 +146,9 @@ impl Summary {
             line("check", check.to_string());
         }
         let shown = &self.directory;
-        output::say(format_args!("result in {shown}; next: barchan measure {shown}"));
+        output::say(format_args!(
+            "result in {shown}; next: barchan measure {shown}"
+        ));
     }
 
     /// Stages by their part of the time, the largest first.
@@ -169,7 +174,9 @@ impl Summary {
             .and_then(|text| std::fs::write(&partial, text))
             .and_then(|()| std::fs::rename(&partial, directory.join(FILE)));
         if let Err(error) = written {
-            output::note(format_args!("warning: {FILE} could not be written: {error}"));
+            output::note(format_args!(
+                "warning: {FILE} could not be written: {error}"
+            ));
         }
     }
 
