@@ -67,7 +67,11 @@ pub fn check_final(
             check.slope_angle_deg,
         ),
         ("run-out [m]", measured.runout_m, check.runout_m),
-        ("height [m]", measured.height_m, check.height_m),
+        (
+            "height of the highest grain [m]",
+            measured.bounds_max.map(|b| b[1]),
+            check.height_m,
+        ),
     ];
     let held = bounds.into_iter().filter_map(|(quantity, found, wanted)| {
         wanted.map(|wanted| CheckResult::new(quantity, found, wanted))

@@ -79,14 +79,12 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
         ),
     );
     if let Some(start) = start {
-        line(
-            "particles",
-            format!(
-                "{} at the start, about {} over the run",
-                output::grouped(start.particles as u64),
-                output::grouped(estimate.particles.max(start.particles) as u64)
-            ),
-        );
+        let mut count = output::grouped(start.particles as u64);
+        if !scene.emitters.is_empty() {
+            let all = output::grouped(estimate.particles as u64);
+            count = format!("{count} at the start, up to {all} over the run");
+        }
+        line("particles", count);
         line(
             "time step",
             format!(

@@ -93,9 +93,11 @@ impl Reporter {
             self.work as f64 / elapsed.max(1e-9) * 1e-6,
         )
     }
+}
 
-    /// Takes the bar away.
-    pub fn finish(&self) {
+impl Drop for Reporter {
+    /// Takes the bar away, also when the run fails.
+    fn drop(&mut self) {
         if let Form::Bar(bar) = &self.form {
             bar.finish_and_clear();
         }

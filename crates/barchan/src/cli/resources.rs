@@ -73,11 +73,15 @@ impl Estimate {
     }
 }
 
-/// Memory that a new process may take [bytes], also when a container limits it.
+/// Memory that this process may take [bytes], also when a container limits it; no limit where the system does not tell.
 fn available_memory() -> u64 {
-    let mut system = System::new();
+    let Ok(mut system) = System::new() else {
+        return u64::MAX;
+    };
     system.refresh_memory();
-    let limit = system.cgroup_limits().map_or(u64::MAX, |l| l.free_memory);
+    // The free memory of a container leaves out what its page cache could give back.
+    let left = |l: sysinfo::CGroupLimits| l.total_memory.saturating_sub(l.rss);
+    let limit = system.cgroup_limits().map_or(u64::MAX, left);
     system.available_memory().min(limit)
 }
 
@@ -86,9 +90,11 @@ fn free_disk(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
     let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
     let real = existing.canonicalize().ok()?;
-    Disks::new_with_refreshed_list()
+    let disks = Disks::new_with_refreshed_list().ok()?;
+    let holding = disks
         .iter()
-        .filter(|disk| real.starts_with(disk.mount_point()))
+        .filter(|disk| real.starts_with(disk.mount_point()));
+    holding
         .max_by_key(|disk| disk.mount_point().components().count())
         .map(sysinfo::Disk::available_space)
 }

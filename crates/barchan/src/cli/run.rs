@@ -6,7 +6,7 @@ use super::scene::{Loaded, SceneArguments};
 use super::summary::Summary;
 use super::{Failure, output};
 use barchan::final_check::check_final;
-use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory, digest};
+use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Shortest time between two checkpoints, apart from the last: what a kill can cost besides the frame being computed.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Simulate a scene: writes frames, checkpoints and the resolved scene
 #[derive(Debug, Args)]
@@ -30,9 +33,8 @@ pub struct Run {
     /// Go on with an unfinished result; SCENE may be the result directory itself
     #[arg(long)]
     resume: bool,
-    /// Write no pictures
+    /// Write no pictures; hidden until there are any
     #[arg(long, hide = true)]
-    #[expect(dead_code, reason = "accepted by scripts before there are pictures")]
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
@@ -55,10 +57,10 @@ impl Run {
         session.advance(&stop, self.json)?;
         let summary = session.summarise(clock)?;
         summary.show(self.json);
-        if session.is_complete() {
+        if summary.finished {
             summary.keep(session.directory.path());
         } else {
-            session.say_how_to_resume(self.json);
+            session.say_how_to_resume(summary.frames);
         }
         Ok(summary.exit_code())
     }
@@ -75,6 +77,8 @@ struct Session {
     directory: ResultDirectory,
     simulation: Simulation,
     resumed_from: Option<u32>,
+    last_checkpoint: Instant,
+    writing: Duration,
 }
 
 impl Session {
@@ -93,8 +97,10 @@ impl Session {
             directory,
             simulation,
             resumed_from: None,
+            last_checkpoint: Instant::now(),
+            writing: Duration::ZERO,
         };
-        session.write()?;
+        session.write(true)?;
         Ok(session)
     }
 
@@ -131,9 +137,11 @@ impl Session {
             directory,
             simulation,
             resumed_from: checkpoint.as_ref().map(|c| c.index),
+            last_checkpoint: Instant::now(),
+            writing: Duration::ZERO,
         };
         if checkpoint.is_none() {
-            session.write()?;
+            session.write(true)?;
         }
         Ok(session)
     }
@@ -145,7 +153,8 @@ impl Session {
     /// Simulates until the last frame or until asked to stop.
     fn advance(&mut self, stop: &StopRequest, quiet: bool) -> Result<(), Failure> {
         let mut reporter = Reporter::new(self.simulation.frame(), self.scene.frames, quiet);
-        while !self.is_complete() && !stop.is_requested() {
+        let mut stopping = stop.is_requested();
+        while !self.is_complete() && !stopping {
             let end = self.simulation.advance_frame(&mut |progress| {
                 reporter.step(progress);
                 if stop.is_urgent() {
@@ -154,19 +163,27 @@ impl Session {
                     Control::Continue
                 }
             });
-            if end.map_err(|error| self.stopped_by(&error))? == Control::Continue {
-                self.write()?;
+            if end.map_err(|error| self.stopped_by(&error))? == Control::Stop {
+                break;
             }
+            stopping = stop.is_requested();
+            let due = self.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
+            self.write(due || stopping || self.is_complete())?;
         }
         Ok(())
     }
 
     /// The frame for people, then the checkpoint: killed in between, the run goes on from the checkpoint before.
-    fn write(&mut self) -> Result<(), Failure> {
+    fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
+        let start = Instant::now();
         let frame = self.simulation.write_frame()?;
         self.directory.write_frame(&frame)?;
-        let checkpoint = self.simulation.save()?;
-        self.directory.write_checkpoint(&checkpoint)?;
+        if with_checkpoint {
+            let checkpoint = self.simulation.save()?;
+            self.directory.write_checkpoint(&checkpoint)?;
+            self.last_checkpoint = Instant::now();
+        }
+        self.writing += start.elapsed();
         Ok(())
     }
 
@@ -183,18 +200,18 @@ impl Session {
     }
 
     fn summarise(&self, clock: Instant) -> Result<Summary, Failure> {
-        let last = self.simulation.frame();
-        let checkpoint = self.directory.read_checkpoint(last)?;
-        let mut summary = Summary::new(
-            &self.scene,
-            &self.simulation,
-            self.directory.path(),
-            digest(&checkpoint),
-        );
+        let Some(checkpoint) = self.directory.latest_checkpoint()? else {
+            return Err(Failure::work(
+                "the checkpoint that was just written is gone",
+            ));
+        };
+        let mut summary = Summary::new(&self.scene, &self.simulation, &checkpoint);
+        summary.directory = self.directory.path().display().to_string();
         summary.resumed_from = self.resumed_from;
+        summary.add_stage("writing", self.writing);
         summary.wall_s = clock.elapsed().as_secs_f64();
-        if self.is_complete() {
-            let frame = self.directory.read_frame(last)?;
+        if summary.finished {
+            let frame = self.directory.read_frame(checkpoint.index)?;
             summary.checks = check_final(&frame, self.directory.manifest(), &self.scene.check)
                 .map_err(Failure::work)?;
         }
@@ -216,15 +233,12 @@ impl Session {
         Ok(summary.exit_code())
     }
 
-    fn say_how_to_resume(&self, json: bool) {
-        if !json {
-            output::note(format_args!(
-                "stopped after frame {} of {}; go on with: barchan run {} --resume",
-                self.simulation.frame(),
-                self.scene.frames,
-                self.directory.path().display()
-            ));
-        }
+    fn say_how_to_resume(&self, frame: u32) {
+        output::note(format_args!(
+            "stopped after frame {frame} of {}; go on with: barchan run {} --resume",
+            self.scene.frames,
+            self.directory.path().display()
+        ));
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::output;
 use barchan::final_check::CheckResult;
+use barchan::frame::{Checkpoint, digest};
 use barchan::scene::Scene;
 use barchan::sim::simulation::Simulation;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// File in the result directory that keeps the summary of a finished run.
 const FILE: &str = "summary.json";
@@ -58,20 +60,20 @@ pub struct Stage {
 }
 
 impl Summary {
-    /// The figures of a simulation where it stands.
-    pub fn new(scene: &Scene, simulation: &Simulation, directory: &Path, digest: String) -> Self {
+    /// The figures of a simulation that left this checkpoint.
+    pub fn new(scene: &Scene, simulation: &Simulation, checkpoint: &Checkpoint) -> Self {
         let counters = simulation.counters();
         let solver_wall_s = simulation.solver_wall().as_secs_f64();
         let stages = simulation.timings().stages().iter();
         let work = simulation.particle_substeps_here() as f64;
         Self {
             scene: scene.name.clone(),
-            directory: directory.display().to_string(),
-            finished: simulation.frame() >= scene.frames,
-            particles: simulation.particles() as u64,
-            frames: simulation.frame(),
+            directory: String::new(),
+            finished: checkpoint.index >= scene.frames,
+            particles: checkpoint.particles() as u64,
+            frames: checkpoint.index,
             substeps: counters.substeps,
-            sim_time_s: simulation.time(),
+            sim_time_s: checkpoint.time,
             wall_s: 0.0,
             solver_wall_s,
             particle_substeps_per_s: if solver_wall_s > 0.0 {
@@ -88,10 +90,18 @@ impl Summary {
             emitted: counters.emitted.iter().sum(),
             drained: counters.drained.iter().sum(),
             left_domain: counters.left_domain,
-            digest,
+            digest: digest(checkpoint),
             resumed_from: None,
             checks: Vec::new(),
         }
+    }
+
+    /// Adds a stage outside the simulation.
+    pub fn add_stage(&mut self, name: &str, wall: Duration) {
+        self.stages.push(Stage {
+            name: name.to_owned(),
+            wall_s: wall.as_secs_f64(),
+        });
     }
 
     /// 0 when the run finished and its checks passed.

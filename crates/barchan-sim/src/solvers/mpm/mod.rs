@@ -562,6 +562,7 @@ pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize)
     // Surfaces leave blocks half full and surround them with empty grid blocks.
     let grid = 2.0 * (4.0 * tile as f64 + 3.0 * (4 * BLOCK_FLOATS) as f64 + 400.0);
     let per_block = cells_of_block * spec.particles_per_cell;
-    (particles as f64 * (1.1 * (packets + sorting) + columns + grid / per_block)) as u64
-        + (16 << 20)
+    let per_particle = 1.1 * (packets + sorting) + columns + grid / per_block;
+    // The cast saturates.
+    (particles as f64 * per_particle + f64::from(16 << 20)) as u64
 }
