@@ -36,8 +36,9 @@ pub fn weights<T: Scalar, const K: usize>(f: T) -> ([T; K], [T; K]) {
         let sixth = c(1.0 / 6.0);
         w[0] = sixth * s * s * s;
         w[1] = (c(0.5) * t - c(1.0)) * t * t + c(2.0 / 3.0);
-        w[2] = (c(0.5) * s - c(1.0)) * s * s + c(2.0 / 3.0);
         w[3] = sixth * t * t * t;
+        // The rest to one: 1/6 and 2/3 are not exact in f32, and a sum of 1 + 3e-8 would gain momentum every step.
+        w[2] = c(1.0) - (w[0] + w[1] + w[3]);
         g[0] = c(-0.5) * s * s;
         g[1] = (c(1.5) * t - c(2.0)) * t;
         g[2] = (c(2.0) - c(1.5) * s) * s;

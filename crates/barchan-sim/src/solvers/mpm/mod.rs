@@ -50,6 +50,7 @@ pub struct Mpm {
     elastic_dt: f32,
 
     packets: Vec<Packet>,
+    count: usize,
     max_speed: f32,
     needs_sort: bool,
     scratch: Scratch,
@@ -117,6 +118,7 @@ impl Mpm {
             cells: cell_frame(scene, spec)?,
             elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
             packets: Vec::new(),
+            count: 0,
             max_speed: 0.0,
             needs_sort: true,
             scratch: Scratch::default(),
@@ -330,6 +332,7 @@ impl Mpm {
 impl Solver for Mpm {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
         particles::packets_from(batch, &mut self.packets);
+        self.count += batch.position.len();
         let fastest = batch
             .velocity
             .iter()
@@ -341,7 +344,7 @@ impl Solver for Mpm {
     }
 
     fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
-        let removed = self
+        let removed: usize = self
             .packets
             .par_iter_mut()
             .map(|packet| {
@@ -355,20 +358,13 @@ impl Solver for Mpm {
                 count
             })
             .sum();
+        self.count -= removed;
         self.needs_sort |= removed > 0;
         removed
     }
 
     fn particles(&self) -> usize {
-        self.packets
-            .iter()
-            .map(|p| {
-                p.volume[..p.len as usize]
-                    .iter()
-                    .filter(|v| **v > 0.0)
-                    .count()
-            })
-            .sum()
+        self.count
     }
 
     fn max_dt(&mut self) -> Result<f32, SolverError> {
