@@ -15,6 +15,9 @@ pub struct Manifest {
     /// One or two sentences about the scene.
     #[serde(default)]
     pub description: String,
+    /// Folder that the paths of meshes in the scene are relative to, on the machine of the run.
+    #[serde(default)]
+    pub scene_directory: String,
     /// blake3 of the resolved scene document; [`crate::ResultDirectory::create`] fills it in.
     pub scene_digest: String,
     /// Name of the solver, such as `mpm`.

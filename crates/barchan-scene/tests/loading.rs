@@ -71,6 +71,7 @@ fn complete_scene_is_read_in_full() {
     assert_eq!((scene.frames, scene.frame_rate, scene.seed), (60, 24.0, 7));
     assert_eq!(mpm(&scene).transfer, Transfer::FlipPic { flip: 0.9 });
     assert_eq!(mpm(&scene).kernel, Kernel::Cubic);
+    assert_eq!(scene.periodic, [false, false, true]);
     let names: Vec<&str> = scene.materials.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["sand", "hard sand", "ball", "wet sand"]);
     let Law::Sand(sand) = scene.materials[0].law else {
@@ -108,8 +109,11 @@ fn shapes_stand_where_the_file_puts_them() {
     assert!(ring.distance(Vec3::new(0.0, 3.0, 1.0)) > 0.0);
     let floor = &scene.colliders[0].shape;
     assert!((floor.distance(Vec3::ZERO) - 1.0).abs() < 1e-6);
-    let mesh = scene.fills[3].shape.bounds();
-    assert!((mesh.min.x + 3.0).abs() < 0.1 && (mesh.max.x + 2.5).abs() < 0.1);
+    // The tetrahedron, half as large, 3 m to the left and 1 m up.
+    let mesh = &scene.fills[3].shape;
+    assert!(mesh.distance(Vec3::new(-2.9, 1.1, 0.1)) < 0.0);
+    assert!(mesh.distance(Vec3::new(-2.4, 1.1, 0.1)) > 0.0);
+    assert!(mesh.distance(Vec3::new(-3.1, 1.1, 0.1)) > 0.0);
 }
 
 #[test]
@@ -231,6 +235,17 @@ fn presets_are_sane_and_named_once() {
         ));
         assert_eq!(scene.materials[0].law, preset.material.law);
         assert_eq!(scene.materials[0].density, preset.material.density);
+    }
+}
+
+#[test]
+fn file_that_cannot_name_a_directory_is_a_scene() {
+    for name in [".toml", "", "a:b.toml"] {
+        let mut odd = source(MINIMAL);
+        odd.name = name.to_owned();
+        let scene = load(&odd, &Overrides::default()).unwrap();
+        assert_eq!(scene.name, "scene");
+        assert_eq!(good(&scene.document).name, "scene");
     }
 }
 

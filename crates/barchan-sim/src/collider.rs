@@ -123,11 +123,8 @@ impl Colliders {
     /// Poses every body at `time`, with the velocity that carries it to its pose at `time + dt`.
     pub fn pose(&mut self, time: f64, dt: f64) {
         for c in self.list.iter_mut().filter(|c| !c.motion.is_static()) {
-            let (now, next) = (c.motion.pose(time), c.motion.pose(time + dt));
-            c.place(now);
-            c.velocity = (next.position - now.position) / dt as f32;
-            c.angular_velocity =
-                (next.rotation * now.rotation.inverse()).to_scaled_axis() / dt as f32;
+            c.place(c.motion.pose(time));
+            (c.velocity, c.angular_velocity) = c.motion.velocities(time, dt);
         }
     }
 

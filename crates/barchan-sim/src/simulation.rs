@@ -61,16 +61,6 @@ pub enum SimulationError {
         /// Where the first of them is [m].
         position: Vec3,
     },
-    /// An emitter's mouth lies inside a collider.
-    #[error(
-        "emitter `{emitter}` begins inside collider `{collider}`; move its shape out of the collider"
-    )]
-    EmitterInCollider {
-        /// Name of the emitter.
-        emitter: String,
-        /// Name of the collider.
-        collider: String,
-    },
     /// Ids are 32 bits wide.
     #[error(
         "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
@@ -100,7 +90,6 @@ impl SimulationError {
             Self::Setup(_)
                 | Self::EmptyFill { .. }
                 | Self::OutsideDomain { .. }
-                | Self::EmitterInCollider { .. }
                 | Self::TooManyParticles
         )
     }
@@ -152,7 +141,6 @@ pub struct Simulation {
     frame_rate: f64,
     dx: f64,
     cfl: f64,
-    dimensions: Dimensions,
     gravity: Gravity,
     domain: Option<Bounds>,
     drains: Vec<Drain>,
@@ -186,7 +174,6 @@ impl Simulation {
     /// As [`Self::new`], with a solver of the caller's.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let mut simulation = Self::empty(scene, solver);
-        simulation.refuse_blocked_emitters(scene)?;
         for index in 0..scene.fills.len() {
             simulation.fill(scene, index)?;
         }
@@ -204,9 +191,10 @@ impl Simulation {
     /// Everything but particles.
     fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
         let SolverSpec::Mpm(spec) = &scene.solver;
-        let inflows: Vec<Inflow> = (0..)
-            .zip(&scene.emitters)
-            .map(|(index, emitter)| Inflow {
+        let inflows: Vec<Inflow> = scene
+            .emitters
+            .iter()
+            .map(|emitter| Inflow {
                 name: emitter.name.clone(),
                 speed: f64::from(emitter.velocity.length()),
                 end: emitter.end,
@@ -219,7 +207,7 @@ impl Simulation {
                     spec.dx,
                     spec.particles_per_cell,
                     scene.dimensions,
-                    stream(scene.seed, 1, index),
+                    scene.seed,
                 ),
             })
             .collect();
@@ -227,9 +215,8 @@ impl Simulation {
             frame_rate: scene.frame_rate,
             dx: spec.dx,
             cfl: spec.cfl,
-            dimensions: scene.dimensions,
             gravity: scene.gravity.clone(),
-            domain: scene.domain,
+            domain: walls(scene),
             drains: scene.drains.clone(),
             densities: scene.materials.iter().map(|m| m.density).collect(),
             solver,
@@ -254,7 +241,7 @@ impl Simulation {
                 spec.dx,
                 spec.particles_per_cell,
                 scene.dimensions,
-                stream(scene.seed, 0, index as u64),
+                scene.seed,
                 &|p| {
                     colliders.list.iter().any(|c| c.distance(p) < 0.0)
                         || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
@@ -267,7 +254,7 @@ impl Simulation {
                 dx: spec.dx,
             });
         }
-        let out = |p: &&Vec3| outside(self.domain, self.dimensions, **p);
+        let out = |p: &&Vec3| outside(self.domain, **p);
         if let Some(&position) = samples.position.iter().find(out) {
             return Err(SimulationError::OutsideDomain {
                 name: fill.name.clone(),
@@ -278,26 +265,6 @@ impl Simulation {
         samples.first_id = self.state.next_id;
         self.state.next_id = next_id(self.state.next_id, &samples)?;
         self.solver.emit(&samples).map_err(SimulationError::Setup)
-    }
-
-    /// Grains born inside a collider could never leave it.
-    fn refuse_blocked_emitters(&self, scene: &Scene) -> Result<(), SimulationError> {
-        for (emitter, inflow) in scene.emitters.iter().zip(&self.inflows) {
-            let moment = 0.5 * self.dx / inflow.speed.max(1e-9);
-            let first = inflow
-                .sampler
-                .emit(emitter.start, emitter.start + moment, 0);
-            let mut colliders = self.colliders.clone();
-            colliders.pose(emitter.start, moment);
-            let blocked = |p: &Vec3| colliders.list.iter().find(|c| c.distance(*p) < 0.0);
-            if let Some(collider) = first.position.iter().find_map(blocked) {
-                return Err(SimulationError::EmitterInCollider {
-                    emitter: emitter.name.clone(),
-                    collider: collider.name.clone(),
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Advances to the end of the next frame, which is the time (frame + 1) / frame_rate exactly. `watch` is called after
@@ -362,9 +329,11 @@ impl Simulation {
     fn choose_step(&mut self, end: f64) -> Result<(f64, bool), SolverError> {
         let time = self.state.time;
         let remaining = end - time;
-        let stable = f64::from(self.solver.max_dt()?).min(self.emission_interval());
+        let stable = f64::from(self.solver.max_dt()?);
         self.refuse_tiny(stable, || "the solver's own limit".into())?;
-        let mut dt = fit(stable, remaining);
+        let interval = self.emission_interval();
+        self.refuse_tiny(interval, || "the speed of an emitter".into())?;
+        let mut dt = fit(stable.min(interval), remaining);
         // A shorter step may reveal a faster body (its speed is a mean over the step), hence more than one pass.
         for _ in 0..8 {
             self.colliders.pose(time, dt);
@@ -431,7 +400,7 @@ impl Simulation {
         let time = self.state.time;
         let solver = &mut self.solver;
         let (state, drains) = (&mut self.state, &self.drains);
-        let (domain, dimensions) = (self.domain, self.dimensions);
+        let domain = self.domain;
         self.timings.span("removal", || {
             for (drain, count) in drains.iter().zip(&mut state.drained) {
                 if (drain.start..=drain.end).contains(&time) {
@@ -439,7 +408,7 @@ impl Simulation {
                 }
             }
             if domain.is_some() {
-                state.left_domain += solver.remove(&|p| outside(domain, dimensions, p)) as u64;
+                state.left_domain += solver.remove(&|p| outside(domain, p)) as u64;
             }
         });
         self.state.travelled = 0.0;
@@ -607,11 +576,6 @@ fn fit(stable: f64, remaining: f64) -> f64 {
     }
 }
 
-/// The seed of one stream of random numbers: fills are kind 0, emitters kind 1.
-fn stream(seed: u64, kind: u64, index: u64) -> u64 {
-    seed.wrapping_add((2 * index + kind).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-}
-
 fn next_id(first: u32, samples: &Samples) -> Result<u32, SimulationError> {
     u32::try_from(samples.position.len())
         .ok()
@@ -619,10 +583,22 @@ fn next_id(first: u32, samples: &Samples) -> Result<u32, SimulationError> {
         .ok_or(SimulationError::TooManyParticles)
 }
 
-/// Whether `p` is outside the domain; the plane of a 2D scene is inside whatever its depth.
-fn outside(domain: Option<Bounds>, dimensions: Dimensions, p: Vec3) -> bool {
-    domain.is_some_and(|bounds| {
-        let out = p.cmplt(bounds.min) | p.cmpgt(bounds.max);
-        out.x || out.y || (out.z && dimensions == Dimensions::Three)
-    })
+/// The domain, open where nothing can leave it: along periodic axes, and along z in 2D.
+fn walls(scene: &Scene) -> Option<Bounds> {
+    let mut bounds = scene.domain?;
+    let flat = scene.dimensions == Dimensions::Two;
+    let open = [
+        scene.periodic[0],
+        scene.periodic[1],
+        scene.periodic[2] || flat,
+    ];
+    for axis in (0..3).filter(|&axis| open[axis]) {
+        bounds.min[axis] = f32::NEG_INFINITY;
+        bounds.max[axis] = f32::INFINITY;
+    }
+    Some(bounds)
+}
+
+fn outside(domain: Option<Bounds>, p: Vec3) -> bool {
+    domain.is_some_and(|bounds| (p.cmplt(bounds.min) | p.cmpgt(bounds.max)).any())
 }

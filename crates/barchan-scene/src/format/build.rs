@@ -23,6 +23,7 @@ impl Builder<'_> {
         let name = self.scene_name(document, stem);
         let gravity = self.gravity(document);
         let domain = self.domain(document);
+        let periodic = self.periodic(document);
         let solver = self.solver(document);
         let colliders = self.colliders(document);
         let fills = self.fills(document);
@@ -55,7 +56,7 @@ impl Builder<'_> {
             frame_rate: document.number("frame_rate").unwrap_or(48.0),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
-            periodic: [false; 3],
+            periodic,
             gravity: gravity?,
             materials: self
                 .substances
@@ -74,15 +75,11 @@ impl Builder<'_> {
 
     fn scene_name(&mut self, document: &Table, stem: &str) -> Option<String> {
         let Some(node) = document.get("name") else {
-            return Some(stem.to_owned());
+            let name = if can_name(stem) { stem } else { "scene" };
+            return Some(name.to_owned());
         };
         let name = node.text()?;
-        let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
-        if name.trim().is_empty()
-            || name.starts_with('.')
-            || name.contains(bad)
-            || name.len() > NAME_LENGTH
-        {
+        if !can_name(name) {
             self.report.error(
                 node.at,
                 format!("{name:?} cannot be the name of a scene"),
@@ -117,6 +114,21 @@ impl Builder<'_> {
             return Some(None);
         };
         self.box_of(node.table()?, node.at).map(Some)
+    }
+
+    /// Axes along which the domain repeats.
+    fn periodic(&mut self, document: &Table) -> [bool; 3] {
+        let domain = document.table("domain");
+        let words = domain.map_or(&[][..], |d| d.list("periodic"));
+        let flat = self.dimensions == Dimensions::Two;
+        if let Some(z) = words.iter().find(|w| flat && w.text() == Some("z")) {
+            self.report.error(
+                z.at,
+                "a 2D scene has no z along which it could repeat",
+                "leave out \"z\"",
+            );
+        }
+        ["x", "y", "z"].map(|axis| words.iter().any(|w| w.text() == Some(axis)))
     }
 
     /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.
@@ -347,6 +359,13 @@ impl Builder<'_> {
             mass_in: regions.into_iter().collect::<Option<_>>()?,
         })
     }
+}
+
+/// Whether a directory can have that name, on any system.
+fn can_name(name: &str) -> bool {
+    let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    let empty = name.trim().is_empty() || name.starts_with('.');
+    !empty && !name.contains(bad) && name.len() <= NAME_LENGTH
 }
 
 fn vector_or_zero(table: &Table, key: &str) -> Vec3 {

@@ -61,7 +61,7 @@ pub(crate) static SCENE: &[Key] = &[
     .default("[0, -9.81, 0]"),
     Key::new(
         "domain",
-        Kind::Table(BOX),
+        Kind::Table(DOMAIN),
         "Box outside which grains are removed; unbounded when left out",
     ),
     Key::new("solver", Kind::Table(SOLVER), "Solver and its settings").required(),
@@ -85,9 +85,15 @@ pub(crate) static SCENE: &[Key] = &[
     ),
 ];
 
-static BOX: &[Key] = &[
+static DOMAIN: &[Key] = &[
     Key::new("min", POINT, "Lower corner [m]").required(),
     Key::new("max", POINT, "Upper corner [m]").required(),
+    Key::new(
+        "periodic",
+        Kind::Words(&["x", "y", "z"]),
+        "Axes along which the domain repeats: what leaves at one end comes in at the other",
+    )
+    .default("[]"),
 ];
 
 static GRAVITY: &[Key] = &[

@@ -126,7 +126,7 @@ fn read(source: &SceneSource, overrides: &Overrides, report: &mut Report) -> Opt
         _ => Dimensions::Three,
     };
     let mut checker = spec::Checker { report, dimensions };
-    checker.table(&mut tree, keys::SCENE, "");
+    checker.table(&mut tree, keys::SCENE, "", "");
     let document = tree.table()?;
     let dx = document.table("solver").and_then(|s| s.number("dx"));
     let mut builder = Builder {

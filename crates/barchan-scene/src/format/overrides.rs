@@ -244,21 +244,21 @@ fn set_in_keys(
         });
     };
     steps.push(Step::Key(word.text.clone()));
-    if !table.has(key.name) {
-        table.entries.push(Entry {
-            key: word.text.clone(),
-            key_at: word.at,
-            node: Node {
-                value: Value::Table(Table::default()),
-                at: word.at,
-            },
-        });
-    }
     let path = join(path, key.name);
-    match table.get_mut(key.name) {
-        Some(child) => set_in_kind(child, &key.kind, rest, &path, value, steps),
-        None => Ok(()),
+    if let Some(child) = table.get_mut(key.name) {
+        return set_in_kind(child, &key.kind, rest, &path, value, steps);
     }
+    let mut child = Node {
+        value: Value::Table(Table::default()),
+        at: word.at,
+    };
+    set_in_kind(&mut child, &key.kind, rest, &path, value, steps)?;
+    table.entries.push(Entry {
+        key: word.text.clone(),
+        key_at: word.at,
+        node: child,
+    });
+    Ok(())
 }
 
 fn set_in_kind(
@@ -321,7 +321,10 @@ fn set_in_named(
         None => Err(Fault {
             at: word.at,
             message: format!("the scene has no `{}`", join(path, &word.text)),
-            help: suggestion(&word.text, names.iter().map(String::as_str)),
+            help: match names.is_empty() {
+                true => "it has none; those of presets take no changes".to_owned(),
+                false => suggestion(&word.text, names.iter().map(String::as_str)),
+            },
         }),
     }
 }

@@ -10,16 +10,10 @@ use glam::Vec3;
 const PROBES_3D: usize = 24;
 const PROBES_2D: usize = 96;
 /// Points along each axis at which a mouth is probed.
-const MOUTH_3D: usize = 128;
-const MOUTH_2D: usize = 1024;
+const MOUTH_3D: usize = 64;
+const MOUTH_2D: usize = 512;
 /// How much of the estimated flow a rate may exceed, for the error of the estimate.
-const RATE_MARGIN: f64 = 1.05;
-
-/// A section of a shape: its area [m²] (length times 1 m in 2D) and points in it.
-struct Mouth {
-    points: Vec<Vec3>,
-    area: f64,
-}
+const RATE_MARGIN: f64 = 1.01;
 
 impl Builder<'_> {
     /// Reports a shape that is infinite or empty; otherwise returns points inside it.
@@ -91,8 +85,8 @@ impl Builder<'_> {
         if self.probe(&what, &emitter.shape, at).is_none() {
             return;
         }
-        let mouth = mouth(&emitter.shape, emitter.velocity, self.dimensions);
-        if mouth.points.is_empty() {
+        let mouth = mouth_points(&emitter.shape, emitter.velocity, self.dimensions);
+        if mouth.is_empty() {
             self.report.error(
                 at,
                 format!("{what} has no mouth: the section through its centre, across its velocity, is empty"),
@@ -102,25 +96,28 @@ impl Builder<'_> {
         }
         let time = emitter.start;
         let blocked = |p: &&Vec3| colliders.iter().any(|c| inside(c, time, **p));
-        if 2 * mouth.points.iter().filter(blocked).count() > mouth.points.len() {
-            let holder = fullest(colliders, time, &mouth.points);
+        if 2 * mouth.iter().filter(blocked).count() > mouth.len() {
+            let holder = fullest(colliders, time, &mouth);
             self.report.error(
                 at,
                 format!("the mouth of {what} lies inside collider `{holder}` at {time} s"),
                 "move one of them so that grains can come out",
             );
         }
-        self.within_domain(&what, &mouth.points, domain, at);
+        self.within_domain(&what, &mouth, domain, at);
         let speed = f64::from(emitter.velocity.length());
         if let (Some(rate), Some(density)) = (emitter.rate, density) {
-            let most = density * mouth.area * speed;
+            let area = emitter
+                .shape
+                .cross_section(emitter.velocity, self.dimensions);
+            let most = density * area * speed;
             if rate > RATE_MARGIN * most {
                 self.report.error(
                     rate_at,
-                    format!("{what} cannot pass {rate} kg/s: its mouth lets through about {most:.4} kg/s"),
+                    format!("{what} cannot pass {rate} kg/s: its mouth lets through about {} kg/s", short(most)),
                     format!(
-                        "lower the rate, enlarge the mouth (about {:.4} m²) or raise the speed ({speed} m/s)",
-                        mouth.area
+                        "lower the rate, enlarge the mouth (about {} m²) or raise the speed ({speed} m/s)",
+                        short(area)
                     ),
                 );
             }
@@ -131,7 +128,7 @@ impl Builder<'_> {
         let Some(domain) = domain else {
             return;
         };
-        let outside = points.iter().filter(|p| !holds(domain, **p)).count();
+        let outside = points.iter().filter(|p| !domain.contains(**p)).count();
         if outside > 0 {
             let how = if outside == points.len() {
                 "wholly"
@@ -147,8 +144,11 @@ impl Builder<'_> {
     }
 }
 
-fn holds(bounds: &Bounds, p: Vec3) -> bool {
-    p.cmpge(bounds.min).all() && p.cmple(bounds.max).all()
+/// A number with three digits.
+fn short(x: f64) -> String {
+    let digits = 2 - x.abs().max(1e-9).log10().floor() as i32;
+    let places = digits.clamp(0, 9) as usize;
+    format!("{x:.places$}")
 }
 
 fn inside(collider: &Collider, time: f64, p: Vec3) -> bool {
@@ -226,8 +226,8 @@ fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<V
     None
 }
 
-/// The section of a shape through the centre of its bounds, perpendicular to the velocity.
-fn mouth(shape: &Geometry, velocity: Vec3, dimensions: Dimensions) -> Mouth {
+/// Points in the section of a shape through the centre of its bounds, perpendicular to the velocity.
+fn mouth_points(shape: &Geometry, velocity: Vec3, dimensions: Dimensions) -> Vec<Vec3> {
     let bounds = shape.bounds();
     let mut centre = 0.5 * (bounds.min + bounds.max);
     let across = velocity.normalize_or_zero();
@@ -244,15 +244,10 @@ fn mouth(shape: &Geometry, velocity: Vec3, dimensions: Dimensions) -> Mouth {
     let reach = |d: Vec3| half.dot(d.abs());
     let (ru, rv) = (reach(u), reach(v));
     let part = |i: usize, n: usize| 2.0 * (i as f32 + 0.5) / n as f32 - 1.0;
-    let points: Vec<Vec3> = (0..n * layers)
+    (0..n * layers)
         .map(|i| centre + u * ru * part(i % n, n) + v * rv * part(i / n, layers))
         .filter(|p| shape.distance(*p) < 0.0)
-        .collect();
-    let whole = 2.0 * f64::from(ru) * if flat { 1.0 } else { 2.0 * f64::from(rv) };
-    Mouth {
-        area: whole * points.len() as f64 / (n * layers) as f64,
-        points,
-    }
+        .collect()
 }
 
 /// Two unit vectors perpendicular to a direction and to each other, along the axes where the direction is.

@@ -58,6 +58,9 @@ fn kind(kind: &Kind) -> Value {
             json!({ "type": "array", "items": list(json!({ "type": "number" }), 2, 2) })
         }
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+        Kind::Words(words) => {
+            json!({ "type": "array", "items": { "type": "string", "enum": words } })
+        }
         Kind::Table(keys) => table(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),

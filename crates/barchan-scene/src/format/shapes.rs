@@ -25,7 +25,7 @@ const KINDS: [&str; 12] = [
 ];
 
 /// Most voxels along the longest side of a mesh.
-const MESH_VOXELS: f32 = 512.0;
+const MESH_VOXELS: f32 = 240.0;
 
 /// The keys that say what a shape is.
 pub(crate) fn shape_kinds() -> &'static [&'static str] {
@@ -314,9 +314,8 @@ impl Builder<'_> {
         let mut mesh = match mesh::load_mesh(&path, allow_open) {
             Ok(mesh) => mesh,
             Err(error) => {
-                let message = format!("cannot use the mesh {}: {error}", path.display());
-                let help =
-                    "repair the mesh; one with holes can be let through with allow_open = true";
+                let message = format!("cannot use the mesh {error}");
+                let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
                 self.report.error(node.at, message, help);
                 return None;
             }
@@ -347,7 +346,7 @@ impl Builder<'_> {
         }
         let Some(voxel) = table.number("voxel") else {
             let wanted = 0.5 * self.dx as f32;
-            return Some(wanted.clamp(longest / 256.0, longest / 32.0));
+            return Some(wanted.clamp(longest / MESH_VOXELS, longest / 32.0));
         };
         let voxel = voxel as f32;
         if longest / voxel > MESH_VOXELS || longest / voxel < 2.0 {

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     /// Points (r, h) of a profile.
     Points,
     Choice(&'static [&'static str]),
+    /// A list of some of these words.
+    Words(&'static [&'static str]),
     Table(&'static [Key]),
     /// Tables under names that the user chooses.
     Named(&'static [Key]),
@@ -139,10 +141,10 @@ pub(crate) struct Checker<'a> {
 
 impl Checker<'_> {
     /// Checks `node`, a table at `path` (empty for the document itself).
-    pub fn table(&mut self, node: &mut Node, keys: &'static [Key], path: &str) {
+    pub fn table(&mut self, node: &mut Node, keys: &'static [Key], path: &str, doc: &str) {
         let at = node.at;
         let Value::Table(table) = &mut node.value else {
-            return self.wrong_kind(node, "a table", path, "");
+            return self.wrong_kind(node, "a table", path, doc);
         };
         self.unknown_keys(table, keys, path);
         for key in keys {
@@ -203,12 +205,13 @@ impl Checker<'_> {
             Kind::Interval(range) => self.interval(node, range, path, doc),
             Kind::Points => self.points(node, path, doc),
             Kind::Choice(words) => self.choice(node, words, path, doc),
-            Kind::Table(keys) => self.table(node, keys, path),
-            Kind::Named(keys) => self.named(node, keys, path),
+            Kind::Words(words) => self.words(node, words, path, doc),
+            Kind::Table(keys) => self.table(node, keys, path, doc),
+            Kind::Named(keys) => self.named(node, keys, path, doc),
             Kind::Tables(keys) => self.tables(node, keys, path, doc),
-            Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path),
+            Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
             Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
-            Kind::Shape => self.table(node, super::keys::SHAPE, path),
+            Kind::Shape => self.table(node, super::keys::SHAPE, path, doc),
             Kind::Shapes => self.tables(node, super::keys::SHAPE, path, doc),
         }
     }
@@ -218,7 +221,7 @@ impl Checker<'_> {
             self.report.error(
                 node.at,
                 format!("`{path}` is {x}, but it must be {range}"),
-                explain(doc),
+                remedy("choose a value in that range", doc),
             );
             node.value = Value::Bad;
         }
@@ -242,7 +245,7 @@ impl Checker<'_> {
         self.report.error(
             node.at,
             format!("`{path}` holds a number that is not finite"),
-            explain(doc),
+            remedy("write finite numbers", doc),
         );
         node.value = Value::Bad;
     }
@@ -262,7 +265,7 @@ impl Checker<'_> {
             self.report.error(
                 node.at,
                 format!("`{path}` holds {x}, which is beyond ±{limit}"),
-                format!("{}; are the units SI?", explain(doc)),
+                remedy("give it in SI units", doc),
             );
             node.value = Value::Bad;
         }
@@ -315,12 +318,22 @@ impl Checker<'_> {
         }
     }
 
-    fn named(&mut self, node: &mut Node, keys: &'static [Key], path: &str) {
+    fn words(&mut self, node: &mut Node, words: &[&str], path: &str, doc: &str) {
+        let Value::List(list) = &mut node.value else {
+            let expected = format!("a list such as [\"{}\"]", words.join("\", \""));
+            return self.wrong_kind(node, &expected, path, doc);
+        };
+        for (i, word) in list.iter_mut().enumerate() {
+            self.choice(word, words, &join(path, &i.to_string()), doc);
+        }
+    }
+
+    fn named(&mut self, node: &mut Node, keys: &'static [Key], path: &str, doc: &str) {
         let Value::Table(table) = &mut node.value else {
-            return self.wrong_kind(node, "tables with names", path, "");
+            return self.wrong_kind(node, "tables with names", path, doc);
         };
         for entry in &mut table.entries {
-            self.table(&mut entry.node, keys, &join(path, &entry.key));
+            self.table(&mut entry.node, keys, &join(path, &entry.key), doc);
         }
     }
 
@@ -331,7 +344,7 @@ impl Checker<'_> {
             return self.wrong_kind(node, &expected, path, doc);
         };
         for (i, item) in list.iter_mut().enumerate() {
-            self.table(item, keys, &join(path, &i.to_string()));
+            self.table(item, keys, &join(path, &i.to_string()), doc);
         }
     }
 
@@ -340,7 +353,7 @@ impl Checker<'_> {
             self.report.error(
                 node.at,
                 format!("`{path}` must be {expected}, not {}", node.describe()),
-                explain(doc),
+                remedy(&format!("write {expected}"), doc),
             );
             node.value = Value::Bad;
         }
@@ -356,11 +369,12 @@ pub(crate) fn join(path: &str, step: &str) -> String {
     }
 }
 
-fn explain(doc: &str) -> String {
+/// What to do, and what the key means.
+fn remedy(what: &str, doc: &str) -> String {
     if doc.is_empty() {
-        String::new()
+        what.to_owned()
     } else {
-        format!("it is the {}", lower_first(doc))
+        format!("{what}: {}", lower_first(doc))
     }
 }
 

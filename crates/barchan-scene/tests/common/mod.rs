@@ -1,5 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+pub mod breaking;
 
 use barchan_scene::{Overrides, Scene, SceneErrors, SceneSource, load};
 use std::path::PathBuf;

@@ -170,15 +170,15 @@ impl Sand {
         // The shift by v_c/d is isotropic: it changes the trace, not the deviator.
         let shift = volume_gain * c(1.0 / D as f64);
         let mut shifted = trial;
-        for e in shifted.iter_mut().take(D) {
-            *e = *e + shift;
+        for i in 0..D {
+            shifted[i] = shifted[i] + shift;
         }
         let trial_trace = trial[0] + trial[1] + trial[2];
         let trace = trial_trace + volume_gain;
         let mean = trace * c(1.0 / D as f64);
         let mut deviator = shifted;
-        for e in deviator.iter_mut().take(D) {
-            *e = *e - mean;
+        for i in 0..D {
+            deviator[i] = deviator[i] - mean;
         }
         let norm = norm(deviator);
 
@@ -196,12 +196,12 @@ impl Sand {
 
         let shrink = excess / T::select(zero.ge(norm), c(1.0), norm);
         let tip = tip_trace * c(1.0 / D as f64);
-        let mut strain = shifted;
-        for (i, e) in strain.iter_mut().enumerate().take(D) {
+        let (mut strain, mut to_tip) = (shifted, [zero; 3]);
+        for i in 0..D {
             let side = shifted[i] - shrink * deviator[i];
-            *e = T::select(at_tip, tip, T::select(inside, shifted[i], side));
+            strain[i] = T::select(at_tip, tip, T::select(inside, shifted[i], side));
+            to_tip[i] = trial[i] - tip;
         }
-        let to_tip: [T; 3] = std::array::from_fn(|i| if i < D { trial[i] - tip } else { zero });
         // Differs from [Klar16]: Case II hardens by the trial strain; the projected one is zero.
         let hardening = T::select(at_tip, self::norm(to_tip), T::select(inside, zero, excess));
         let volume_gain = if self.volume_correction {

@@ -100,10 +100,13 @@ fn fixed_corotated<T: Scalar, const D: usize>(x: [T; 3], lame: Lame<T>) -> [T; 3
     let j_m1 = (half * (x[0].ln_1p() + x[1].ln_1p() + x[2].ln_1p())).exp_m1();
     let p = lame.lambda * j_m1 * (j_m1 + x[0].constant(1.0));
     let two_mu = lame.mu + lame.mu;
-    x.map(|x| {
-        let s = stretch_m1(x);
-        two_mu.mul_add(s * (s + x.constant(1.0)), p)
-    })
+    let one = x[0].constant(1.0);
+    let mut tau = x;
+    for i in 0..3 {
+        let s = stretch_m1(x[i]);
+        tau[i] = two_mu.mul_add(s * (s + one), p);
+    }
+    tau
 }
 
 /// σ − 1 for a stretch σ = √(1 + x), without cancellation.

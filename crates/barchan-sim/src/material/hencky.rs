@@ -25,17 +25,27 @@ pub fn energy<T: Scalar>(strain: [T; 3], lame: Lame<T>) -> T {
 pub fn stress<T: Scalar>(strain: [T; 3], lame: Lame<T>) -> [T; 3] {
     let pressure_part = lame.lambda * (strain[0] + strain[1] + strain[2]);
     let two_mu = lame.mu + lame.mu;
-    strain.map(|e| two_mu.mul_add(e, pressure_part))
+    [
+        two_mu.mul_add(strain[0], pressure_part),
+        two_mu.mul_add(strain[1], pressure_part),
+        two_mu.mul_add(strain[2], pressure_part),
+    ]
 }
 
 /// Principal Hencky strains ε_i = ½ ln(1 + x_i) from the eigenvalues x_i of b − I.
 #[inline(always)]
 pub fn strain_from_eigenvalues<T: Scalar>(x: [T; 3]) -> [T; 3] {
-    x.map(|x| x.constant(0.5) * x.ln_1p())
+    let half = x[0].constant(0.5);
+    [
+        half * x[0].ln_1p(),
+        half * x[1].ln_1p(),
+        half * x[2].ln_1p(),
+    ]
 }
 
 /// Eigenvalues of b − I from principal Hencky strains.
 #[inline(always)]
 pub fn eigenvalues_from_strain<T: Scalar>(strain: [T; 3]) -> [T; 3] {
-    strain.map(|e| (e + e).exp_m1())
+    let [a, b, c] = strain;
+    [(a + a).exp_m1(), (b + b).exp_m1(), (c + c).exp_m1()]
 }

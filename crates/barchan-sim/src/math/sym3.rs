@@ -1,4 +1,7 @@
 //! Symmetric 3×3 matrices and their eigenvectors by cyclic Jacobi rotations, branch-free so that lanes can run it.
+//!
+//! Plain loops and `inline(always)` functions only: a closure or iterator adaptor that the compiler does not inline is
+//! compiled without the machine's vector features, and each operation in it becomes a call.
 
 use super::Scalar;
 
@@ -54,8 +57,14 @@ impl<T: Scalar> Sym3<T> {
     /// Component by component choice.
     #[inline(always)]
     pub fn select(mask: T::Mask, a: Self, b: Self) -> Self {
-        let (a, b) = (a.to_array(), b.to_array());
-        Self::from_array(std::array::from_fn(|i| T::select(mask, a[i], b[i])))
+        Self {
+            xx: T::select(mask, a.xx, b.xx),
+            yy: T::select(mask, a.yy, b.yy),
+            zz: T::select(mask, a.zz, b.zz),
+            yz: T::select(mask, a.yz, b.yz),
+            xz: T::select(mask, a.xz, b.xz),
+            xy: T::select(mask, a.xy, b.xy),
+        }
     }
 
     /// Full matrix.
@@ -71,19 +80,25 @@ impl<T: Scalar> Sym3<T> {
     /// Σ values[i] u_i u_iᵀ.
     #[inline(always)]
     pub fn from_eigen(values: [T; 3], u: &Mat3<T>) -> Self {
-        let entry = |r: usize, c: usize| {
-            (values[0] * u[r][0]).mul_add(
-                u[c][0],
-                (values[1] * u[r][1]).mul_add(u[c][1], values[2] * u[r][2] * u[c][2]),
-            )
-        };
+        let mut scaled = *u;
+        for row in 0..3 {
+            for i in 0..3 {
+                scaled[row][i] = values[i] * u[row][i];
+            }
+        }
+        Self::upper_of_product(&scaled, u)
+    }
+
+    /// The symmetric matrix a bᵀ, of which only the upper triangle is computed.
+    #[inline(always)]
+    fn upper_of_product(a: &Mat3<T>, b: &Mat3<T>) -> Self {
         Self {
-            xx: entry(0, 0),
-            yy: entry(1, 1),
-            zz: entry(2, 2),
-            yz: entry(1, 2),
-            xz: entry(0, 2),
-            xy: entry(0, 1),
+            xx: dot(a[0], b[0]),
+            yy: dot(a[1], b[1]),
+            zz: dot(a[2], b[2]),
+            yz: dot(a[1], b[2]),
+            xz: dot(a[0], b[2]),
+            xy: dot(a[0], b[1]),
         }
     }
 
@@ -109,26 +124,23 @@ impl<T: Scalar> Sym3<T> {
     pub fn pushed_forward(self, a: &Mat3<T>) -> Self {
         // e' = e + (a + a e) + (a + a e)ᵀ + a (I + e) aᵀ
         let e = self.to_mat3();
-        let ae: Mat3<T> = std::array::from_fn(|r| {
-            std::array::from_fn(|c| {
-                a[r][0].mul_add(
+        let mut ae = *a;
+        for r in 0..3 {
+            for c in 0..3 {
+                ae[r][c] = a[r][0].mul_add(
                     e[0][c],
                     a[r][1].mul_add(e[1][c], a[r][2].mul_add(e[2][c], a[r][c])),
-                )
-            })
-        });
-        let entry = |r: usize, c: usize| {
-            let quadratic =
-                ae[r][0].mul_add(a[c][0], ae[r][1].mul_add(a[c][1], ae[r][2] * a[c][2]));
-            e[r][c] + (ae[r][c] + ae[c][r] + quadratic)
-        };
+                );
+            }
+        }
+        let quadratic = Self::upper_of_product(&ae, a);
         Self {
-            xx: entry(0, 0),
-            yy: entry(1, 1),
-            zz: entry(2, 2),
-            yz: entry(1, 2),
-            xz: entry(0, 2),
-            xy: entry(0, 1),
+            xx: self.xx + (ae[0][0] + ae[0][0] + quadratic.xx),
+            yy: self.yy + (ae[1][1] + ae[1][1] + quadratic.yy),
+            zz: self.zz + (ae[2][2] + ae[2][2] + quadratic.zz),
+            yz: self.yz + (ae[1][2] + ae[2][1] + quadratic.yz),
+            xz: self.xz + (ae[0][2] + ae[2][0] + quadratic.xz),
+            xy: self.xy + (ae[0][1] + ae[1][0] + quadratic.xy),
         }
     }
 
@@ -182,11 +194,16 @@ fn rotate<T: Scalar, const P: usize, const Q: usize, const R: usize>(
     let (arp, arq) = (a[pr.0][pr.1], a[qr.0][qr.1]);
     a[pr.0][pr.1] = c * arp - s * arq;
     a[qr.0][qr.1] = s.mul_add(arp, c * arq);
-    for row in u.iter_mut() {
-        let (p, q) = (row[P], row[Q]);
-        row[P] = c * p - s * q;
-        row[Q] = s.mul_add(p, c * q);
+    for row in 0..3 {
+        let (p, q) = (u[row][P], u[row][Q]);
+        u[row][P] = c * p - s * q;
+        u[row][Q] = s.mul_add(p, c * q);
     }
+}
+
+#[inline(always)]
+fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 /// Index of the pair in the upper triangle.

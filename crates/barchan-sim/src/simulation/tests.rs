@@ -1,1 +1,557 @@
+//! The loop around a solver that does nothing but throw particles.
 
+use super::*;
+use crate::solver::StepStats;
+use barchan_frame::{Column, ColumnData};
+use barchan_scene::*;
+use glam::DVec3;
+use std::sync::{Arc, Mutex};
+
+/// What a [`Ballistic`] solver did and shall do.
+#[derive(Default)]
+struct Script {
+    /// Steps taken: time and length [s].
+    steps: Vec<(f64, f64)>,
+    /// What `max_dt` answers [s].
+    max_dt: f32,
+    /// Step that fails.
+    fails_at: Option<usize>,
+}
+
+/// Particles in free flight, each step pushing every body with 2 N upwards.
+#[derive(Default)]
+struct Ballistic {
+    position: Vec<Vec3>,
+    velocity: Vec<Vec3>,
+    id: Vec<u32>,
+    volume: f32,
+    script: Arc<Mutex<Script>>,
+}
+
+fn flat(vectors: &[Vec3]) -> ColumnData {
+    ColumnData::F32(vectors.iter().flat_map(|v| v.to_array()).collect())
+}
+
+fn column(name: &str, components: usize, data: ColumnData) -> Column {
+    Column {
+        name: name.into(),
+        unit: "1".into(),
+        meaning: String::new(),
+        components,
+        data,
+        tolerance: 0.0,
+    }
+}
+
+fn vectors(from: &Frame, name: &str) -> Vec<Vec3> {
+    let Some(ColumnData::F32(values)) = from.column(name).map(|c| &c.data) else {
+        return Vec::new();
+    };
+    values.chunks(3).map(Vec3::from_slice).collect()
+}
+
+impl Solver for Ballistic {
+    fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
+        self.position.extend(&batch.position);
+        self.velocity.extend(&batch.velocity);
+        self.id
+            .extend((batch.first_id..).take(batch.position.len()));
+        self.volume = batch.volume;
+        Ok(())
+    }
+
+    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+        let before = self.particles();
+        let kept: Vec<usize> = (0..before).filter(|&i| !doomed(self.position[i])).collect();
+        self.position = kept.iter().map(|&i| self.position[i]).collect();
+        self.velocity = kept.iter().map(|&i| self.velocity[i]).collect();
+        self.id = kept.iter().map(|&i| self.id[i]).collect();
+        before - self.particles()
+    }
+
+    fn particles(&self) -> usize {
+        self.position.len()
+    }
+
+    fn max_dt(&mut self) -> Result<f32, SolverError> {
+        Ok(self.script.lock().unwrap().max_dt)
+    }
+
+    fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        let mut script = self.script.lock().unwrap();
+        script.steps.push((cx.time, f64::from(cx.dt)));
+        if script.fails_at == Some(script.steps.len()) {
+            return Err(SolverError::NotFinite {
+                id: 7,
+                position: Vec3::ONE,
+                quantity: "velocity",
+                dt: cx.dt,
+            });
+        }
+        for body in &mut cx.impulses.bodies {
+            body.linear.y += 2.0 * f64::from(cx.dt);
+        }
+        let mut stats = StepStats::default();
+        for (p, v) in self.position.iter_mut().zip(&mut self.velocity) {
+            *v += cx.gravity * cx.dt;
+            *p += *v * cx.dt;
+            stats.max_speed = stats.max_speed.max(v.length());
+        }
+        Ok(stats)
+    }
+
+    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
+        self.save(out)?;
+        let volume = vec![self.volume; self.particles()];
+        out.columns
+            .push(column("volume", 1, ColumnData::F32(volume)));
+        out.columns.push(column(
+            "material",
+            1,
+            ColumnData::U8(vec![0; self.particles()]),
+        ));
+        Ok(())
+    }
+
+    fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
+        out.columns
+            .push(column("position", 3, flat(&self.position)));
+        out.columns
+            .push(column("velocity", 3, flat(&self.velocity)));
+        out.columns
+            .push(column("id", 1, ColumnData::U32(self.id.clone())));
+        Ok(())
+    }
+
+    fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
+        self.position = vectors(from, "position");
+        self.velocity = vectors(from, "velocity");
+        match from.column("id").map(|c| &c.data) {
+            Some(ColumnData::U32(id)) => self.id.clone_from(id),
+            _ => return Err(SolverError::Checkpoint("it has no `id`".into())),
+        }
+        Ok(())
+    }
+}
+
+fn ballistic(max_dt: f32) -> (Box<Ballistic>, Arc<Mutex<Script>>) {
+    let script = Arc::new(Mutex::new(Script {
+        max_dt,
+        ..Script::default()
+    }));
+    let solver = Ballistic {
+        script: Arc::clone(&script),
+        ..Ballistic::default()
+    };
+    (Box::new(solver), script)
+}
+
+/// A cube of 1 m at height 5 m to 6 m, in cells of 0.25 m, of a material of 1000 kg/m³, above a floor.
+fn scene() -> Scene {
+    Scene {
+        name: "test".into(),
+        description: String::new(),
+        dimensions: Dimensions::Three,
+        frames: 10,
+        frame_rate: 24.0,
+        seed: 1,
+        domain: None,
+        periodic: [false; 3],
+        gravity: Gravity::default(),
+        materials: vec![Material {
+            name: "sand".into(),
+            density: 1000.0,
+            law: Law::Elastic(ElasticLaw {
+                young: 1e5,
+                poisson: 0.3,
+                model: ElasticModel::Hencky,
+            }),
+        }],
+        fills: vec![cube(Vec3::new(0.0, 5.0, 0.0), 1.0)],
+        emitters: Vec::new(),
+        colliders: vec![Collider {
+            name: "floor".into(),
+            shape: Geometry::half_space(Vec3::ZERO, Vec3::Y),
+            motion: Motion::default(),
+            boundary: Boundary::Sticky,
+            friction: 0.5,
+        }],
+        drains: Vec::new(),
+        solver: SolverSpec::Mpm(MpmSpec {
+            dx: 0.25,
+            particles_per_cell: 8.0,
+            kernel: Kernel::Quadratic,
+            transfer: Transfer::Apic,
+            max_dt: 1e-3,
+            cfl: 0.5,
+            elastic_cfl: 0.5,
+        }),
+        check: FinalCheck::default(),
+        document: String::new(),
+    }
+}
+
+fn cube(corner: Vec3, edge: f32) -> Fill {
+    Fill {
+        name: "cube".into(),
+        shape: Geometry::cuboid(corner, corner + edge),
+        material: 0,
+        velocity: Vec3::ZERO,
+        spin: Vec3::ZERO,
+        spin_center: Vec3::ZERO,
+        sampling: Sampling::Lattice,
+    }
+}
+
+/// A spout of 0.5 m width that pours downwards from height 8 m between 0.05 s and 0.3 s.
+fn spout() -> Emitter {
+    Emitter {
+        name: "spout".into(),
+        shape: Geometry::cuboid(Vec3::new(2.0, 8.0, 2.0), Vec3::new(2.5, 8.5, 2.5)),
+        material: 0,
+        velocity: Vec3::new(0.0, -3.0, 0.0),
+        rate: None,
+        start: 0.05,
+        end: 0.3,
+    }
+}
+
+/// The cube, the spout, a drain that the cube falls into and a domain that what pours out leaves.
+fn busy_scene() -> Scene {
+    let mut scene = scene();
+    scene.emitters.push(spout());
+    scene.drains.push(Drain {
+        name: "sink".into(),
+        shape: Geometry::cuboid(Vec3::new(-1.0, 4.0, -1.0), Vec3::new(0.5, 4.8, 2.0)),
+        start: 0.1,
+        end: 10.0,
+    });
+    scene.domain = Some(Bounds {
+        min: Vec3::new(-2.0, 7.0, -2.0).with_y(4.0),
+        max: Vec3::splat(10.0),
+    });
+    scene
+}
+
+fn go(simulation: &mut Simulation, frames: u32) {
+    for _ in 0..frames {
+        let end = simulation.advance_frame(&mut |_| Control::Continue);
+        assert_eq!(end.unwrap(), Control::Continue);
+    }
+}
+
+#[test]
+fn frames_end_at_their_exact_time_and_no_step_is_a_sliver() {
+    for max_dt in [1e-3, 0.7e-2, 0.0417, 0.1] {
+        let (solver, script) = ballistic(max_dt);
+        let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+        for frame in 1..=10 {
+            go(&mut simulation, 1);
+            assert_eq!(simulation.time(), f64::from(frame) / 24.0);
+            assert_eq!(simulation.frame(), frame);
+        }
+        let steps = &script.lock().unwrap().steps;
+        let total: f64 = steps.iter().map(|s| s.1).sum();
+        assert!((total - 10.0 / 24.0).abs() < 1e-6, "{total}");
+        let least = f64::from(max_dt).min(1.0 / 24.0) * 0.499;
+        for &(time, dt) in steps {
+            assert!(
+                dt <= f64::from(max_dt) * (1.0 + 1e-6) && dt >= least,
+                "{time}: {dt}"
+            );
+        }
+    }
+}
+
+#[test]
+fn fit_splits_the_remainder_evenly() {
+    assert_eq!(fit(0.5, 2.0), 0.5);
+    assert_eq!(fit(0.5, 1.0), 0.5);
+    assert_eq!(fit(0.5, 0.9), 0.45);
+    assert_eq!(fit(0.5, 0.5), 0.5);
+    assert_eq!(fit(0.5, 0.1), 0.1);
+}
+
+#[test]
+fn fills_leave_out_colliders_and_earlier_fills() {
+    let count = |scene: &Scene| {
+        let (solver, _) = ballistic(1e-3);
+        Simulation::with_solver(scene, solver).unwrap().particles()
+    };
+    let mut scene = scene();
+    assert_eq!(count(&scene), 512);
+    scene.fills.push(cube(Vec3::new(0.5, 5.0, 0.0), 1.0));
+    assert_eq!(count(&scene), 768);
+    scene.colliders[0].shape = Geometry::half_space(Vec3::new(0.0, 5.5, 0.0), Vec3::Y);
+    assert_eq!(count(&scene), 384);
+}
+
+#[test]
+fn scenes_that_cannot_start_are_refused() {
+    let refused = |scene: &Scene| {
+        let (solver, _) = ballistic(1e-3);
+        let error = Simulation::with_solver(scene, solver).err().unwrap();
+        assert!(error.is_scene_error());
+        error
+    };
+    let mut buried = scene();
+    buried.colliders[0].shape = Geometry::half_space(Vec3::new(0.0, 7.0, 0.0), Vec3::Y);
+    assert!(matches!(
+        refused(&buried),
+        SimulationError::EmptyFill { .. }
+    ));
+
+    let mut outside = scene();
+    outside.domain = Some(Bounds {
+        min: Vec3::ZERO,
+        max: Vec3::new(10.0, 5.5, 10.0),
+    });
+    let error = refused(&outside);
+    assert!(
+        matches!(error, SimulationError::OutsideDomain { count: 256, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn emission_does_not_depend_on_the_step() {
+    let mut scene = scene();
+    scene.fills.clear();
+    scene.emitters.push(spout());
+    let ids_after = |max_dt: f32, frames: u32| {
+        let (solver, _) = ballistic(max_dt);
+        let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
+        go(&mut simulation, frames);
+        let emitted = simulation.counters().emitted[0];
+        assert_eq!(emitted as usize, simulation.particles());
+        emitted
+    };
+    for frames in 1..10 {
+        assert_eq!(ids_after(1e-3, frames), ids_after(2e-2, frames));
+    }
+    // 0.25 m² at 3 m/s for 0.25 s, 512 particles in a m³.
+    let expected = 0.25 * 3.0 * 0.25 * 512.0;
+    assert!((ids_after(1e-3, 10) as f64 / expected - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn every_particle_is_accounted_for() {
+    let (solver, _) = ballistic(1e-3);
+    let scene = busy_scene();
+    let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
+    let initial = simulation.particles() as u64;
+    go(&mut simulation, 14);
+    let counters = simulation.counters();
+    assert!(counters.emitted[0] > 50, "{counters:?}");
+    assert!(counters.drained[0] > 50, "{counters:?}");
+    assert!(counters.left_domain > 50, "{counters:?}");
+    let sum = initial + counters.emitted[0] - counters.drained[0] - counters.left_domain;
+    assert_eq!(simulation.particles() as u64, sum);
+
+    let frame = simulation.write_frame().unwrap();
+    let statistics = &frame.attributes["statistics"];
+    assert_eq!(statistics["particles"], sum);
+    assert_eq!(statistics["drained"][0]["name"], "sink");
+    assert_eq!(statistics["drained"][0]["particles"], counters.drained[0]);
+    assert_eq!(statistics["emitted"][0]["particles"], counters.emitted[0]);
+    assert_eq!(statistics["left_domain"], counters.left_domain);
+    let Some(ColumnData::U32(ids)) = frame.column("id").map(|c| &c.data) else {
+        panic!("no ids");
+    };
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+}
+
+#[test]
+fn a_closed_drain_removes_nothing() {
+    let (solver, _) = ballistic(1e-3);
+    let mut scene = busy_scene();
+    scene.drains[0].start = 5.0;
+    scene.domain = None;
+    let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
+    go(&mut simulation, 14);
+    assert_eq!(simulation.counters().drained[0], 0);
+}
+
+#[test]
+fn statistics_match_free_fall() {
+    let (solver, _) = ballistic(1e-4);
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    go(&mut simulation, 12);
+    let frame = simulation.write_frame().unwrap();
+    let statistics = &frame.attributes["statistics"];
+    let value = |key: &str| statistics[key].as_f64().unwrap();
+    let g = f64::from(simulation.gravity.at(0.0).length());
+    let (t, mass) = (0.5, 1000.0);
+    assert!((value("mass_kg") - mass).abs() < 1e-3);
+    assert!((value("max_speed") - g * t).abs() < 1e-4);
+    assert!((value("kinetic_energy_j") - 0.5 * mass * (g * t).powi(2)).abs() < 1.0);
+    // Symplectic Euler falls g·t·dt/2 further than free fall.
+    let height = 5.5 - 0.5 * g * t * t;
+    assert!((value("center_of_mass_height_m") - height).abs() < 1e-3);
+    let steps = value("substeps");
+    assert!((value("mean_dt_s") - 1.0 / (24.0 * steps)).abs() < 1e-12);
+    assert_eq!(frame.index, 12);
+    assert_eq!(frame.time, 0.5);
+}
+
+#[test]
+fn bodies_report_the_mean_force_of_the_last_frame() {
+    let (solver, _) = ballistic(1e-3);
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    let force = |simulation: &mut Simulation| {
+        let frame = simulation.write_frame().unwrap();
+        let body = frame.attributes["bodies"][0].clone();
+        assert_eq!(body["name"], "floor");
+        assert_eq!(body["rotation"].as_array().unwrap().len(), 4);
+        body["force"][1].as_f64().unwrap()
+    };
+    assert_eq!(force(&mut simulation), 0.0);
+    for _ in 0..3 {
+        go(&mut simulation, 1);
+        assert!((force(&mut simulation) - 2.0).abs() < 1e-5);
+    }
+}
+
+/// Through text, as on disk.
+fn through_json(checkpoint: &Checkpoint) -> Checkpoint {
+    let text = serde_json::to_string(&checkpoint.attributes).unwrap();
+    Checkpoint {
+        attributes: serde_json::from_str(&text).unwrap(),
+        ..checkpoint.clone()
+    }
+}
+
+#[test]
+fn a_resumed_run_gives_the_same_bits() {
+    let scene = busy_scene();
+    let start = || {
+        let (solver, _) = ballistic(1.3e-3);
+        Simulation::with_solver(&scene, solver).unwrap()
+    };
+    let mut whole = start();
+    go(&mut whole, 12);
+    let whole = whole.save().unwrap();
+    for stop in [1, 2, 5, 8, 11] {
+        let mut first = start();
+        go(&mut first, stop);
+        first.write_frame().unwrap();
+        let checkpoint = through_json(&first.save().unwrap());
+        let mut second = Simulation::empty(&scene, ballistic(1.3e-3).0);
+        second.load(&checkpoint).unwrap();
+        assert_eq!(second.frame(), stop);
+        go(&mut second, 12 - stop);
+        assert!(second.save().unwrap() == whole, "resumed at {stop}");
+    }
+}
+
+#[test]
+fn a_frame_left_unfinished_goes_on_where_it_was() {
+    let scene = busy_scene();
+    let mut whole = Simulation::with_solver(&scene, ballistic(1.3e-3).0).unwrap();
+    go(&mut whole, 5);
+
+    let mut halting = Simulation::with_solver(&scene, ballistic(1.3e-3).0).unwrap();
+    let mut stops = 0;
+    while halting.frame() < 5 {
+        let end = halting.advance_frame(&mut |_| Control::Stop).unwrap();
+        if end == Control::Stop {
+            stops += 1;
+            assert_eq!(halting.save().err(), Some(SimulationError::MidFrame));
+        }
+    }
+    assert!(stops > 20);
+    assert!(halting.save().unwrap() == whole.save().unwrap());
+    assert!(halting.write_frame().unwrap() == whole.write_frame().unwrap());
+}
+
+#[test]
+fn failures_name_the_frame() {
+    let (solver, script) = ballistic(1e-2);
+    script.lock().unwrap().fails_at = Some(12);
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    go(&mut simulation, 2);
+    let error = simulation
+        .advance_frame(&mut |_| Control::Continue)
+        .unwrap_err();
+    assert!(!error.is_scene_error());
+    let text = error.to_string();
+    assert!(text.starts_with("frame 3: particle 7"), "{text}");
+    assert!(text.contains("solver.max_dt"), "{text}");
+}
+
+#[test]
+fn a_step_that_leads_nowhere_is_an_error() {
+    for dt in [f32::NAN, 0.0, -1.0, 1e-12] {
+        let (solver, _) = ballistic(dt);
+        let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+        let error = simulation.advance_frame(&mut |_| Control::Continue);
+        assert!(
+            matches!(
+                error,
+                Err(SimulationError::Solver {
+                    frame: 1,
+                    source: SolverError::StepTooSmall { .. }
+                })
+            ),
+            "{dt}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn checkpoints_that_do_not_fit_are_refused() {
+    let scene = busy_scene();
+    let mut simulation = Simulation::with_solver(&scene, ballistic(1e-3).0).unwrap();
+    go(&mut simulation, 2);
+    let good = simulation.save().unwrap();
+    let refused = |checkpoint: &Checkpoint, scene: &Scene| {
+        let mut other = Simulation::empty(scene, ballistic(1e-3).0);
+        let error = other.load(checkpoint).unwrap_err();
+        assert!(matches!(error, SimulationError::Checkpoint(_)));
+        error.to_string()
+    };
+    let mut bare = good.clone();
+    bare.attributes.clear();
+    assert!(refused(&bare, &scene).contains("simulation"));
+
+    let mut garbled = good.clone();
+    garbled.attributes["simulation"]["time_bits"] = "zz".into();
+    assert!(refused(&garbled, &scene).contains("time_bits"));
+    garbled.attributes["simulation"]["time_bits"] = "7ff8000000000000".into();
+    assert!(refused(&garbled, &scene).contains("time_bits"));
+    garbled.attributes["simulation"]["time_bits"] = "3ff0000000000000".into();
+    assert!(refused(&garbled, &scene).contains("frame 2"));
+
+    let mut truncated = good.clone();
+    truncated.columns.pop();
+    assert!(refused(&truncated, &scene).contains("`id`"));
+
+    let mut other_scene = scene.clone();
+    other_scene.drains.clear();
+    assert!(refused(&good, &other_scene).contains("drains"));
+}
+
+#[test]
+fn steps_shorten_for_fast_bodies() {
+    let mut scene = scene();
+    let there_and_back = [(0.0, 0.0), (0.1, 100.0), (0.2, 0.0), (9.0, 0.0)]
+        .map(|(time, x)| (time, DVec3::new(x, 0.0, 0.0)))
+        .to_vec();
+    scene.colliders[0].shape = Geometry::sphere(Vec3::new(0.0, 0.0, 50.0), 1.0);
+    scene.colliders[0].motion = Motion {
+        position: Track::new(there_and_back, Interpolation::Linear),
+        ..Motion::default()
+    };
+    let (solver, script) = ballistic(5e-3);
+    let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
+    go(&mut simulation, 10);
+    for &(time, dt) in &script.lock().unwrap().steps {
+        // 1000 m/s at half a cell of 0.25 m a step; the step across the turning point may be longer, its mean speed is less.
+        let turns = (time..time + dt).contains(&0.1) || (time..time + dt).contains(&0.2);
+        let limit = if time < 0.2 && !turns { 0.125e-3 } else { 5e-3 };
+        assert!(dt <= limit * 1.001, "{time}: {dt}");
+    }
+}

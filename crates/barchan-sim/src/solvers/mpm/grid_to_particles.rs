@@ -229,12 +229,20 @@ fn advance_packet<S: Simd, const D: usize>(
     params: &GatherParams<'_>,
 ) {
     let scale = params.dt / params.dx;
-    let columns: [[f32x16<S>; 4]; 3] =
-        std::array::from_fn(|c| deinterleave(simd, &gathered.gradient[c]));
-    let increment: Mat3<f32x16<S>> =
-        std::array::from_fn(|r| std::array::from_fn(|c| columns[c][r] * scale));
+    let zero = f32x16::splat(simd, 0.0);
+    let mut increment: Mat3<f32x16<S>> = [[zero; 3]; 3];
+    for column in 0..3 {
+        let gradient = deinterleave(simd, &gathered.gradient[column]);
+        for row in 0..3 {
+            increment[row][column] = gradient[row] * scale;
+        }
+    }
     let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
-    let strain = Sym3::from_array(std::array::from_fn(|i| load(&packet.strain[i])));
+    let mut strain = [zero; 6];
+    for i in 0..6 {
+        strain[i] = load(&packet.strain[i]);
+    }
+    let strain = Sym3::from_array(strain);
     let (strain, stress) = match &params.laws[packet.material as usize] {
         PreparedLaw::Sand(sand) => {
             let state = SandState {
@@ -255,14 +263,10 @@ fn advance_packet<S: Simd, const D: usize>(
         }
         PreparedLaw::Elastic(elastic) => elastic.advance::<_, D>(strain, &increment),
     };
-    for (i, (e, tau)) in strain
-        .to_array()
-        .into_iter()
-        .zip(stress.to_array())
-        .enumerate()
-    {
-        e.store_array(&mut packet.strain[i]);
-        tau.store_array(&mut packet.stress[i]);
+    let (strain, stress) = (strain.to_array(), stress.to_array());
+    for i in 0..6 {
+        strain[i].store_array(&mut packet.strain[i]);
+        stress[i].store_array(&mut packet.stress[i]);
     }
 }
 

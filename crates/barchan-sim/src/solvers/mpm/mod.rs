@@ -50,6 +50,7 @@ pub struct Mpm {
     elastic_dt: f32,
 
     packets: Vec<Packet>,
+    count: usize,
     max_speed: f32,
     needs_sort: bool,
     scratch: Scratch,
@@ -117,6 +118,7 @@ impl Mpm {
             cells: cell_frame(scene, spec)?,
             elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
             packets: Vec::new(),
+            count: 0,
             max_speed: 0.0,
             needs_sort: true,
             scratch: Scratch::default(),
@@ -337,6 +339,7 @@ impl Solver for Mpm {
                 packet.affine = Packet::EMPTY.affine;
             }
         }
+        self.count += batch.position.len();
         let fastest = batch
             .velocity
             .iter()
@@ -348,7 +351,7 @@ impl Solver for Mpm {
     }
 
     fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
-        let removed = self
+        let removed: usize = self
             .packets
             .par_iter_mut()
             .map(|packet| {
@@ -362,20 +365,13 @@ impl Solver for Mpm {
                 count
             })
             .sum();
+        self.count -= removed;
         self.needs_sort |= removed > 0;
         removed
     }
 
     fn particles(&self) -> usize {
-        self.packets
-            .iter()
-            .map(|p| {
-                p.volume[..p.len as usize]
-                    .iter()
-                    .filter(|v| **v > 0.0)
-                    .count()
-            })
-            .sum()
+        self.count
     }
 
     fn max_dt(&mut self) -> Result<f32, SolverError> {
@@ -573,6 +569,7 @@ pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize)
     // Surfaces leave blocks half full and surround them with empty grid blocks.
     let grid = 2.0 * (4.0 * tile as f64 + 3.0 * (4 * BLOCK_FLOATS) as f64 + 400.0);
     let per_block = cells_of_block * spec.particles_per_cell;
-    (particles as f64 * (1.1 * (packets + sorting) + columns + grid / per_block)) as u64
-        + (16 << 20)
+    let per_particle = 1.1 * (packets + sorting) + columns + grid / per_block;
+    // The cast saturates.
+    (particles as f64 * per_particle + f64::from(16 << 20)) as u64
 }

@@ -69,7 +69,17 @@ fn contributions<S: Simd>(simd: S, packet: &Packet, params: &ScatterParams<'_>) 
         ],
         &mut out.momentum,
     );
-    let [xx, yy, zz, yz, xz, xy] = std::array::from_fn(|i| impulse * load(&packet.stress[i]));
+    let stress = &packet.stress;
+    let (xx, yy, zz) = (
+        impulse * load(&stress[0]),
+        impulse * load(&stress[1]),
+        impulse * load(&stress[2]),
+    );
+    let (yz, xz, xy) = (
+        impulse * load(&stress[3]),
+        impulse * load(&stress[4]),
+        impulse * load(&stress[5]),
+    );
     for (column, tau) in [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         .into_iter()
         .enumerate()

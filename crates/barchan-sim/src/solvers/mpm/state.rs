@@ -174,6 +174,7 @@ impl Mpm {
             .ok_or_else(|| missing(MAX_SPEED))?;
 
         self.packets.clear();
+        self.count = count;
         for i in 0..count {
             let open = self
                 .packets

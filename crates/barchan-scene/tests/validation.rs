@@ -1,0 +1,716 @@
+//! Bad scenes: each rule with its message and place, and many errors in one go.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use barchan_scene::{Overrides, SceneSource, load};
+use common::breaking::*;
+use common::*;
+
+#[test]
+fn the_scene_to_break_is_good() {
+    good(SCENE);
+}
+
+#[test]
+fn unknown_keys() {
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nkernal = \"cubic\"",
+        "unknown key `kernal` in `solver`",
+        "kernal",
+    );
+    refuse(
+        "density",
+        "densty",
+        "unknown key `densty` in `materials.sand`",
+        "densty",
+    );
+    refuse(
+        "frames = 10",
+        "framse = 10",
+        "unknown key `framse` at the top level",
+        "framse",
+    );
+    refuse(
+        "radius = 0.2",
+        "radius = 0.2, color = 1",
+        "in `fill.0.shape.sphere`",
+        "color",
+    );
+    let errors = bad(&SCENE.replace("density", "densty"));
+    assert_eq!(errors.errors()[0].help_text(), "did you mean `density`?");
+}
+
+#[test]
+fn wrong_types() {
+    refuse(
+        "frames = 10",
+        "frames = 10.5",
+        "must be a whole number, not a number",
+        "10.5",
+    );
+    refuse(
+        "density = 1600",
+        "density = \"heavy\"",
+        "must be a number, not text",
+        "\"heavy\"",
+    );
+    refuse(
+        "gravity = [0, -9.81, 0]",
+        "gravity = 9.81",
+        "must be three numbers",
+        "9.81",
+    );
+    refuse(
+        "gravity = [0, -9.81, 0]",
+        "gravity = [0, -9.81]",
+        "must be three numbers",
+        "[0, -9.81]",
+    );
+    refuse("name = \"ball\"", "name = 4", "must be text", "4");
+    refuse(
+        "max_speed = 1",
+        "max_speed = true",
+        "must be a number",
+        "true",
+    );
+    refuse(
+        "max_speed = 1",
+        "max_speed = 1979-05-27",
+        "not a date",
+        "1979-05-27",
+    );
+    refuse(
+        "shape = { sphere = { center = [0, 0.5, 0], radius = 0.2 } }",
+        "shape = \"ball\"",
+        "must be a table",
+        "\"ball\"",
+    );
+    refuse(
+        "friction_angle = 35",
+        "volume_correction = 1",
+        "must be true or false",
+        "1",
+    );
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nkernel = 2",
+        "must be \"quadratic\" or \"cubic\"",
+        "2",
+    );
+    refuse(
+        "frames = 10",
+        "frames = 99999999999999999999",
+        "too large",
+        "99999999999999999999",
+    );
+    refuse(
+        "friction_angle = 35",
+        "hardening = [35, 9]",
+        "a list of 4 numbers",
+        "[35, 9]",
+    );
+    expect(
+        "fill = 3\n[solver]\ndx = 0.1\n",
+        "3",
+        "3",
+        "must be a list of tables",
+        "3",
+    );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    refuse("dx = 0.02", "dx = 0", "`solver.dx` is 0", "0");
+    refuse("dx = 0.02", "dx = -1", "`solver.dx` is -1", "-1");
+    refuse("density = 1600", "density = 0", "must be above 0", "0");
+    refuse(
+        "density = 1600",
+        "density = -5.5",
+        "must be above 0",
+        "-5.5",
+    );
+    refuse("density = 1600", "density = nan", "must be above 0", "nan");
+    refuse("density = 1600", "density = inf", "at most 1000000", "inf");
+    refuse("density = 1600", "poisson = 0.5", "below 0.5", "0.5");
+    refuse("density = 1600", "poisson = -1", "above -1", "-1");
+    refuse("density = 1600", "young = 0", "above 0", "0");
+    refuse("density = 1600", "cohesion = -1", "at least 0", "-1");
+    refuse(
+        "friction_angle = 35",
+        "friction_angle = 90",
+        "below 90",
+        "90",
+    );
+    refuse(
+        "friction_angle = 35",
+        "friction_angle = -1",
+        "at least 0",
+        "-1",
+    );
+    refuse("frames = 10", "frames = 0", "at least 1", "0");
+    refuse("frames = 10", "frames = -4", "at least 1", "-4");
+    refuse("frames = 10", "dimensions = 4", "at most 3", "4");
+    refuse("frame_rate = 24", "frame_rate = 0", "above 0", "0");
+    refuse("frame_rate = 24", "seed = -1", "at least 0", "-1");
+    refuse("dx = 0.02", "dx = 0.02\ncfl = 1.1", "at most 1", "1.1");
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nelastic_cfl = 1.6",
+        "at most 1.5",
+        "1.6",
+    );
+    refuse("dx = 0.02", "dx = 0.02\nmax_dt = 0", "above 0", "0");
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\ntransfer = \"flip\"\nflip = 1.1",
+        "at most 1",
+        "1.1",
+    );
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nparticles_per_cell = 0",
+        "at least 1",
+        "0",
+    );
+    refuse(
+        "gravity = [0, -9.81, 0]",
+        "gravity = [0, nan, 0]",
+        "not finite",
+        "[0, nan, 0]",
+    );
+    refuse(
+        "velocity = [0, -2, 0]",
+        "velocity = [0, -2, inf]",
+        "not finite",
+        "[0, -2, inf]",
+    );
+    refuse(
+        "center = [0, 0.5, 0]",
+        "center = [0, 5e9, 0]",
+        "beyond",
+        "[0, 5e9, 0]",
+    );
+    refuse(
+        "max_speed = 1",
+        "slope_angle_deg = [40, 30]",
+        "40 is above 30",
+        "[40, 30]",
+    );
+    refuse(
+        "max_speed = 1",
+        "runout_m = [-1, 30]",
+        "at least 0",
+        "[-1, 30]",
+    );
+    let region = "mass_in = [{ min = [0, 0, 0], max = [1, 1, 1], part = [0.5, 1.5] }]";
+    refuse("max_speed = 1", region, "at most 1", "[0.5, 1.5]");
+}
+
+#[test]
+fn values_at_the_edge_are_fine() {
+    for (from, to) in [
+        ("density = 1600", "poisson = 0.499"),
+        ("friction_angle = 35", "friction_angle = 0"),
+        ("friction_angle = 35", "friction_angle = 89.9"),
+        ("dx = 0.02", "dx = 0.02\ncfl = 1\nelastic_cfl = 1.5"),
+        ("dx = 0.02", "dx = 0.02\ntransfer = \"flip\"\nflip = 1"),
+    ] {
+        good(&SCENE.replace(from, to));
+    }
+}
+
+#[test]
+fn choices() {
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nkernel = \"cubik\"",
+        "cannot be \"cubik\"",
+        "\"cubik\"",
+    );
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nmethod = \"sph\"",
+        "cannot be \"sph\"",
+        "\"sph\"",
+    );
+    refuse(
+        "motion = { velocity = [0, 0, 0] }",
+        "boundary = \"stikcy\"",
+        "cannot be \"stikcy\"",
+        "\"stikcy\"",
+    );
+    let errors = bad(&SCENE.replace("dx = 0.02", "dx = 0.02\nkernel = \"cubik\""));
+    assert_eq!(errors.errors()[0].help_text(), "did you mean `cubic`?");
+}
+
+#[test]
+fn missing_keys() {
+    refuse("dx = 0.02", "", "`solver.dx` is missing", "[solver]");
+    refuse(
+        "velocity = [0, -2, 0]",
+        "",
+        "`emitter.0.velocity` is missing",
+        "[[emitter]]",
+    );
+    refuse(
+        ", radius = 0.2",
+        "",
+        "`fill.0.shape.sphere.radius` is missing",
+        "{ center = [0, 0.5, 0] }",
+    );
+}
+
+#[test]
+fn materials() {
+    refuse(
+        "radius = 0.2 } }\nmaterial = \"sand\"",
+        "radius = 0.2 } }\nmaterial = \"snad\"",
+        "unknown material `snad`",
+        "\"snad\"",
+    );
+    let errors = bad(&SCENE.replacen("material = \"sand\"", "material = \"snad\"", 1));
+    assert_eq!(errors.errors()[0].help_text(), "did you mean `sand`?");
+    let errors = bad(&SCENE.replacen("material = \"sand\"", "material = \"dry-sand\"", 1));
+    assert_eq!(errors.errors()[0].help_text(), "did you mean `dry sand`?");
+    refuse(
+        "density = 1600",
+        "preset = \"gravle\"",
+        "unknown preset `gravle`",
+        "\"gravle\"",
+    );
+    refuse(
+        "density = 1600",
+        "law = \"elastic\"\ndensity = 1\nyoung = 1",
+        "no meaning for an elastic material",
+        "friction_angle",
+    );
+}
+
+#[test]
+fn laws_and_their_keys() {
+    let both = "density = 1600\nfriction_angle = 35";
+    refuse(
+        both,
+        "preset = \"rubber\"\nlaw = \"sand\"",
+        "the preset `rubber` is elastic",
+        "\"sand\"",
+    );
+    refuse(
+        both,
+        "model = \"hencky\"\ndensity = 3",
+        "this elastic material has no `young`",
+        "sand",
+    );
+    refuse(
+        both,
+        "law = \"sand\"\nmodel = \"hencky\"",
+        "no meaning for sand",
+        "model",
+    );
+    refuse(
+        both,
+        "friction_angle = 35\nhardening = [35, 9, 0.2, 10]",
+        "beside `hardening`",
+        "friction_angle",
+    );
+    refuse(
+        "dx = 0.02",
+        "dx = 0.02\nflip = 0.5",
+        "no meaning unless",
+        "flip",
+    );
+}
+
+#[test]
+fn hardening_must_stay_below_90_degrees() {
+    let from = "friction_angle = 35";
+    good(&SCENE.replace(from, "hardening = [35, 9, 0.2, 10]"));
+    good(&SCENE.replace(from, "hardening = [35, 0, 0, 10]"));
+    refuse(
+        from,
+        "hardening = [35, 9, 0, 10]",
+        "without bound",
+        "[35, 9, 0, 10]",
+    );
+    refuse(
+        from,
+        "hardening = [35, 40, 0.2, 10]",
+        "below 90°",
+        "[35, 40, 0.2, 10]",
+    );
+    refuse(
+        from,
+        "hardening = [35, 9, 0.2, 40]",
+        "would start at h0 - h3 = -5°",
+        "[35, 9, 0.2, 40]",
+    );
+    refuse(
+        from,
+        "hardening = [35, -9, 0.2, 10]",
+        "negative",
+        "[35, -9, 0.2, 10]",
+    );
+    refuse(
+        from,
+        "hardening = [95, 0, 0, 0]",
+        "below 90°",
+        "[95, 0, 0, 0]",
+    );
+}
+
+#[test]
+fn empty_and_impossible_shapes() {
+    let ball = "{ sphere = { center = [0, 0.5, 0], radius = 0.2 } }";
+    let shape = |to: &str, message: &str, marked: &str| {
+        refuse(ball, to, message, marked);
+    };
+    shape(
+        "{ sphere = { center = [0, 0.5, 0], radius = 0 } }",
+        "must be at least",
+        "0",
+    );
+    shape(
+        "{ sphere = { center = [0, 0.5, 0], radius = -2 } }",
+        "must be at least",
+        "-2",
+    );
+    shape(
+        "{ box = { min = [0, 1, 0], max = [1, 0.5, 1] } }",
+        "this box is empty",
+        "[1, 0.5, 1]",
+    );
+    shape(
+        "{ box = { center = [0, 1, 0], size = [1, 0, 1] } }",
+        "this box is empty",
+        "[1, 0, 1]",
+    );
+    shape(
+        "{ box = { center = [0, 1, 0] } }",
+        "has no `size`",
+        "{ center = [0, 1, 0] }",
+    );
+    shape("{ box = { } }", "either `min` and `max`", "{ }");
+    shape(
+        "{ cylinder = { from = [0, 1, 0], to = [0, 1, 0], radius = 1 } }",
+        "no length",
+        "{ from = [0, 1, 0], to = [0, 1, 0], radius = 1 }",
+    );
+    shape(
+        "{ torus = { center = [0, 1, 0], axis = [0, 0, 0], radius = 0.3, tube = 0.1 } }",
+        "has no direction",
+        "[0, 0, 0]",
+    );
+    shape(
+        "{ half_space = { point = [0, 1, 0] } }",
+        "infinite",
+        "{ half_space = { point = [0, 1, 0] } }",
+    );
+    shape("{ union = [] }", "a union of 0 shapes is nothing", "[]");
+    shape(
+        "{ translate = [0, 1, 0] }",
+        "does not say what it is",
+        "{ translate = [0, 1, 0] }",
+    );
+    shape(
+        "{ sphere = { center = [0, 1, 0], radius = 0.1 }, box = { min = [0, 0, 0], max = [1, 1, 1] } }",
+        "a shape is one thing",
+        "box",
+    );
+    let nothing = "{ difference = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [0, 1, 0], radius = 0.2 } }] }";
+    shape(nothing, "is empty: it holds no volume", nothing);
+    let apart = "{ intersection = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [1, 1, 0], radius = 0.2 } }] }";
+    shape(apart, "is empty: it holds no volume", apart);
+    shape(
+        "{ revolution = { profile = [[0, 1], [1, 1]] } }",
+        "encloses nothing",
+        "[[0, 1], [1, 1]]",
+    );
+    shape(
+        "{ revolution = { profile = [[0, 1], [1, 1], [0.5, 1]] } }",
+        "lie on a line",
+        "[[0, 1], [1, 1], [0.5, 1]]",
+    );
+    shape(
+        "{ revolution = { profile = [[-1, 1], [1, 1], [1, 2]] } }",
+        "beyond the axis",
+        "[[-1, 1], [1, 1], [1, 2]]",
+    );
+    shape(
+        "{ revolution = { profile = [[0, 1], [1, 1.5], [1, 1], [0, 1.6]] } }",
+        "crosses itself",
+        "[[0, 1], [1, 1.5], [1, 1], [0, 1.6]]",
+    );
+}
+
+/// A shape so thin that a coarse lattice of points misses it is not empty.
+#[test]
+fn thin_shell_is_not_empty() {
+    let thin = "{ difference = [{ sphere = { center = [0, 1, 0], radius = 0.5 } }, { sphere = { center = [0, 1, 0], radius = 0.4999 } }] }";
+    good(&SCENE.replace("{ sphere = { center = [0, 0.5, 0], radius = 0.2 } }", thin));
+}
+
+#[test]
+fn meshes() {
+    let ball = "{ sphere = { center = [0, 0.5, 0], radius = 0.2 } }";
+    let mesh = |file: &str, more: &str| {
+        format!("{{ mesh = {{ file = \"{file}\"{more} }}, translate = [0, 0.1, 0] }}")
+    };
+    good(&SCENE.replace(ball, &mesh("tetrahedron.obj", "")));
+    good(&SCENE.replace(ball, &mesh("open.obj", ", allow_open = true")));
+    refuse(
+        ball,
+        &mesh("none.obj", ""),
+        "there is no mesh file",
+        "\"none.obj\"",
+    );
+    refuse(
+        ball,
+        &mesh("broken.obj", ""),
+        "cannot use the mesh",
+        "\"broken.obj\"",
+    );
+    refuse(
+        ball,
+        &mesh("open.obj", ""),
+        "cannot use the mesh",
+        "\"open.obj\"",
+    );
+    refuse(
+        ball,
+        &mesh("tetrahedron.obj", ", voxel = 1e-5"),
+        "does not suit",
+        "1e-5",
+    );
+}
+
+#[test]
+fn keyframes() {
+    let from = "motion = { velocity = [0, 0, 0] }";
+    let motion = |to: &str, message: &str, marked: &str| {
+        refuse(from, &format!("motion = {{ {to} }}"), message, marked);
+    };
+    let second = "{ time = 1, value = [0, 1, 0] }";
+    motion(
+        &format!("position = {{ keyframes = [{{ time = 2, value = [0, 0, 0] }}, {second}] }}"),
+        "out of order",
+        second,
+    );
+    motion("position = { keyframes = [] }", "no keyframes", "[]");
+    motion(
+        "position = { keyframes = [{ time = -1, value = [0, 0, 0] }] }",
+        "at least 0",
+        "-1",
+    );
+    motion(
+        "rotation = { rate = 5 }",
+        "`axis` is needed",
+        "{ rate = 5 }",
+    );
+    motion(
+        "rotation = { axis = [0, 0, 0], rate = 5 }",
+        "no direction",
+        "[0, 0, 0]",
+    );
+    motion(
+        "rotation = { keyframes = [{ time = 0, angle = 5 }] }",
+        "about no axis",
+        "{ time = 0, angle = 5 }",
+    );
+    motion(
+        "velocity = [1, 0, 0], start = 2, end = 1",
+        "would end at 1 s",
+        "1",
+    );
+    motion("start = 2", "no meaning without a constant", "start");
+    motion(
+        "pivot = [0, 1, 0]",
+        "no meaning without a `rotation`",
+        "pivot",
+    );
+    let gravity = "gravity = [0, -9.81, 0]";
+    refuse(
+        gravity,
+        "gravity = { axis = [0, 0, 1] }",
+        "`rate` is needed",
+        "{ axis = [0, 0, 1] }",
+    );
+    refuse(
+        gravity,
+        "gravity = { interpolation = \"smooth\" }",
+        "without keyframes",
+        "interpolation",
+    );
+    let keys = "gravity = { keyframes = [{ time = 0, value = [0, 0, 0] }], rate = 3 }";
+    refuse(
+        gravity,
+        keys,
+        "has no meaning where gravity has keyframes",
+        "rate",
+    );
+}
+
+#[test]
+fn names() {
+    let twin = "[[fill]]\nname = \"ball\"\nshape = { sphere = { center = [0, 1, 0], radius = 0.1 } }\nmaterial = \"sand\"\n[check]";
+    refuse("[check]", twin, "already a fill named `ball`", "\"ball\"");
+    refuse("name = \"ball\"", "name = \"\"", "empty name", "\"\"");
+    refuse(
+        "frames = 10",
+        "name = \"a/b\"",
+        "cannot be the name",
+        "\"a/b\"",
+    );
+    refuse(
+        "frames = 10",
+        "name = \"..\"",
+        "cannot be the name",
+        "\"..\"",
+    );
+}
+
+#[test]
+fn syntax_errors() {
+    let errors = bad("[solver\ndx = 0.1\n");
+    assert!(
+        errors.messages()[0].contains("not valid TOML"),
+        "{}",
+        show(&errors)
+    );
+    assert_eq!(errors.errors()[0].line(), Some(1));
+    let errors = bad("frames = 1\n\nname = \"open\nseed = = 3\n");
+    assert_eq!(errors.errors()[0].line(), Some(3), "{}", show(&errors));
+    let errors = bad("frames = 1\nframes = 2\n");
+    assert!(
+        errors.messages()[0].contains("duplicate"),
+        "{}",
+        show(&errors)
+    );
+}
+
+#[test]
+fn all_errors_come_in_one_go_in_the_order_of_the_file() {
+    let text = SCENE
+        .replace("frames = 10", "frames = -1")
+        .replace("dx = 0.02", "dx = 0.02\nkernal = \"cubic\"")
+        .replace("density = 1600", "density = -1600")
+        .replace("radius = 0.2", "radius = \"big\"")
+        .replacen(
+            "material = \"sand\"\nvelocity",
+            "material = \"snad\"\nvelocity",
+            1,
+        )
+        .replace("max_speed = 1", "max_sped = 1");
+    let errors = bad(&text);
+    let lines: Vec<_> = errors.errors().iter().map(|e| e.line()).collect();
+    assert_eq!(errors.errors().len(), 6, "{}", show(&errors));
+    assert!(lines.is_sorted());
+    assert!(errors.to_string().contains("6 errors"));
+}
+
+#[test]
+fn overrides_are_checked_and_labelled() {
+    let cases = [
+        ("solver.dx=-1", "`solver.dx` is -1", "-1", ""),
+        (
+            "solver.dxx=1",
+            "no key `solver.dxx`",
+            "dxx",
+            "did you mean `dx`?",
+        ),
+        (
+            "solvr.dx=1",
+            "no key `solvr`",
+            "solvr",
+            "did you mean `solver`?",
+        ),
+        (
+            "collider.flor.friction=1",
+            "`collider` has no `flor`",
+            "flor",
+            "did you mean `floor`?",
+        ),
+        ("fill.3.velocity=[0,0,0]", "`fill` has no `3`", "3", ""),
+        ("drain.0.start=1", "`drain` has no part `0`", "0", ""),
+        (
+            "materials.snd.density=1",
+            "no `materials.snd`",
+            "snd",
+            "did you mean `sand`?",
+        ),
+        (
+            "fill.ball.shape.sphere.radios=1",
+            "no key",
+            "radios",
+            "did you mean `radius`?",
+        ),
+        ("frames.x=3", "has no part", "x", ""),
+        ("frames", "not of the form", "frames", ""),
+        ("=3", "not of the form", "=3", ""),
+        ("gravity=[0, 1", "not a TOML value", "[0, 1", ""),
+        ("frames=", "not a TOML value", "", ""),
+        (
+            "frames=many",
+            "must be a whole number, not text",
+            "many",
+            "",
+        ),
+        (
+            "emitter.spout.material=snad",
+            "unknown material",
+            "snad",
+            "did you mean `sand`?",
+        ),
+    ];
+    for (setting, message, marked, help) in cases {
+        let errors = load_with(SCENE, &[setting]).expect_err(setting);
+        let shown = show(&errors);
+        let error = &errors.errors()[0];
+        assert_eq!(errors.errors().len(), 1, "{shown}");
+        assert!(error.message().contains(message), "{setting}: {shown}");
+        assert_eq!(error.marked(), Some(marked), "{setting}: {shown}");
+        assert_eq!(error.source_name(), Some("in --set"), "{shown}");
+        assert!(error.help_text().contains(help), "{shown}");
+    }
+}
+
+#[test]
+fn frames_and_scale_are_checked_and_labelled() {
+    let overrides = Overrides {
+        frames: Some(0),
+        scale: Some(0.0),
+        set: vec![],
+    };
+    let errors = load(&source(SCENE), &overrides).unwrap_err();
+    let names: Vec<_> = errors.errors().iter().map(|e| e.source_name()).collect();
+    assert_eq!(names, [Some("in --frames"), Some("in --scale")]);
+    for scale in [f64::NAN, f64::INFINITY, -1.0, 1e-30] {
+        let overrides = Overrides {
+            scale: Some(scale),
+            ..Overrides::default()
+        };
+        assert!(load(&source(SCENE), &overrides).is_err(), "{scale}");
+    }
+}
+
+/// The picture of the line that a user sees.
+#[test]
+fn report_shows_file_line_and_help() {
+    let source = SceneSource {
+        name: "scenes/pile.toml".to_owned(),
+        ..source(&SCENE.replace("density", "densty"))
+    };
+    let errors = load(&source, &Overrides::default()).unwrap_err();
+    let mut shown = String::new();
+    miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::none())
+        .render_report(&mut shown, &errors)
+        .unwrap();
+    for part in [
+        "scenes/pile.toml:10:1",
+        "densty = 1600",
+        "did you mean `density`?",
+    ] {
+        assert!(shown.contains(part), "{part} is not in:\n{shown}");
+    }
+}

@@ -1,0 +1,82 @@
+//! `barchan info`: what a result holds.
+
+use super::{Failure, output};
+use barchan::frame::ResultDirectory;
+use barchan::post;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Say what a result holds
+#[derive(Debug, Args)]
+pub struct Info {
+    /// Result directory
+    directory: PathBuf,
+    /// End with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let directory = ResultDirectory::open(&self.directory)?;
+        let info = post::info(&directory)?;
+        if self.json {
+            output::say_json(&info);
+        } else {
+            show(&info);
+        }
+        for damage in &info.damage {
+            output::note(format_args!("damage: {damage}"));
+        }
+        Ok(ExitCode::from(u8::from(!info.damage.is_empty())))
+    }
+}
+
+fn show(info: &post::Info) {
+    let manifest = &info.manifest;
+    output::say(format_args!("{}: {}", manifest.scene, manifest.description));
+    let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
+    line(
+        "solver",
+        format!(
+            "{} in {}D, dx {} m",
+            manifest.solver, manifest.dimensions, manifest.dx
+        ),
+    );
+    let last = info.frames.last();
+    line(
+        "frames",
+        format!(
+            "0 to {} of {} ({:.3} s), {}",
+            last.map_or("none".into(), |f| f.index.to_string()),
+            manifest.frames,
+            last.map_or(0.0, |f| f.time_s),
+            if info.complete {
+                "complete"
+            } else {
+                "not complete"
+            }
+        ),
+    );
+    line("particles", output::grouped(info.particles as u64));
+    let materials: Vec<&str> = manifest.materials.iter().map(|m| m.name.as_str()).collect();
+    line("materials", materials.join(", "));
+    if !manifest.colliders.is_empty() {
+        line("bodies", manifest.colliders.join(", "));
+    }
+    let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
+    line("columns", columns.join(", "));
+    if let Some(checkpoint) = &info.checkpoint {
+        line("checkpoint", format!("frame {}", checkpoint.index));
+    }
+    if let Some(digest) = &info.digest {
+        line("digest", digest.clone());
+    }
+    line("size", output::bytes(info.bytes));
+    line("written by", manifest.created_by.clone());
+    if !info.complete && info.damage.is_empty() {
+        let path = info.path.display();
+        output::say(format_args!("go on with: barchan run {path} --resume"));
+    }
+}

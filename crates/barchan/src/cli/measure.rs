@@ -1,0 +1,72 @@
+//! `barchan measure`: physical quantities of a frame.
+
+use super::{Failure, output};
+use barchan::frame::ResultDirectory;
+use barchan::post::{self, Measurement};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Measure a frame: mass, momentum, energy, bounds, volume, slope, run-out
+#[derive(Debug, Args)]
+pub struct Measure {
+    /// Result directory
+    directory: PathBuf,
+    /// Frame [default: the last]
+    #[arg(long, value_name = "N")]
+    frame: Option<u32>,
+    /// End with one JSON object, which also holds the height profile
+    #[arg(long)]
+    json: bool,
+}
+
+impl Measure {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let directory = ResultDirectory::open(&self.directory)?;
+        let last = || directory.frames().map(|f| f.last().copied().unwrap_or(0));
+        let index = match self.frame {
+            Some(index) => index,
+            None => last()?,
+        };
+        let frame = directory.read_frame(index)?;
+        let measured = post::measure(&frame, directory.manifest()).map_err(Failure::work)?;
+        if self.json {
+            output::say_json(&measured);
+        } else {
+            show(&measured);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn show(m: &Measurement) {
+    output::say(format_args!("frame {} at {:.4} s", m.frame, m.time_s));
+    let line = |name: &str, text: String| output::say(format_args!("  {name:<15} {text}"));
+    let number = |value: Option<f64>, unit: &str| match value {
+        Some(value) => format!("{value:.4} {unit}"),
+        None => "none".into(),
+    };
+    let vector = |value: Option<[f64; 3]>, unit: &str| match value {
+        Some([x, y, z]) => format!("({x:.4}, {y:.4}, {z:.4}) {unit}"),
+        None => "none".into(),
+    };
+    line("particles", output::grouped(m.particles as u64));
+    line("mass", format!("{:.6} kg", m.mass_kg));
+    line("momentum", vector(Some(m.momentum), "kg m/s"));
+    line("kinetic energy", format!("{:.6} J", m.kinetic_energy_j));
+    line("fastest", format!("{:.4} m/s", m.max_speed));
+    line("centre of mass", vector(m.center_of_mass, "m"));
+    line("lower corner", vector(m.bounds_min, "m"));
+    line("upper corner", vector(m.bounds_max, "m"));
+    line("volume", format!("{:.6} m³", m.volume_m3));
+    line("height", number(m.height_m, "m"));
+    line("slope angle", number(m.slope_angle_deg, "°"));
+    line("run-out", number(m.runout_m, "m"));
+    for material in &m.materials {
+        let particles = output::grouped(material.particles as u64);
+        line(
+            &material.name,
+            format!("{:.6} kg in {particles} particles", material.mass_kg),
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic.
+
+use std::fmt;
+use std::io::{self, Write};
+
+/// One line on standard output: what was asked for.
+pub fn say(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// One line on standard error: about the work.
+pub fn note(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The last line on standard output with `--json`: one object.
+pub fn say_json(value: &impl serde::Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => say(format_args!("{text}")),
+        Err(error) => note(format_args!(
+            "the result cannot be written as JSON: {error}"
+        )),
+    }
+}
+
+/// Bytes in the unit that suits them.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// A count with its thousands apart: `1 234 567`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Seconds as people say them: `4.2 s`, `3 min 20 s`, `2 h 05 min`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        0..60 => format!("{:.1} s", seconds.max(0.0)),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_well() {
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(duration(4.24), "4.2 s");
+        assert_eq!(duration(200.0), "3 min 20 s");
+        assert_eq!(duration(7500.0), "2 h 05 min");
+    }
+}

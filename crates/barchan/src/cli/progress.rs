@@ -1,0 +1,114 @@
+//! How a run shows that it is alive: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`.
+
+use super::output;
+use barchan::sim::simulation::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Shortest time between two lines when standard error is not a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+/// Shortest time between two updates of the bar.
+const BAR_INTERVAL: Duration = Duration::from_millis(100);
+/// Steps of the bar within a frame.
+const TICKS: u64 = 1000;
+
+/// Shows progress.
+pub struct Reporter {
+    form: Form,
+    frames: u32,
+    start: Instant,
+    start_frame: u32,
+    shown: Instant,
+    work: u64,
+}
+
+enum Form {
+    Bar(ProgressBar),
+    Lines,
+    Quiet,
+}
+
+impl Reporter {
+    /// For a run from `start_frame` to `frames`.
+    pub fn new(start_frame: u32, frames: u32, quiet: bool) -> Self {
+        let form = if quiet {
+            Form::Quiet
+        } else if std::io::stderr().is_terminal() {
+            Form::Bar(bar(start_frame, frames))
+        } else {
+            Form::Lines
+        };
+        let now = Instant::now();
+        Self {
+            form,
+            frames,
+            start: now,
+            start_frame,
+            shown: now,
+            work: 0,
+        }
+    }
+
+    /// Called after every step.
+    pub fn step(&mut self, progress: &Progress) {
+        self.work += progress.particles as u64;
+        let interval = match self.form {
+            Form::Bar(_) => BAR_INTERVAL,
+            Form::Lines => LINE_INTERVAL,
+            Form::Quiet => return,
+        };
+        if self.shown.elapsed() < interval {
+            return;
+        }
+        self.shown = Instant::now();
+        let done = f64::from(progress.frame - 1) + progress.part;
+        let text = self.describe(progress, done);
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_position((done * TICKS as f64) as u64);
+                bar.set_message(text);
+            }
+            Form::Lines => output::note(format_args!("{text}")),
+            Form::Quiet => {}
+        }
+    }
+
+    /// `frame 12/96 · 120 000 particles · 840 steps · 3.2 M particle-steps/s · 2 min 10 s left`
+    fn describe(&self, progress: &Progress, done: f64) -> String {
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let part = (done - f64::from(self.start_frame))
+            / f64::from(self.frames.saturating_sub(self.start_frame).max(1));
+        let left = if part > 0.0 {
+            output::duration(elapsed * (1.0 - part).max(0.0) / part)
+        } else {
+            "?".into()
+        };
+        format!(
+            "frame {}/{} · {} particles · {} substeps · {:.2} M particle-substeps/s · {left} left",
+            progress.frame,
+            self.frames,
+            output::grouped(progress.particles as u64),
+            output::grouped(progress.substeps),
+            self.work as f64 / elapsed.max(1e-9) * 1e-6,
+        )
+    }
+}
+
+impl Drop for Reporter {
+    /// Takes the bar away, also when the run fails.
+    fn drop(&mut self) {
+        if let Form::Bar(bar) = &self.form {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(start_frame: u32, frames: u32) -> ProgressBar {
+    let bar = ProgressBar::new(u64::from(frames) * TICKS);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} % · {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.set_position(u64::from(start_frame) * TICKS);
+    bar
+}

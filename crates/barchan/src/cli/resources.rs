@@ -1,0 +1,115 @@
+//! Whether the machine can hold a run: memory (refused), disk (warned about), threads.
+
+use super::{Failure, output};
+use barchan::scene::Scene;
+use barchan::sim::{sampling, solvers};
+use std::path::{Path, PathBuf};
+use sysinfo::{Disks, System};
+
+/// Bytes on disk per particle and frame: position, velocity, id, material and a few more columns, compressed.
+const FRAME_BYTES: u64 = 40;
+/// Bytes on disk per particle of the checkpoints that are kept.
+const CHECKPOINT_BYTES: u64 = 400;
+
+/// What a run is expected to need.
+pub struct Estimate {
+    /// Particles at the start and emitted over the run.
+    pub particles: usize,
+    /// Memory [bytes].
+    pub memory: u64,
+    /// Memory that is free now [bytes].
+    pub available: u64,
+    /// Disk [bytes].
+    pub disk: u64,
+}
+
+impl Estimate {
+    /// What the scene needs, from the volumes of its shapes alone.
+    pub fn of(scene: &Scene) -> Self {
+        let particles = sampling::estimate_particles(scene);
+        let per_particle = FRAME_BYTES
+            .saturating_mul(u64::from(scene.frames) + 1)
+            .saturating_add(CHECKPOINT_BYTES);
+        Self {
+            particles,
+            memory: solvers::memory_estimate(scene, particles),
+            available: available_memory(),
+            disk: per_particle.saturating_mul(particles as u64),
+        }
+    }
+
+    /// Whether the run fits into memory.
+    pub fn fits(&self) -> bool {
+        self.memory <= self.available
+    }
+
+    /// Refuses a run that does not fit into memory.
+    pub fn refuse_too_large(&self) -> Result<(), Failure> {
+        if self.fits() {
+            return Ok(());
+        }
+        // Memory goes with the number of cells, that is with the cube of the scale.
+        let scale = (self.available as f64 / self.memory as f64).cbrt() * 0.95;
+        Err(Failure::call(
+            format_args!(
+                "the scene needs about {} of memory ({} particles), and this machine has {} free",
+                output::bytes(self.memory),
+                output::grouped(self.particles as u64),
+                output::bytes(self.available),
+            ),
+            format_args!("make it coarser: --scale {scale:.2}, or a larger solver.dx in the scene"),
+        ))
+    }
+
+    /// Warns when the disk that holds `path` may fill up.
+    pub fn warn_small_disk(&self, path: &Path) {
+        if let Some(free) = free_disk(path).filter(|&free| free < self.disk) {
+            output::note(format_args!(
+                "warning: the frames may take {}, and the disk has {} free; a full disk stops the run, which can be resumed",
+                output::bytes(self.disk),
+                output::bytes(free),
+            ));
+        }
+    }
+}
+
+/// Memory that this process may take [bytes], also when a container limits it; no limit where the system does not tell.
+fn available_memory() -> u64 {
+    let Ok(mut system) = System::new() else {
+        return u64::MAX;
+    };
+    system.refresh_memory();
+    // The free memory of a container leaves out what its page cache could give back.
+    let left = |l: sysinfo::CGroupLimits| l.total_memory.saturating_sub(l.rss);
+    let limit = system.cgroup_limits().map_or(u64::MAX, left);
+    system.available_memory().min(limit)
+}
+
+/// Free space where `path` is or will be [bytes].
+fn free_disk(path: &Path) -> Option<u64> {
+    let absolute = std::path::absolute(path).ok()?;
+    let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
+    let real = existing.canonicalize().ok()?;
+    let disks = Disks::new_with_refreshed_list().ok()?;
+    let holding = disks
+        .iter()
+        .filter(|disk| real.starts_with(disk.mount_point()));
+    holding
+        .max_by_key(|disk| disk.mount_point().components().count())
+        .map(sysinfo::Disk::available_space)
+}
+
+/// Sets the number of threads; `None` takes one for each processor.
+pub fn use_threads(count: Option<usize>) -> Result<(), Failure> {
+    let Some(count) = count else { return Ok(()) };
+    if !(1..=4096).contains(&count) {
+        return Err(Failure::call(
+            format_args!("--threads {count} makes no sense"),
+            "give a number from 1 to 4096, or leave it out to use every processor",
+        ));
+    }
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(count)
+        .build_global()
+        .map_err(Failure::work)
+}

@@ -1,0 +1,344 @@
+//! `barchan run`: simulate a scene into a result directory, or go on with one.
+
+use super::progress::Reporter;
+use super::resources::{Estimate, use_threads};
+use super::scene::{Loaded, SceneArguments};
+use super::summary::Summary;
+use super::{Failure, output};
+use barchan::final_check::check_final;
+use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory};
+use barchan::scene::{Scene, SceneSource, SolverSpec};
+use barchan::sim::simulation::{Control, Simulation, SimulationError};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Shortest time between two checkpoints, apart from the last: what a kill can cost besides the frame being computed.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Simulate a scene: writes frames, checkpoints and the resolved scene
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    scene: SceneArguments,
+    /// Result directory [default: NAME.barchan in the current directory]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Threads; any number gives the same result [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Go on with an unfinished result; SCENE may be the result directory itself
+    #[arg(long)]
+    resume: bool,
+    /// Write no pictures; hidden until there are any
+    #[arg(long, hide = true)]
+    no_render: bool,
+    /// Show no progress and end with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let clock = Instant::now();
+        use_threads(self.threads)?;
+        let mut session = if self.resume {
+            Session::resume(self)?
+        } else {
+            Session::start(self)?
+        };
+        if session.is_complete() {
+            return session.report_again(self.json);
+        }
+        let stop = StopRequest::listen(self.json)?;
+        session.advance(&stop, self.json)?;
+        let summary = session.summarise(clock)?;
+        summary.show(self.json);
+        if summary.finished {
+            summary.keep(session.directory.path());
+        } else {
+            session.say_how_to_resume(summary.frames);
+        }
+        Ok(summary.exit_code())
+    }
+
+    fn default_output(&self, scene: &Scene) -> PathBuf {
+        let named = || PathBuf::from(format!("{}.barchan", scene.name));
+        self.output.clone().unwrap_or_else(named)
+    }
+}
+
+/// A scene, its simulation and where the frames go.
+struct Session {
+    scene: Scene,
+    directory: ResultDirectory,
+    simulation: Simulation,
+    resumed_from: Option<u32>,
+    last_checkpoint: Instant,
+    writing: Duration,
+}
+
+impl Session {
+    /// A new result. Everything that can be wrong with the scene is found before anything is written.
+    fn start(arguments: &Run) -> Result<Self, Failure> {
+        let Loaded { scene, directory } = arguments.scene.load()?;
+        let path = arguments.default_output(&scene);
+        let estimate = Estimate::of(&scene);
+        estimate.refuse_too_large()?;
+        let simulation = Simulation::new(&scene)?;
+        estimate.warn_small_disk(&path);
+        let manifest = manifest(&scene, &directory);
+        let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
+        let mut session = Self {
+            scene,
+            directory,
+            simulation,
+            resumed_from: None,
+            last_checkpoint: Instant::now(),
+            writing: Duration::ZERO,
+        };
+        session.write(true)?;
+        Ok(session)
+    }
+
+    /// An earlier result, at its latest checkpoint; at its beginning when it was stopped before the first.
+    fn resume(arguments: &Run) -> Result<Self, Failure> {
+        let (loaded, path) = scene_to_resume(arguments)?;
+        let mut directory = ResultDirectory::open(&path)?;
+        let Loaded {
+            scene,
+            directory: base,
+        } = loaded;
+        refuse_other_scene(&directory, &scene)?;
+        Estimate::of(&scene).refuse_too_large()?;
+
+        let checkpoint = directory.latest_checkpoint()?;
+        let newest = directory.checkpoints()?.last().copied();
+        if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
+            && used != newest
+        {
+            output::note(format_args!(
+                "warning: checkpoint {newest} cannot be read; going on from checkpoint {used}"
+            ));
+        }
+        let simulation = match &checkpoint {
+            Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
+            None => Simulation::new(&scene)?,
+        };
+        directory.discard_after(simulation.frame())?;
+        if scene.frames > simulation.frame() && scene.frames != directory.manifest().frames {
+            directory.rewrite(&manifest(&scene, &base), &scene.document)?;
+        }
+        let mut session = Self {
+            scene,
+            directory,
+            simulation,
+            resumed_from: checkpoint.as_ref().map(|c| c.index),
+            last_checkpoint: Instant::now(),
+            writing: Duration::ZERO,
+        };
+        if checkpoint.is_none() {
+            session.write(true)?;
+        }
+        Ok(session)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.simulation.frame() >= self.scene.frames
+    }
+
+    /// Simulates until the last frame or until asked to stop.
+    fn advance(&mut self, stop: &StopRequest, quiet: bool) -> Result<(), Failure> {
+        let mut reporter = Reporter::new(self.simulation.frame(), self.scene.frames, quiet);
+        let mut stopping = stop.is_requested();
+        while !self.is_complete() && !stopping {
+            let end = self.simulation.advance_frame(&mut |progress| {
+                reporter.step(progress);
+                if stop.is_urgent() {
+                    Control::Stop
+                } else {
+                    Control::Continue
+                }
+            });
+            if end.map_err(|error| self.stopped_by(&error))? == Control::Stop {
+                break;
+            }
+            stopping = stop.is_requested();
+            let due = self.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
+            self.write(due || stopping || self.is_complete())?;
+        }
+        Ok(())
+    }
+
+    /// The frame for people, then the checkpoint: killed in between, the run goes on from the checkpoint before.
+    fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
+        let start = Instant::now();
+        let frame = self.simulation.write_frame()?;
+        self.directory.write_frame(&frame)?;
+        if with_checkpoint {
+            let checkpoint = self.simulation.save()?;
+            self.directory.write_checkpoint(&checkpoint)?;
+            self.last_checkpoint = Instant::now();
+        }
+        self.writing += start.elapsed();
+        Ok(())
+    }
+
+    fn stopped_by(&self, error: &SimulationError) -> Failure {
+        let help = format!(
+            "the frames up to {} are kept in {}",
+            self.simulation.frame(),
+            self.directory.path().display()
+        );
+        Failure {
+            code: 1,
+            report: miette::miette!(help = help, "{error}"),
+        }
+    }
+
+    fn summarise(&self, clock: Instant) -> Result<Summary, Failure> {
+        let Some(checkpoint) = self.directory.latest_checkpoint()? else {
+            return Err(Failure::work(
+                "the checkpoint that was just written is gone",
+            ));
+        };
+        let mut summary = Summary::new(&self.scene, &self.simulation, &checkpoint);
+        summary.directory = self.directory.path().display().to_string();
+        summary.resumed_from = self.resumed_from;
+        summary.add_stage("writing", self.writing);
+        summary.wall_s = clock.elapsed().as_secs_f64();
+        if summary.finished {
+            let frame = self.directory.read_frame(checkpoint.index)?;
+            summary.checks = check_final(&frame, self.directory.manifest(), &self.scene.check)
+                .map_err(Failure::work)?;
+        }
+        Ok(summary)
+    }
+
+    /// A finished result: says again what it said when it finished.
+    fn report_again(&self, json: bool) -> Result<ExitCode, Failure> {
+        let fresh = self.summarise(Instant::now())?;
+        let kept = Summary::kept_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
+        let summary = kept.unwrap_or(fresh);
+        if !json {
+            output::note(format_args!(
+                "nothing to do: {} is complete; simulate more frames with --frames",
+                self.directory.path().display()
+            ));
+        }
+        summary.show(json);
+        Ok(summary.exit_code())
+    }
+
+    fn say_how_to_resume(&self, frame: u32) {
+        output::note(format_args!(
+            "stopped after frame {frame} of {}; go on with: barchan run {} --resume",
+            self.scene.frames,
+            self.directory.path().display()
+        ));
+    }
+}
+
+/// The scene that `--resume` is about, and the result directory.
+fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
+    let given = Path::new(&arguments.scene.scene);
+    if !given.join("manifest.json").is_file() {
+        let loaded = arguments.scene.load()?;
+        let path = arguments.default_output(&loaded.scene);
+        return Ok((loaded, path));
+    }
+    if arguments.output.is_some() {
+        return Err(Failure::call(
+            format_args!(
+                "{} is a result already; -o does not go with it",
+                given.display()
+            ),
+            "leave out -o, or give the scene instead of the result",
+        ));
+    }
+    let directory = ResultDirectory::open(given)?;
+    let source = SceneSource {
+        name: directory.manifest().scene.clone(),
+        text: directory.scene_document()?,
+        directory: PathBuf::from(&directory.manifest().scene_directory),
+    };
+    Ok((arguments.scene.load_from(source)?, given.to_owned()))
+}
+
+/// A result can only go on with the scene it began with; the number of frames may differ.
+fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
+    let without_frames = |text: &str| {
+        text.parse::<toml::Table>().map(|mut table| {
+            table.remove("frames");
+            table
+        })
+    };
+    let begun = directory.scene_document()?;
+    match (without_frames(&begun), without_frames(&scene.document)) {
+        (Ok(begun), Ok(wanted)) if begun == wanted => Ok(()),
+        _ => Err(Failure::call(
+            format_args!(
+                "{} was begun with another scene than this one (its own is scene.toml there)",
+                directory.path().display()
+            ),
+            format_args!(
+                "go on with its own scene: barchan run {} --resume; or simulate the new one into another directory with -o",
+                directory.path().display()
+            ),
+        )),
+    }
+}
+
+/// What everything that reads the frames must know of the scene.
+fn manifest(scene: &Scene, base: &Path) -> Manifest {
+    let SolverSpec::Mpm(spec) = &scene.solver;
+    let materials = scene.materials.iter().map(|m| ManifestMaterial {
+        name: m.name.clone(),
+        density: m.density,
+    });
+    let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+    Manifest {
+        scene: scene.name.clone(),
+        description: scene.description.clone(),
+        scene_directory: base.to_string_lossy().into_owned(),
+        solver: "mpm".into(),
+        dimensions: scene.dimensions.count() as u32,
+        dx: spec.dx,
+        frame_rate: scene.frame_rate,
+        frames: scene.frames,
+        materials: materials.collect(),
+        colliders: scene.colliders.iter().map(|c| c.name.clone()).collect(),
+        created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
+        ..Manifest::default()
+    }
+}
+
+/// Ctrl-C: once to stop at the next frame, twice to stop at once.
+struct StopRequest(Arc<AtomicUsize>);
+
+impl StopRequest {
+    fn listen(quiet: bool) -> Result<Self, Failure> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&count);
+        ctrlc::set_handler(move || {
+            if seen.fetch_add(1, Ordering::Relaxed) == 0 && !quiet {
+                output::note(format_args!(
+                    "\nstopping at the end of this frame; once more stops at once and drops it"
+                ));
+            }
+        })
+        .map_err(Failure::work)?;
+        Ok(Self(count))
+    }
+
+    fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}

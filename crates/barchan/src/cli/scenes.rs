@@ -1,0 +1,65 @@
+//! `barchan scenes`: the gallery.
+
+use super::{Failure, output};
+use barchan::gallery;
+use barchan::scene::{Overrides, SceneSource, load};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// List the gallery, or print one of its scenes to copy from
+#[derive(Debug, Args)]
+pub struct Scenes {
+    /// Print the text of this scene
+    name: Option<String>,
+    /// End with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Scenes {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        match &self.name {
+            Some(name) => print(name)?,
+            None => self.list()?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn list(&self) -> Result<(), Failure> {
+        let width = gallery::GALLERY.iter().map(|(name, _)| name.len()).max();
+        let mut scenes = Vec::new();
+        for (name, text) in gallery::GALLERY {
+            let source = SceneSource {
+                name: (*name).to_owned(),
+                text: (*text).to_owned(),
+                directory: PathBuf::from("."),
+            };
+            let scene = load(&source, &Overrides::default())?;
+            if !self.json {
+                let width = width.unwrap_or_default();
+                output::say(format_args!("{name:width$}  {}", scene.description));
+            }
+            scenes.push(serde_json::json!({ "name": name, "description": scene.description }));
+        }
+        if self.json {
+            output::say_json(&serde_json::json!({ "scenes": scenes }));
+        } else {
+            output::say(format_args!(
+                "\nbarchan run NAME runs one; barchan scenes NAME prints it, to copy from."
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn print(name: &str) -> Result<(), Failure> {
+    let text = gallery::text(name).ok_or_else(|| {
+        Failure::call(
+            format_args!("there is no gallery scene `{name}`"),
+            "`barchan scenes` lists them",
+        )
+    })?;
+    output::say(format_args!("{}", text.trim_end()));
+    Ok(())
+}

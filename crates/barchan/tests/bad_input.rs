@@ -1,0 +1,211 @@
+//! What is wrong is said, with exit code 2 and nothing written.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod common;
+
+use common::{Place, SCENE, entries};
+
+/// Runs the arguments and insists on exit code 2, an unchanged directory, and a message with all of `says`.
+fn refused(place: &Place, arguments: &[&str], says: &[&str]) {
+    let before = place.entries();
+    let outcome = place.run(arguments);
+    assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+    assert_eq!(outcome.stdout, "", "{arguments:?}");
+    let message = outcome.message();
+    assert!(!message.contains("panicked"), "{arguments:?}: {message}");
+    for text in says {
+        assert!(
+            message.contains(text),
+            "{arguments:?} should say `{text}`: {message}"
+        );
+    }
+    assert_eq!(place.entries(), before, "{arguments:?}");
+}
+
+#[test]
+fn wrong_calls() {
+    let place = Place::new();
+    refused(&place, &[], &["Usage"]);
+    refused(&place, &["fly"], &["fly"]);
+    refused(&place, &["run"], &["SCENE"]);
+    refused(&place, &["run", "nowhere.toml"], &["nowhere.toml"]);
+    refused(&place, &["run", "."], &["directory"]);
+    refused(
+        &place,
+        &["run", "block.toml", "--threads", "0"],
+        &["--threads"],
+    );
+    refused(
+        &place,
+        &["run", "block.toml", "--threads", "many"],
+        &["many"],
+    );
+    refused(&place, &["run", "block.toml", "--scale", "0"], &["scale"]);
+    refused(&place, &["run", "block.toml", "--scale", "nan"], &["scale"]);
+    refused(&place, &["run", "block.toml", "--frames", "0"], &["frames"]);
+    refused(
+        &place,
+        &["run", "block.toml", "--set", "solver.dy=1"],
+        &["dy"],
+    );
+    refused(
+        &place,
+        &["run", "block.toml", "--set", "nonsense"],
+        &["path=value"],
+    );
+    refused(&place, &["info", "nowhere"], &["nowhere"]);
+    refused(&place, &["measure", "."], &["not a barchan result"]);
+    refused(
+        &place,
+        &["run", "block.toml", "--resume"],
+        &["no result directory"],
+    );
+}
+
+#[test]
+fn wrong_scenes() {
+    let place = Place::new();
+    let cases = [
+        ("dx = 0.04", "dxx = 0.04", "did you mean `dx`"),
+        ("dx = 0.04", "dx = -0.04", "dx"),
+        ("dx = 0.04", "dx = \"fine\"", "dx"),
+        ("\"dry sand\"", "\"dry snad\"", "did you mean `dry sand`"),
+        ("frames = 8", "frames = -8", "frames"),
+        ("frames = 8", "frames = ", "TOML"),
+        ("frame_rate = 24", "frame_rate = 0", "frame_rate"),
+        ("[[fill]]", "[[fil]]", "fill"),
+        ("max = [0.1, 0.2, 0.1]", "max = [-0.3, 0.2, 0.1]", "max"),
+        ("max = [0.1, 0.2, 0.1]", "max = [inf, 0.2, 0.1]", "max"),
+        (
+            "{ half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }",
+            "{ mesh = { file = \"missing.obj\" } }",
+            "missing.obj",
+        ),
+        (
+            "point = [0, 0, 0], normal",
+            "point = [0, 1, 0], normal",
+            "inside collider `floor`",
+        ),
+        (
+            "frames = 8",
+            "domain = { min = [-1, -1, -1], max = [1, 0.1, 1] }",
+            "outside the domain",
+        ),
+    ];
+    for (good, bad, says) in cases {
+        assert!(SCENE.contains(good), "{good}");
+        place.write("bad.toml", &SCENE.replacen(good, bad, 1));
+        refused(&place, &["run", "bad.toml"], &["bad.toml", says]);
+        refused(&place, &["check", "bad.toml"], &["bad.toml", says]);
+    }
+}
+
+#[test]
+fn wrong_materials() {
+    let place = Place::new();
+    for (setting, says) in [
+        ("density = -1600", "density"),
+        ("poisson = 0.5", "poisson"),
+        ("friction_angle = 90", "friction_angle"),
+        ("young = 0", "young"),
+        ("cohesion = -1", "cohesion"),
+    ] {
+        let scene = SCENE.replace("\"dry sand\"", "\"mine\"");
+        let material = format!("\n[materials.mine]\npreset = \"dry sand\"\n{setting}\n");
+        place.write("bad.toml", &(scene + &material));
+        refused(&place, &["run", "bad.toml"], &["bad.toml", says]);
+    }
+}
+
+#[test]
+fn a_broken_mesh() {
+    let place = Place::new();
+    place.write("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    place.write("garbage.stl", "this is no mesh");
+    for file in ["open.obj", "garbage.stl"] {
+        let mesh = format!("{{ mesh = {{ file = \"{file}\" }} }}");
+        let half_space = "{ half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }";
+        place.write("bad.toml", &SCENE.replace(half_space, &mesh));
+        refused(&place, &["run", "bad.toml"], &["bad.toml", file]);
+    }
+}
+
+#[test]
+fn an_emitter_inside_a_collider() {
+    let place = Place::new();
+    let emitter = r#"
+[[emitter]]
+name = "spout"
+shape = { sphere = { center = [0, -0.5, 0], radius = 0.1 } }
+material = "dry sand"
+velocity = [0, -1, 0]
+"#;
+    place.write("bad.toml", &format!("{SCENE}{emitter}"));
+    refused(&place, &["run", "bad.toml"], &["spout", "floor"]);
+}
+
+#[test]
+fn all_errors_come_in_one_go() {
+    let place = Place::new();
+    let scene = SCENE
+        .replace("dx = 0.04", "dxx = 0.04")
+        .replace("sand", "snad");
+    place.write("bad.toml", &scene);
+    refused(&place, &["run", "bad.toml"], &["dxx", "dry snad"]);
+}
+
+#[test]
+fn an_occupied_directory() {
+    let place = Place::new();
+    place.json(&["run", "block.toml", "-o", "r", "--frames", "1", "--json"]);
+    let frames = entries(&place.path("r/frames"));
+    refused(
+        &place,
+        &["run", "block.toml", "-o", "r"],
+        &["already holds a result of scene `block`", "--resume"],
+    );
+    assert_eq!(entries(&place.path("r/frames")), frames);
+
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/letter.txt", "dear reader");
+    refused(
+        &place,
+        &["run", "block.toml", "-o", "mine"],
+        &["letter.txt"],
+    );
+    assert_eq!(entries(&place.path("mine")), ["letter.txt"]);
+
+    refused(
+        &place,
+        &["run", "block.toml", "-o", "block.toml"],
+        &["block.toml"],
+    );
+    // An empty directory is fine.
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place.json(&[
+        "run",
+        "block.toml",
+        "-o",
+        "empty",
+        "--frames",
+        "1",
+        "--json",
+    ]);
+}
+
+#[test]
+fn a_scene_larger_than_the_machine() {
+    let place = Place::new();
+    for dx in ["1e-5", "1e-7"] {
+        let setting = format!("solver.dx={dx}");
+        refused(
+            &place,
+            &["run", "block.toml", "--set", &setting],
+            &["of memory", "free", "--scale", "solver.dx"],
+        );
+    }
+    let outcome = place.run(&["check", "block.toml", "--set", "solver.dx=1e-5"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.message().contains("of memory"), "{outcome:?}");
+}
