@@ -331,7 +331,14 @@ impl Mpm {
 
 impl Solver for Mpm {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
+        let first = self.packets.len();
         particles::packets_from(batch, &mut self.packets);
+        if self.spec.transfer != Transfer::Apic {
+            // No other transfer renews C: a spinning fill would be driven for ever.
+            for packet in &mut self.packets[first..] {
+                packet.affine = Packet::EMPTY.affine;
+            }
+        }
         self.count += batch.position.len();
         let fastest = batch
             .velocity
