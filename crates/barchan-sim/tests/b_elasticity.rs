@@ -3,8 +3,8 @@
 mod common;
 
 use barchan_scene::{
-    Boundary, Bounds, Collider, Dimensions, ElasticLaw, ElasticModel, Geometry, Interpolation,
-    Kernel, Law, Material, Motion, Scene, Track, Transfer,
+    Boundary, Bounds, Dimensions, ElasticLaw, ElasticModel, Geometry, Gravity, Interpolation,
+    Kernel, Law, Material, Scene, Track, Transfer,
 };
 use barchan_sim::material::elastic::Elastic;
 use barchan_sim::material::{lame, wave_speed};
@@ -158,7 +158,7 @@ fn b2_rotation_causes_no_stress() {
     }
 }
 
-/// A soft solid whose particles move at random; the wave speed is 0.3 m/s.
+/// A soft solid that is being squeezed, its particles jittering; the wave speed is 0.3 m/s.
 fn soft(speed: f64, h: f64) -> (Material, Vec<Particle>) {
     let young = 90.0 / 1.346;
     let mut random = Random(3);
@@ -166,8 +166,12 @@ fn soft(speed: f64, h: f64) -> (Material, Vec<Particle>) {
         .map(|_| {
             let mut p = Particle::at(random.vector(2, 0.0, 10.0 * h), h * h / 6.0);
             p.x = p.x.as_vec3().as_dvec3();
-            p.v = random.vector(2, -0.05, 0.05).as_vec3().as_dvec3();
-            p.v.x = f64::from(p.v.x as f32 + speed as f32);
+            p.v = random.vector(2, -0.05, 0.05);
+            p.v.y -= 0.1 * (p.x.y / (5.0 * h) - 1.0);
+            p.v = p.v.as_vec3().as_dvec3();
+            // Whole units of f32 between 1 and 2, so that adding 1 m/s rounds nothing away.
+            let unit = f64::from(f32::EPSILON);
+            p.v.x = (p.v.x / unit).round() * unit + speed;
             p
         })
         .collect();
@@ -221,7 +225,6 @@ fn b2_a_moving_scene_does_the_same() {
     assert!(x < 1e-10 && v < 1e-10, "{x:e} m, {v:e} m/s");
     // Negative control: between nodes the sampling differs, and it shows.
     let (x, v) = b2_twin(0.5);
-    println!("half cells: {x:e} {v:e}");
     assert!(x > 1e-6 && v > 1e-6, "{x:e} m, {v:e} m/s");
 }
 
@@ -242,7 +245,6 @@ fn b2_a_moving_scene_does_the_same_in_the_solver() {
         let (x, v) = differences(&run(0.0), &run(1.0), 1.0, time);
         // Rounding of 1 m/s and of about 1 m, a dozen operations a step, as a random walk.
         let walk = 12.0 * (B2_STEPS as f64).sqrt() * EPS32;
-        println!("{kernel:?}: {x:e} {v:e} walk {walk:e}");
         assert!(v < walk && x < walk * (1.0 + time), "{x:e} m, {v:e} m/s");
     }
 }
@@ -334,161 +336,249 @@ fn b4_stress_is_the_derivative_of_the_energy() {
     }
 }
 
+// ---- B3 as a boundary-value problem ----
+
+/// Slope of the least-squares line through (a, b).
+fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut n, mut a, mut b, mut aa, mut ab) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (x, y) in points {
+        (n, a, b, aa, ab) = (n + 1.0, a + x, b + y, aa + x * x, ab + x * y);
+    }
+    (n * ab - a * b) / (n * aa - a * a)
+}
+
+/// A block of 6 × 20 × 6 cells between a floor and a plate that sinks by a tenth, both without friction: away from them
+/// it is in uniaxial stress. Stretches are measured in the middle, the force at the floor.
+#[test]
+fn b3_uniaxial_stress_between_plates() {
+    let (h, wide, high) = (0.05, 6, 20);
+    let mut scene = scene(
+        Dimensions::Three,
+        spec(h, Kernel::Quadratic, PIC),
+        vec![solid(ElasticModel::Hencky, YOUNG, DENSITY)],
+    );
+    let half_space = |y: f64, normal| Geometry::half_space(Vec3::Y * y as f32, normal);
+    let mut plate = fixed(half_space(1.0, Vec3::NEG_Y), Boundary::Slipping);
+    let keys = vec![(0.0, DVec3::ZERO), (1.0, DVec3::NEG_Y * 0.1)];
+    plate.motion.position = Track::new(keys, Interpolation::Smooth);
+    let floor = fixed(half_space(0.0, Vec3::Y), Boundary::Slipping);
+    scene.colliders = vec![floor, plate];
+    let particles = lattice_of([2 * wide, 2 * high, 2 * wide], 0.5 * h);
+    let mut real = Real::new(&scene, &particles);
+    let dt = (0.6 * h / wave_speed(YOUNG, POISSON, DENSITY)) as f32;
+    let (mut impulse, mut duration) = (0.0, 0.0);
+    while real.time < 1.6 {
+        real.step(dt, Vec3::ZERO);
+        if real.time > 1.4 {
+            impulse += real.impulses.bodies[0].linear.y;
+            duration += f64::from(dt);
+        }
+    }
+    let after = real.particles();
+    let middle = || {
+        let both = particles.iter().zip(&after);
+        both.filter(|(p, _)| (p.x.y - 0.5).abs() < 4.0 * h)
+    };
+    let along = slope(middle().map(|(a, b)| (a.x.y, b.x.y)));
+    let across = slope(middle().map(|(a, b)| (a.x.x, b.x.x)));
+    // Force over undeformed area is τ/λ.
+    let tau = impulse / duration / (wide as f64 * h).powi(2) * along;
+    let (lateral, stress) = (
+        across.ln() / (-POISSON * along.ln()),
+        tau / (YOUNG * along.ln()),
+    );
+    assert!(
+        (0.85..0.95).contains(&along),
+        "the plate must press: {along}"
+    );
+    assert!((lateral - 1.0).abs() < 0.01, "{lateral}");
+    assert!((stress - 1.0).abs() < 0.01, "{stress}");
+    // Negative control: between side walls the same stretch takes M ln λ, a third more.
+    let (lambda, mu) = lame(YOUNG, POISSON);
+    assert!((tau / ((lambda + 2.0 * mu) * along.ln()) - 1.0).abs() > 0.2);
+}
+
+/// Particles on a lattice, from the origin.
+fn lattice_of(count: [usize; 3], spacing: f64) -> Vec<Particle> {
+    let flat = count[2] == 1;
+    let volume = spacing.powi(if flat { 2 } else { 3 });
+    let mut particles = Vec::new();
+    for k in 0..count[2] {
+        for j in 0..count[1] {
+            for i in 0..count[0] {
+                let mut x = (DVec3::new(i as f64, j as f64, k as f64) + 0.5) * spacing;
+                if flat {
+                    x.z = 0.0;
+                }
+                particles.push(Particle::at(x, volume));
+            }
+        }
+    }
+    particles
+}
+
 // ---- B5, B6 ----
 
-/// A column of square section, one block wide and periodic across, on a floor whose surface the nodes at y = 0 are in.
+/// A column 1 m high and 4 cells wide, periodic across, with its top at y = 0 and a floor at y = −1.
+///
+/// f32 has its finest steps near zero: there the slow settling of the top is not rounded away.
 fn column(
-    h: f64,
     cells: usize,
     dimensions: Dimensions,
-    solid: Material,
+    young: f64,
     transfer: Transfer,
-    floor: f64,
 ) -> (Scene, Vec<Particle>) {
+    let h = 1.0 / cells as f64;
+    let solid = solid(ElasticModel::Hencky, young, DENSITY);
     let mut scene = scene(
         dimensions,
         spec(h, Kernel::Quadratic, transfer),
         vec![solid],
     );
+    let side = (4.0 * h) as f32;
     scene.domain = Some(Bounds {
         min: Vec3::new(0.0, -10.0, 0.0),
-        max: Vec3::new((4.0 * h) as f32, 10.0, (4.0 * h) as f32),
+        max: Vec3::new(side, 10.0, side),
     });
     let deep = dimensions == Dimensions::Three;
     scene.periodic = [true, false, deep];
-    let floor = Geometry::half_space(Vec3::new(0.0, floor as f32, 0.0), Vec3::Y);
+    let floor = Geometry::half_space(Vec3::NEG_Y, Vec3::Y);
     scene.colliders.push(fixed(floor, Boundary::Slipping));
-    let mut particles = Vec::new();
-    let side = 8;
-    for k in 0..if deep { side } else { 1 } {
-        for j in 0..2 * cells {
-            for i in 0..side {
-                let x = (DVec3::new(i as f64, j as f64, k as f64) + 0.5) * (0.5 * h);
-                let x = if deep { x } else { x.with_z(0.0) };
-                let volume = (0.5 * h).powi(dimensions.count() as i32);
-                particles.push(Particle::at(x, volume));
-            }
-        }
+    let mut particles = lattice_of([8, 2 * cells, if deep { 8 } else { 1 }], 0.5 * h);
+    for p in &mut particles {
+        p.x.y -= 1.0;
     }
     (scene, particles)
 }
 
 /// Frequency of the first mode of a bar of 1 m, fixed at the floor and free at the top [Hz].
-fn frequency(cells: usize, floor: f64) -> f64 {
-    let h = 1.0 / cells as f64;
+fn frequency(cells: usize) -> f64 {
     let c = wave_speed(YOUNG, POISSON, DENSITY);
-    let (scene, mut particles) = column(
-        h,
-        cells,
-        Dimensions::Two,
-        solid(ElasticModel::Hencky, YOUNG, DENSITY),
-        APIC,
-        floor * h,
-    );
-    let speed = 1e-3 * c;
-    let shape = |y: f64| (0.5 * PI * y).sin();
+    let (scene, mut particles) = column(cells, Dimensions::Two, YOUNG, APIC);
+    let (k, speed) = (0.5 * PI, 1e-3 * c);
+    let shape = |y: f64| (k * (y + 1.0)).sin();
     for p in &mut particles {
         p.v.y = speed * shape(p.x.y);
-        p.c = DMat3::from_cols(
-            DVec3::ZERO,
-            DVec3::Y * (speed * 0.5 * PI * (0.5 * PI * p.x.y).cos()),
-            DVec3::ZERO,
-        );
+        p.c.y_axis.y = speed * k * (k * (p.x.y + 1.0)).cos();
     }
-    let places: Vec<f64> = particles.iter().map(|p| p.x.y).collect();
     let mut real = Real::new(&scene, &particles);
-    let dt = (0.3 * h / c) as f32;
+    let dt = (0.3 / cells as f64 / c) as f32;
     let (mut before, mut crossings) = (1.0, Vec::new());
     while crossings.len() < 6 {
         real.step(dt, Vec3::ZERO);
-        let now: f64 = real
-            .particles()
-            .iter()
-            .zip(&places)
-            .map(|(p, y)| p.v.y * shape(*y))
-            .sum();
+        let now = real.particles();
+        let terms = now.iter().zip(&particles);
+        let now: f64 = terms.map(|(p, at)| p.v.y * shape(at.x.y)).sum();
         if now * before < 0.0 {
             crossings.push(real.time - f64::from(dt) * now / (now - before));
         }
         before = now;
     }
     // Half a period between two crossings.
-    (crossings.len() - 1) as f64 / (2.0 * (crossings[crossings.len() - 1] - crossings[0]))
+    0.5 * (crossings.len() - 1) as f64 / (crossings[crossings.len() - 1] - crossings[0])
 }
 
 #[test]
-fn b5_zz() {
-    for cells in [5, 10, 20, 40] {
-        for floor in [0.0, 0.001, 0.25, -0.001, -0.5] {
-            let f = frequency(cells, floor);
-            println!("cells {cells} floor {floor}: {f} ratio {}", f / 3.678);
+fn b5_fixed_free_bar() {
+    let c = wave_speed(YOUNG, POISSON, DENSITY);
+    assert!((c - 14.711).abs() < 1e-3 && (c / 4.0 - 3.678).abs() < 1e-3);
+    let (coarse, fine) = (frequency(20), frequency(40));
+    assert!((coarse / 3.678 - 1.0).abs() < 0.02, "{coarse} Hz");
+    // The wall gives way by a third of a cell: the error halves with the cell.
+    assert!((fine / 3.678 - 1.0).abs() < 0.01, "{fine} Hz");
+    // Negative control: a thin bar, √(E/ρ) = 12.680 m/s, would be outside the band.
+    assert!((coarse / (12.680 / 4.0) - 1.0).abs() > 0.02);
+}
+
+/// A column under its own weight, at rest.
+struct Settled {
+    /// Force on the floor over weight.
+    force: f64,
+    /// Settlement of the top over ρ g H²/2M.
+    settlement: f64,
+    /// Height above the floor [m] and vertical Cauchy stress over −ρ g (H − z), of each layer of particles.
+    layers: Vec<(f64, f64)>,
+}
+
+/// Gravity grows over 0.15 s, which is five and a half periods; then means over two periods.
+fn settle(cells: usize, dimensions: Dimensions) -> Settled {
+    let young = 100.0 * YOUNG;
+    let c = wave_speed(young, POISSON, DENSITY);
+    let (scene, particles) = column(cells, dimensions, young, PIC);
+    let mut real = Real::new(&scene, &particles);
+    let dt = (0.6 / cells as f64 / c) as f32;
+    let keys = vec![(0.0, DVec3::ZERO), (0.15, DVec3::NEG_Y * 9.81)];
+    let gravity = Gravity::Keyframes(Track::new(keys, Interpolation::Smooth).unwrap());
+    let (start, end) = (0.3 - 2.0 * 4.0 / c, 0.3);
+    let (mut force, mut sink, mut steps) = (0.0, 0.0, 0.0);
+    let mut stress = vec![0.0; 2 * cells];
+    while real.time < end {
+        let middle = real.time + 0.5 * f64::from(dt);
+        real.step(dt, gravity.at(middle));
+        if real.time < start {
+            continue;
         }
+        steps += 1.0;
+        force -= real.impulses.bodies[0].linear.y / f64::from(dt);
+        let now = real.particles();
+        sink += particles[particles.len() - 1].x.y - now[now.len() - 1].x.y;
+        for (layer, p) in now.iter().step_by(8).take(2 * cells).enumerate() {
+            let j = (1.0 + p.strain.det_identity_plus_m1()).sqrt();
+            stress[layer] += p.stress.yy / j;
+        }
+    }
+    let (lambda, mu) = lame(young, POISSON);
+    let mass: f64 = particles.iter().map(|p| p.volume * DENSITY).sum();
+    // Of the topmost particles, a quarter of a cell below the top.
+    let z = 1.0 + particles[particles.len() - 1].x.y;
+    let expected = DENSITY * 9.81 * (z - 0.5 * z * z) / (lambda + 2.0 * mu);
+    let layers = (0..2 * cells).map(|layer| {
+        let z = (layer as f64 + 0.5) / (2 * cells) as f64;
+        (z, -stress[layer] / steps / (DENSITY * 9.81 * (1.0 - z)))
+    });
+    Settled {
+        force: force / steps / (mass * 9.81),
+        settlement: sink / steps / expected,
+        layers: layers.collect(),
     }
 }
 
+/// A wall on splines fixes two rows of nodes, which leaves a ripple in the stress: −10 %, 4 %, −1.3 % in the second to
+/// fourth cell, whatever the cell size. Means over two cells do not see it, nor does anything further from the floor; at
+/// the top, where the stress vanishes, errors are in parts of that at the floor.
 #[test]
-fn b6_zz() {
-    for (deep, kernel_floor) in [(false, 0.0), (false, 0.001), (true, 0.001)] {
-        let (cells, height) = (20, 1.0);
-        let h = height / cells as f64;
-        let young = 100.0 * YOUNG;
-        let dims = if deep {
-            Dimensions::Three
-        } else {
-            Dimensions::Two
-        };
-        let c = wave_speed(young, POISSON, DENSITY);
-        let (scene, particles) = column(
-            h,
-            cells,
-            dims,
-            solid(ElasticModel::Hencky, young, DENSITY),
-            PIC,
-            kernel_floor * h,
-        );
-        let mut real = Real::new(&scene, &particles);
-        let dt = (0.6 * h / c) as f32;
-        let weight = Track::new(
-            vec![(0.0, DVec3::ZERO), (0.3, DVec3::NEG_Y * 9.81)],
-            Interpolation::Smooth,
-        )
-        .unwrap();
-        let gravity = barchan_scene::Gravity::Keyframes(weight);
-        let mut force = 0.0;
-        let mut n = 0.0;
-        while real.time < 0.6 {
-            let t = real.time;
-            real.step(dt, gravity.at(t + 0.5 * f64::from(dt)));
-            if real.time > 0.55 {
-                force += real.impulses.bodies[0].linear.y / f64::from(dt);
-                n += 1.0;
-            }
-        }
-        let (l, m) = lame(young, POISSON);
-        let modulus = l + 2.0 * m;
-        let mass: f64 = particles.iter().map(|p| p.volume * DENSITY).sum();
-        println!(
-            "force {} weight {} ratio {}",
-            force / n,
-            mass * 9.81,
-            -force / n / (mass * 9.81)
-        );
-        let out = real.particles();
-        let step = if deep { 64 } else { 8 };
-        let _ = step;
-        for i in (0..40).map(|j| j * 8) {
-            let (p, q) = (&out[i], &particles[i]);
-            let y = q.x.y;
-            let u = DENSITY * 9.81 * (y - 0.5 * y * y) / modulus;
-            let s = -DENSITY * 9.81 * (1.0 - y);
-            println!(
-                "y {:.4} u/u {:.4} s/s {:.4} ds/s0 {:.4} v {:e}",
-                y,
-                (q.x.y - p.x.y) / u,
-                p.stress.yy / s,
-                (p.stress.yy - s) / (DENSITY * 9.81),
-                p.v.y
-            );
-        }
+fn b6_stress_and_force_of_a_column_under_its_own_weight() {
+    let cells = 20;
+    let s = settle(cells, Dimensions::Three);
+    assert!((s.force - 1.0).abs() < 0.01, "{}", s.force);
+    let h = 1.0 / cells as f64;
+    let inside = |z: f64| z > h && z < 1.0 - h;
+    for four in s
+        .layers
+        .windows(4)
+        .filter(|w| inside(w[0].0) && inside(w[3].0))
+    {
+        let mean = four.iter().map(|(_, ratio)| ratio).sum::<f64>() / 4.0;
+        assert!((mean - 1.0).abs() < 0.02, "{mean} at {:?}", four[0]);
     }
+    for (z, ratio) in s.layers.iter().filter(|(z, _)| *z > 4.0 * h) {
+        let error = (ratio - 1.0) * (1.0 - z);
+        assert!(error.abs() < 0.02, "{error} at {z}");
+        assert!(
+            *z > 1.0 - 2.0 * h || (ratio - 1.0).abs() < 0.02,
+            "{ratio} at {z}"
+        );
+    }
+    // Negative control: the ripple is there.
+    assert!((s.layers[3].1 - 1.0).abs() > 0.02);
+}
+
+/// The same wall gives way by a third of a cell, so that the settlement converges with the cell: 3 %, 1.5 %, 0.7 %.
+#[test]
+fn b6_settlement_of_a_column_under_its_own_weight() {
+    let excess = |cells| settle(cells, Dimensions::Two).settlement - 1.0;
+    let (coarse, fine, finest) = (excess(20), excess(40), excess(80));
+    assert!(fine.abs() < 0.02 && finest.abs() < 0.01, "{fine} {finest}");
+    assert!((1.8..2.2).contains(&(coarse / fine)), "{coarse} {fine}");
+    assert!((1.8..2.2).contains(&(fine / finest)), "{fine} {finest}");
 }

@@ -69,10 +69,11 @@ pub fn update_block(
 /// Change of a node's velocity by one body: constraint of §8, then Coulomb friction of §8.1.
 /// Differs from [Klar16]: everything is relative to the body's velocity, and only pressing impulses cause friction.
 pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
-    let phi = body.distance(position);
+    // Walls often lie in a plane of nodes: what is on the surface to within rounding counts as inside.
+    let phi = body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element();
     let body_velocity = body.velocity_at(position);
     let relative = v - body_velocity;
-    if phi >= 0.0 {
+    if phi > 0.0 {
         // Outside: only a separating body acts, and only on a node that would end up inside.
         if body.boundary != Boundary::Separating || phi >= relative.length() * dt {
             return Vec3::ZERO;
