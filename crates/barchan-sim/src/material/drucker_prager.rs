@@ -167,6 +167,11 @@ impl Sand {
     ) -> Projection<T> {
         let c = |v: f64| volume_gain.constant(v);
         let zero = c(0.0);
+        let volume_gain = if self.volume_correction {
+            volume_gain
+        } else {
+            zero
+        };
         // The shift by v_c/d is isotropic: it changes the trace, not the deviator.
         let shift = volume_gain * c(1.0 / D as f64);
         let mut shifted = trial;

@@ -44,6 +44,7 @@ pub fn sample_fill(
         velocity_gradient: cross_matrix(fill.spin),
         material: fill.material,
         volume: (volume / inside.max(1) as f64) as f32,
+        volume_gain: 0.0,
         first_id: 0,
     }
 }

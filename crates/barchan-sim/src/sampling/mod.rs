@@ -29,6 +29,8 @@ pub struct Samples {
     pub material: usize,
     /// Volume of each particle [m³].
     pub volume: f32,
+    /// ln of how much thinner than at rest the batch is spread: what grains must be compressed by before they press.
+    pub volume_gain: f32,
     /// Id of the first particle; the others count up.
     pub first_id: u32,
 }

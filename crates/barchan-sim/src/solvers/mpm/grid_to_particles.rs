@@ -298,7 +298,7 @@ fn move_packet<S: Simd, const D: usize, const K: usize>(
     }
     let mut strain = zero;
     for e in &packet.strain {
-        strain = strain + SimdBase::abs(f32x16::load_array_ref(simd, e));
+        strain += SimdBase::abs(f32x16::load_array_ref(simd, e));
     }
     let limit = f32x16::splat(simd, f32::MAX);
     let finite = (speed + strain).simd_le(limit).to_bitmask();

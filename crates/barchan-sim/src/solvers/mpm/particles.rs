@@ -140,6 +140,7 @@ pub fn packets_from(batch: &Samples, out: &mut Vec<Packet>) {
                 row[lane] = c;
             }
             packet.volume[lane] = batch.volume;
+            packet.volume_gain[lane] = batch.volume_gain;
             packet.id[lane] = batch.first_id + (start + lane) as u32;
         }
         out.push(packet);
