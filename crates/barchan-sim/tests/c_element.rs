@@ -40,19 +40,29 @@ fn deviator(v: [f64; 3]) -> [f64; 3] {
 }
 
 fn at_rest() -> SandState<f64> {
-    SandState { strain: Sym3::from_array([0.0; 6]), hardening: 0.0, volume_gain: 0.0 }
+    SandState {
+        strain: Sym3::from_array([0.0; 6]),
+        hardening: 0.0,
+        volume_gain: 0.0,
+    }
 }
 
 /// State under an isotropic Hencky strain of that trace.
 fn compressed(trace: f64) -> SandState<f64> {
     let e = (2.0 * trace / 3.0).exp_m1();
-    SandState { strain: Sym3::from_array([e, e, e, 0.0, 0.0, 0.0]), ..at_rest() }
+    SandState {
+        strain: Sym3::from_array([e, e, e, 0.0, 0.0, 0.0]),
+        ..at_rest()
+    }
 }
 
 /// Principal stresses of a diagonal state driven by log-strain increments.
 fn drive(sand: &Sand, state: SandState<f64>, increment: [f64; 3]) -> (SandState<f64>, [f64; 3]) {
     let d = increment.map(f64::exp_m1);
-    let r = sand.advance::<f64, 3>(state, &[[d[0], 0.0, 0.0], [0.0, d[1], 0.0], [0.0, 0.0, d[2]]]);
+    let r = sand.advance::<f64, 3>(
+        state,
+        &[[d[0], 0.0, 0.0], [0.0, d[1], 0.0], [0.0, 0.0, d[2]]],
+    );
     (r.state, [r.stress.xx, r.stress.yy, r.stress.zz])
 }
 
@@ -94,9 +104,15 @@ proptest! {
 #[test]
 fn c1_hydrostatic_compression_is_unchanged_and_a_fluid_holds_no_tension() {
     let sand = Sand::new(&law(30.0), Dimensions::Three);
-    assert_eq!(sand.project::<f64, 3>([-1e-3; 3], 0.0, alpha(30.0)).strain, [-1e-3; 3]);
+    assert_eq!(
+        sand.project::<f64, 3>([-1e-3; 3], 0.0, alpha(30.0)).strain,
+        [-1e-3; 3]
+    );
     let fluid = Sand::new(&law(0.0), Dimensions::Three);
-    assert_eq!(fluid.project::<f64, 3>([1e-3; 3], 0.0, 0.0).strain, [0.0; 3]);
+    assert_eq!(
+        fluid.project::<f64, 3>([1e-3; 3], 0.0, 0.0).strain,
+        [0.0; 3]
+    );
 }
 
 // ---- C2 ----
@@ -110,23 +126,39 @@ fn sheared(sand: &Sand, gamma: f64, steps: usize) -> (f64, f64, f64) {
         let r = sand.advance::<f64, 3>(state, &[[0.0, d, 0.0], [0.0; 3], [0.0; 3]]);
         (state, stress) = (r.state, r.stress);
     }
-    (stress.xy, -(stress.xx + stress.yy + stress.zz) / 3.0, stress.xx - stress.yy)
+    (
+        stress.xy,
+        -(stress.xx + stress.yy + stress.zz) / 3.0,
+        stress.xx - stress.yy,
+    )
 }
 
 #[test]
 fn c2_simple_shear_yields_and_flows_at_the_derived_ratio() {
     let (_, mu) = lame(YOUNG, POISSON);
-    for (angle, yield_strain, plateau) in
-        [(20.0, 9.658e-4, 0.44575), (30.0, 1.5011e-3, 0.69282), (40.0, 2.0467e-3, 0.94462)]
-    {
+    for (angle, yield_strain, plateau) in [
+        (20.0, 9.658e-4, 0.44575),
+        (30.0, 1.5011e-3, 0.69282),
+        (40.0, 2.0467e-3, 0.94462),
+    ] {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         // Before yield the shear is elastic, after it short of elastic.
         let (before, ..) = sheared(&sand, 0.999 * yield_strain, 1000);
-        assert!((before / (mu * 0.999 * yield_strain) - 1.0).abs() < 1e-3, "{angle}°: elastic part");
+        assert!(
+            (before / (mu * 0.999 * yield_strain) - 1.0).abs() < 1e-3,
+            "{angle}°: elastic part"
+        );
         let (after, ..) = sheared(&sand, 1.01 * yield_strain, 1000);
-        assert!(after / (mu * 1.01 * yield_strain) < 1.0 - 5e-3, "{angle}°: no yield");
+        assert!(
+            after / (mu * 1.01 * yield_strain) < 1.0 - 5e-3,
+            "{angle}°: no yield"
+        );
         let (tau, p, difference) = sheared(&sand, 0.05, 20_000);
-        assert!((tau / p / plateau - 1.0).abs() < 1e-3, "{angle}°: τ/p = {}", tau / p);
+        assert!(
+            (tau / p / plateau - 1.0).abs() < 1e-3,
+            "{angle}°: τ/p = {}",
+            tau / p
+        );
         assert!(difference.abs() < 0.004 * p);
         let k_bulk = YOUNG / (3.0 * (1.0 - 2.0 * POISSON));
         assert!((p / (k_bulk * 1e-3) - 1.0).abs() < 1e-3, "pressure stays");
@@ -135,9 +167,18 @@ fn c2_simple_shear_yields_and_flows_at_the_derived_ratio() {
 
 #[test]
 fn c2_in_the_plane() {
-    let sand = Sand::new(&SandLaw { cone: ConeMatch::PlaneStrain, ..law(30.0) }, Dimensions::Two);
+    let sand = Sand::new(
+        &SandLaw {
+            cone: ConeMatch::PlaneStrain,
+            ..law(30.0)
+        },
+        Dimensions::Two,
+    );
     let e = (2.0 * -1e-3 / 2.0f64).exp_m1();
-    let mut state = SandState { strain: Sym3::from_array([e, e, 0.0, 0.0, 0.0, 0.0]), ..at_rest() };
+    let mut state = SandState {
+        strain: Sym3::from_array([e, e, 0.0, 0.0, 0.0, 0.0]),
+        ..at_rest()
+    };
     let mut stress = Sym3::from_array([0.0; 6]);
     for _ in 0..20_000 {
         let r = sand.advance::<f64, 2>(state, &[[0.0, 5e-6, 0.0], [0.0; 3], [0.0; 3]]);
@@ -152,7 +193,12 @@ fn c2_in_the_plane() {
 
 #[test]
 fn c3_oedometer_switches_from_elastic_to_plastic_k0() {
-    for (angle, k0) in [(10.0, 0.70409), (20.0, 0.49029), (30.0, 0.42857), (40.0, 0.42857)] {
+    for (angle, k0) in [
+        (10.0, 0.70409),
+        (20.0, 0.49029),
+        (30.0, 0.42857),
+        (40.0, 0.42857),
+    ] {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         let mut state = at_rest();
         let mut stress = [0.0; 3];
@@ -175,7 +221,13 @@ fn c3_oedometer_switches_from_elastic_to_plastic_k0() {
 // ---- C4, C5 ----
 
 /// Drives `free` axes so that their stress stays `confining`, while axis 1 shortens; returns the final stresses.
-fn confined(sand: &Sand, start: SandState<f64>, free: &[usize], confining: f64, steps: usize) -> [f64; 3] {
+fn confined(
+    sand: &Sand,
+    start: SandState<f64>,
+    free: &[usize],
+    confining: f64,
+    steps: usize,
+) -> [f64; 3] {
     let (lambda, mu) = lame(YOUNG, POISSON);
     let mut state = start;
     let mut stress = [0.0; 3];
@@ -210,14 +262,24 @@ fn c4_triaxial_compression_is_mohr_coulomb() {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         let s = confined(&sand, confined_start(100.0), &[0, 2], 100.0, 600);
         let sin = angle.to_radians().sin();
-        assert!((s[1] / s[0] / ((1.0 + sin) / (1.0 - sin)) - 1.0).abs() < 1e-6, "{angle}°: {}", s[1] / s[0]);
+        assert!(
+            (s[1] / s[0] / ((1.0 + sin) / (1.0 - sin)) - 1.0).abs() < 1e-6,
+            "{angle}°: {}",
+            s[1] / s[0]
+        );
         assert!((s[1] / s[0] - ratio).abs() < 1e-5);
     }
 }
 
 #[test]
 fn c4_cohesion_maps_to_coulomb() {
-    let sand = Sand::new(&SandLaw { cohesion: 20.0, ..law(30.0) }, Dimensions::Three);
+    let sand = Sand::new(
+        &SandLaw {
+            cohesion: 20.0,
+            ..law(30.0)
+        },
+        Dimensions::Three,
+    );
     let s = confined(&sand, confined_start(100.0), &[0, 2], 100.0, 600);
     let q = s[0] - s[1];
     assert!((q / 269.282 - 1.0).abs() < 1e-5, "q = {q}");
@@ -234,11 +296,24 @@ fn c5_plane_strain_mobilises_the_derived_angle() {
     for (angle, expected) in [(20.0, 26.471), (25.0, 34.612), (30.0, 43.854)] {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         let s = confined(&sand, confined_start(100.0), &[0], 100.0, 4000);
-        assert!((mobilised(s) - expected).abs() < 0.05, "{angle}°: {}", mobilised(s));
-        assert!((s[2] - 0.5 * (s[0] + s[1])).abs() < 0.01 * s[2].abs(), "σ_zz is the mean");
+        assert!(
+            (mobilised(s) - expected).abs() < 0.05,
+            "{angle}°: {}",
+            mobilised(s)
+        );
+        assert!(
+            (s[2] - 0.5 * (s[0] + s[1])).abs() < 0.01 * s[2].abs(),
+            "σ_zz is the mean"
+        );
     }
     // The plane-strain match mobilises φ itself; the triaxial one does not: that is its negative control.
-    let matched = Sand::new(&SandLaw { cone: ConeMatch::PlaneStrain, ..law(30.0) }, Dimensions::Three);
+    let matched = Sand::new(
+        &SandLaw {
+            cone: ConeMatch::PlaneStrain,
+            ..law(30.0)
+        },
+        Dimensions::Three,
+    );
     let s = confined(&matched, confined_start(100.0), &[0], 100.0, 4000);
     assert!((mobilised(s) - 30.0).abs() < 0.05, "{}", mobilised(s));
 }
@@ -262,7 +337,11 @@ fn c5_in_the_plane() {
 
 #[test]
 fn c6_cohesive_tension_saturates_at_the_tip_and_releases_without_residue() {
-    let law = SandLaw { cohesion: 500.0, volume_correction: true, ..law(30.0) };
+    let law = SandLaw {
+        cohesion: 500.0,
+        volume_correction: true,
+        ..law(30.0)
+    };
     let sand = Sand::new(&law, Dimensions::Three);
     let c = drucker_prager::cone_cohesion(500.0, 30f64.to_radians(), ConeMatch::Triaxial);
     let mut state = at_rest();
@@ -272,14 +351,23 @@ fn c6_cohesive_tension_saturates_at_the_tip_and_releases_without_residue() {
         (state, s) = drive(&sand, state, [1e-4; 3]);
         trace = s.iter().sum();
     }
-    assert!((trace / (c / alpha(30.0)) - 1.0).abs() < 1e-10, "tip at tr τ = c_C/α");
+    assert!(
+        (trace / (c / alpha(30.0)) - 1.0).abs() < 1e-10,
+        "tip at tr τ = c_C/α"
+    );
     let mut last = [0.0; 3];
     for _ in 0..200 {
         (state, last) = drive(&sand, state, [-1e-4; 3]);
     }
     assert!(last.iter().all(|s| s.abs() < 1e-6), "residue {last:?}");
     // Negative control: without the correction the released particle is squeezed.
-    let plain = Sand::new(&SandLaw { volume_correction: false, ..law }, Dimensions::Three);
+    let plain = Sand::new(
+        &SandLaw {
+            volume_correction: false,
+            ..law
+        },
+        Dimensions::Three,
+    );
     let mut state = at_rest();
     for (n, e) in [(200, 1e-4), (200, -1e-4)] {
         for _ in 0..n {
@@ -291,7 +379,13 @@ fn c6_cohesive_tension_saturates_at_the_tip_and_releases_without_residue() {
 
 /// Pressure and v_c after each step of the isotropic path 0 → 5e-3 → 0 → −1e-3 in ln J.
 fn volume_cycle(correction: bool) -> Vec<(f64, f64, f64, f64)> {
-    let sand = Sand::new(&SandLaw { volume_correction: correction, ..law(30.0) }, Dimensions::Three);
+    let sand = Sand::new(
+        &SandLaw {
+            volume_correction: correction,
+            ..law(30.0)
+        },
+        Dimensions::Three,
+    );
     let mut state = at_rest();
     let mut log_j = 0.0;
     let path = [1.0; 5].into_iter().chain([-1.0; 6]);
@@ -301,7 +395,12 @@ fn volume_cycle(correction: bool) -> Vec<(f64, f64, f64, f64)> {
         let s;
         (state, s) = drive(&sand, state, [d / 3.0; 3]);
         let elastic = 0.5 * state.strain.det_identity_plus_m1().ln_1p();
-        (log_j, -(s[0] + s[1] + s[2]) / 3.0, state.volume_gain, elastic)
+        (
+            log_j,
+            -(s[0] + s[1] + s[2]) / 3.0,
+            state.volume_gain,
+            elastic,
+        )
     })
     .collect()
 }
@@ -310,8 +409,14 @@ fn volume_cycle(correction: bool) -> Vec<(f64, f64, f64, f64)> {
 fn c8_volume_correction_waits_for_the_original_volume() {
     let k_bulk = YOUNG / (3.0 * (1.0 - 2.0 * POISSON));
     for (log_j, p, v_c, elastic) in volume_cycle(true) {
-        assert!((elastic + v_c - log_j).abs() < 1e-12, "ln det F + v_c is the accumulated ln J");
-        assert!((p - k_bulk * (-log_j).max(0.0)).abs() < 1e-6, "ln J = {log_j}: p = {p}");
+        assert!(
+            (elastic + v_c - log_j).abs() < 1e-12,
+            "ln det F + v_c is the accumulated ln J"
+        );
+        assert!(
+            (p - k_bulk * (-log_j).max(0.0)).abs() < 1e-6,
+            "ln J = {log_j}: p = {p}"
+        );
     }
     // Negative control: without it, pressure at the original volume.
     let (log_j, p, ..) = volume_cycle(false)[9];
@@ -339,7 +444,12 @@ fn c8_the_printed_sign_doubles_the_correction_every_step() {
 
 #[test]
 fn c7_hardening_curve() {
-    let set = |h1: f64, h2: f64| Friction::Hardening { h0: 35.0, h1, h2, h3: 10.0 };
+    let set = |h1: f64, h2: f64| Friction::Hardening {
+        h0: 35.0,
+        h1,
+        h2,
+        h3: 10.0,
+    };
     let phi = drucker_prager::friction_angle;
     for (h2, q_peak, peak) in [(0.2, 6.1111, 48.256), (0.3, 4.4444, 42.908)] {
         let f = set(9.0, h2);
@@ -350,12 +460,20 @@ fn c7_hardening_curve() {
         assert!((q - q_peak).abs() < 1e-4 && (phi(f, q) - peak).abs() < 1e-3);
         assert!((phi(f, q) - (35.0 + 9.0 / h2 * (-(1.0 + h2 * 10.0 / 9.0)).exp())).abs() < 1e-12);
         assert!(phi(f, q - 0.1) < phi(f, q) && phi(f, q + 0.1) < phi(f, q));
-        let sand = Sand::new(&SandLaw { friction: f, ..law(0.0) }, Dimensions::Three);
+        let sand = Sand::new(
+            &SandLaw {
+                friction: f,
+                ..law(0.0)
+            },
+            Dimensions::Three,
+        );
         for q in [0.0, 1.0, q_peak, 50.0] {
             assert!((sand.alpha(q) - alpha(phi(f, q))).abs() < 1e-12);
         }
     }
-    let monotone: Vec<f64> = (0..400).map(|i| phi(set(0.0, 0.2), f64::from(i) * 0.1)).collect();
+    let monotone: Vec<f64> = (0..400)
+        .map(|i| phi(set(0.0, 0.2), f64::from(i) * 0.1))
+        .collect();
     assert!(monotone.windows(2).all(|w| w[1] > w[0]) && monotone[0] == 25.0);
 }
 
