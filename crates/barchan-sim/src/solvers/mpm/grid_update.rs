@@ -72,7 +72,8 @@ pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
     let phi = body.distance(position);
     let body_velocity = body.velocity_at(position);
     let relative = v - body_velocity;
-    if phi >= 0.0 {
+    // A node on the surface belongs to the body: floors often lie on the nodes of the grid.
+    if phi > 0.0 {
         // Outside: only a separating body acts, and only on a node that would end up inside.
         if body.boundary != Boundary::Separating || phi >= relative.length() * dt {
             return Vec3::ZERO;
