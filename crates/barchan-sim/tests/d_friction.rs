@@ -2,6 +2,8 @@
 //!
 //! The incline is the plane y = 0 under a gravity that is tilted down towards +x.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use barchan_scene::{Collider, Scene};

@@ -1,6 +1,8 @@
 //! What must hold whatever the scene: the same bytes for any number of threads and after a resume, symmetry, conservation,
 //! and errors instead of panics.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use barchan_frame::{Checkpoint, digest};
@@ -273,7 +275,7 @@ fn a_mirrored_or_turned_scene_gives_the_mirrored_or_turned_result() {
 
 /// Run-out of a 2D column: distance between the outermost particles [m], 1 % cut off on each side.
 fn runout(shift: f64) -> f64 {
-    let mut run = start(&format!(
+    let mut run = start(
         r#"
 dimensions = 2
 frame_rate = 20
@@ -286,13 +288,13 @@ poisson = 0.3
 friction_angle = 30
 [[fill]]
 material = "sand"
-shape = {{ box = {{ min = [-0.1, 0], max = [0.1, 0.2] }} }}
+shape = { box = { min = [-0.1, 0], max = [0.1, 0.2] } }
 [[collider]]
 name = "floor"
-shape = {{ half_space = {{ normal = [0, 1] }} }}
+shape = { half_space = { normal = [0, 1] } }
 friction = 0.6
-"#
-    ));
+"#,
+    );
     let mut state = run.save().unwrap();
     for p in floats_mut(&mut state, "position").chunks_mut(3) {
         p[0] += shift as f32;

@@ -1,5 +1,7 @@
 //! Heaps at rest: they stay, they weigh what they weigh, and nothing is lost or gained on the way.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use barchan_sim::material::{hencky, lame};
