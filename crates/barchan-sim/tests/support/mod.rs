@@ -1,6 +1,6 @@
 //! What the scene tests share: scenes from text, runs of whole frames, and the exact state by particle id.
 
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use barchan_frame::{Checkpoint, ColumnData};
 use barchan_scene::{Overrides, Scene, SceneSource, load};

@@ -1,0 +1,551 @@
+//! What must hold whatever the scene: the same bytes for any number of threads and after a resume, symmetry, conservation,
+//! and errors instead of panics.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use barchan_frame::{Checkpoint, digest};
+use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use barchan_sim::sampling::Samples;
+use barchan_sim::simulation::{Control, Simulation, SimulationError};
+use barchan_sim::solver::{Solver, SolverError};
+use barchan_sim::solvers::mpm::Mpm;
+use glam::{DVec3, Mat3, Vec3};
+use std::path::Path;
+use support::*;
+
+/// A golden scene with settings changed.
+fn golden(name: &str, set: &[&str]) -> Scene {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/golden");
+    let source = SceneSource::from_file(&folder.join(name)).unwrap();
+    let overrides = Overrides {
+        set: set.iter().map(|s| (*s).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    load(&source, &overrides).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn solver_of(scene: &Scene) -> Mpm {
+    let SolverSpec::Mpm(spec) = &scene.solver;
+    Mpm::new(scene, spec).unwrap()
+}
+
+/// Advances as the command line does: a frame is written after each.
+fn advance_writing(run: &mut Simulation, frames: u32) {
+    for _ in 0..frames {
+        advance(run, 1);
+        run.write_frame().unwrap();
+    }
+}
+
+// ---- The same bytes ----
+
+fn end_state(scene: &Scene, frames: u32, threads: usize) -> (String, Checkpoint) {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap();
+    pool.install(|| {
+        let mut run = Simulation::new(scene).unwrap();
+        advance_writing(&mut run, frames);
+        let state = run.save().unwrap();
+        (digest(&state), state)
+    })
+}
+
+#[test]
+fn thread_count_does_not_change_a_byte() {
+    for name in ["busy2d.toml", "busy3d.toml"] {
+        let mut digests = Vec::new();
+        for kernel in ["quadratic", "cubic"] {
+            for transfer in ["apic", "flip"] {
+                let set = [
+                    &*format!("solver.kernel={kernel}"),
+                    &*format!("solver.transfer={transfer}"),
+                ];
+                let scene = golden(name, &set);
+                let (one, state) = end_state(&scene, 8, 1);
+                for threads in [2, 3] {
+                    let (many, _) = end_state(&scene, 8, threads);
+                    assert_eq!(one, many, "{name} {kernel} {transfer}: {threads} threads");
+                }
+                assert!(state.particles() > 100);
+                digests.push(one);
+            }
+        }
+        // The digest tells kernels and transfers apart.
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 4);
+    }
+}
+
+#[test]
+fn a_resumed_run_is_the_undisturbed_one() {
+    for name in ["busy2d.toml", "busy3d.toml"] {
+        let scene = golden(name, &[]);
+        let mut run = Simulation::new(&scene).unwrap();
+        let mut states = vec![run.save().unwrap()];
+        for _ in 0..8 {
+            advance_writing(&mut run, 1);
+            states.push(run.save().unwrap());
+        }
+        let end = digest(&states[8]);
+        assert!(run.counters().emitted[0] > 0 && run.counters().drained[0] > 0);
+        for from in [0, 1, 4, 7] {
+            let mut resumed = Simulation::resume(&scene, &states[from]).unwrap();
+            advance_writing(&mut resumed, 8 - from as u32);
+            let state = resumed.save().unwrap();
+            assert_eq!(digest(&state), end, "{name} resumed at frame {from}");
+            assert_eq!(resumed.counters(), run.counters());
+            let mut loaded = Simulation::new(&scene).unwrap();
+            advance(&mut loaded, 1);
+            loaded.load(&states[from]).unwrap();
+            advance_writing(&mut loaded, 8 - from as u32);
+            assert_eq!(
+                digest(&loaded.save().unwrap()),
+                end,
+                "{name} loaded at {from}"
+            );
+        }
+        // Negative control: one velocity changes by a ten-thousandth.
+        let mut touched = states[4].clone();
+        let middle = touched.particles() / 2;
+        floats_mut(&mut touched, "velocity")[3 * middle + 1] *= 1.0001;
+        let mut resumed = Simulation::resume(&scene, &touched).unwrap();
+        advance_writing(&mut resumed, 4);
+        assert_ne!(digest(&resumed.save().unwrap()), end);
+    }
+}
+
+#[test]
+fn saving_and_watching_do_not_disturb() {
+    let scene = golden("busy2d.toml", &[]);
+    let mut quiet = Simulation::new(&scene).unwrap();
+    advance(&mut quiet, 6);
+    let mut watched = Simulation::new(&scene).unwrap();
+    for _ in 0..6 {
+        let mut steps = 0;
+        while watched
+            .advance_frame(&mut |_| {
+                steps += 1;
+                if steps % 7 == 0 {
+                    Control::Stop
+                } else {
+                    Control::Continue
+                }
+            })
+            .unwrap()
+            == Control::Stop
+        {
+            assert!(matches!(watched.save(), Err(SimulationError::MidFrame)));
+        }
+        watched.save().unwrap();
+    }
+    assert_eq!(
+        digest(&quiet.save().unwrap()),
+        digest(&watched.save().unwrap())
+    );
+}
+
+#[test]
+fn portable_code_gives_the_same_motion() {
+    for name in ["busy2d.toml", "busy3d.toml"] {
+        let scene = golden(name, &[]);
+        let SolverSpec::Mpm(spec) = &scene.solver;
+        let mut best = Simulation::new(&scene).unwrap();
+        let mut solver = solver_of(&scene);
+        solver.use_baseline_simd();
+        let mut portable = Simulation::with_solver(&scene, Box::new(solver)).unwrap();
+        for run in [&mut best, &mut portable] {
+            advance(run, 3);
+        }
+        let worst = worst_distance(
+            &particles(&mut best),
+            &particles(&mut portable),
+            Mat3::IDENTITY,
+        );
+        println!(
+            "{name}: portable code differs by {:.1e} dx",
+            worst / spec.dx
+        );
+        assert!(worst < 0.01 * spec.dx, "{worst} m");
+    }
+}
+
+/// Largest distance [m] between a particle of `b` and the one of `a` with its id, mapped by `map`.
+fn worst_distance(a: &[Particle], b: &[Particle], map: Mat3) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| {
+            assert_eq!(a.id, b.id);
+            f64::from((map * a.x - b.x).length())
+        })
+        .fold(0.0, f64::max)
+}
+
+// ---- Symmetry ----
+
+/// Sand falling askew past a ball that stands at `ball`, onto a floor.
+fn askew(ball: Vec3, gravity: Vec3) -> Scene {
+    scene(&format!(
+        r#"
+frame_rate = 50
+gravity = [{}, {}, {}]
+[solver]
+dx = 0.05
+[materials.sand]
+density = 1600
+young = 2e5
+poisson = 0.3
+friction_angle = 30
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [-0.13, 0.02, -0.11], max = [0.17, 0.37, 0.15] }} }}
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
+[[collider]]
+name = "ball"
+shape = {{ sphere = {{ center = [{}, {}, {}], radius = 0.1 }} }}
+"#,
+        gravity.x, gravity.y, gravity.z, ball.x, ball.y, ball.z
+    ))
+}
+
+/// The state as seen in a mirror or turned: positions, velocities and tensors mapped by `map`.
+fn mapped(state: &Checkpoint, map: Mat3) -> Checkpoint {
+    let mut out = state.clone();
+    for name in ["position", "velocity"] {
+        for v in floats_mut(&mut out, name).chunks_mut(3) {
+            (map * Vec3::from_slice(v)).write_to_slice(v);
+        }
+    }
+    for c in floats_mut(&mut out, "affine").chunks_mut(9) {
+        let m = Mat3::from_cols_slice(c).transpose();
+        (map * m * map.transpose())
+            .transpose()
+            .write_cols_to_slice(c);
+    }
+    for name in ["strain", "stress"] {
+        for e in floats_mut(&mut out, name).chunks_mut(6) {
+            let [xx, yy, zz, yz, xz, xy] = <[f32; 6]>::try_from(&*e).unwrap();
+            let m = Mat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
+            let m = map * m * map.transpose();
+            let c = |i: usize, j: usize| m.col(j)[i];
+            e.copy_from_slice(&[c(0, 0), c(1, 1), c(2, 2), c(1, 2), c(0, 2), c(0, 1)]);
+        }
+    }
+    out
+}
+
+#[test]
+fn a_mirrored_or_turned_scene_gives_the_mirrored_or_turned_result() {
+    let mirror = Mat3::from_diagonal(Vec3::new(-1.0, 1.0, 1.0));
+    let quarter = Mat3::from_cols(Vec3::NEG_Z, Vec3::Y, Vec3::X);
+    let (ball, gravity) = (Vec3::new(0.22, 0.1, 0.06), Vec3::new(2.0, -9.5, 0.7));
+    let mut run = Simulation::new(&askew(ball, gravity)).unwrap();
+    advance(&mut run, 2);
+    let start = run.save().unwrap();
+    let moved = mean_position(&of_checkpoint(&start));
+    advance(&mut run, 3);
+    let end = particles(&mut run);
+    assert!(
+        (mean_position(&end) - moved).length() > 0.01,
+        "something happens"
+    );
+    for map in [mirror, quarter] {
+        let mut other = Simulation::new(&askew(map * ball, map * gravity)).unwrap();
+        advance(&mut other, 2);
+        other.load(&mapped(&start, map)).unwrap();
+        advance(&mut other, 3);
+        let worst = worst_distance(&end, &particles(&mut other), map) / 0.05;
+        println!("mapped scene differs by {worst:.1e} dx");
+        assert!(worst < 2e-3, "{worst} dx");
+    }
+    // Negative control: the ball stays where it was.
+    let mut other = Simulation::new(&askew(ball, mirror * gravity)).unwrap();
+    advance(&mut other, 2);
+    other.load(&mapped(&start, mirror)).unwrap();
+    advance(&mut other, 3);
+    assert!(worst_distance(&end, &particles(&mut other), mirror) > 0.02 * 0.05);
+}
+
+/// Run-out of a 2D column: distance between the outermost particles [m], 1 % cut off on each side.
+fn runout(shift: f64) -> f64 {
+    let mut run = start(
+        r#"
+dimensions = 2
+frame_rate = 20
+[solver]
+dx = 0.02
+[materials.sand]
+density = 1600
+young = 3e5
+poisson = 0.3
+friction_angle = 30
+[[fill]]
+material = "sand"
+shape = { box = { min = [-0.1, 0], max = [0.1, 0.2] } }
+[[collider]]
+name = "floor"
+shape = { half_space = { normal = [0, 1] } }
+friction = 0.6
+"#,
+    );
+    let mut state = run.save().unwrap();
+    for p in floats_mut(&mut state, "position").chunks_mut(3) {
+        p[0] += shift as f32;
+    }
+    run.load(&state).unwrap();
+    advance(&mut run, 30);
+    let mut x: Vec<f32> = particles(&mut run).iter().map(|p| p.x.x).collect();
+    x.sort_by(f32::total_cmp);
+    let cut = x.len() / 100;
+    f64::from(x[x.len() - 1 - cut] - x[cut])
+}
+
+#[test]
+fn a_shift_by_part_of_a_cell_hardly_changes_the_runout() {
+    let at = runout(0.0);
+    for cells in [0.25, 0.5, 0.37] {
+        let shifted = runout(cells * 0.02);
+        println!("shifted by {cells} cells: run-out {shifted:.4} m, before {at:.4} m");
+        assert!((shifted / at - 1.0).abs() < 0.02, "{shifted} of {at} m");
+    }
+}
+
+// ---- Conservation ----
+
+/// Total momentum [kg m/s] of a state, by the density of each material.
+fn momentum(all: &[Particle], density: &[f64]) -> DVec3 {
+    all.iter()
+        .map(|p| p.v.as_dvec3() * f64::from(p.volume) * density[p.material as usize])
+        .sum()
+}
+
+#[test]
+fn a_ball_and_sand_exchange_momentum_exactly() {
+    let mut run = start(
+        r#"
+frame_rate = 50
+gravity = [0, 0, 0]
+[solver]
+dx = 0.05
+[materials.sand]
+density = 1600
+young = 2e5
+poisson = 0.3
+friction_angle = 30
+[materials.ball]
+law = "elastic"
+density = 1100
+young = 2e5
+poisson = 0.4
+[[fill]]
+material = "sand"
+shape = { box = { min = [0, 0, 0], max = [0.4, 0.3, 0.3] } }
+[[fill]]
+material = "ball"
+shape = { sphere = { center = [-0.18, 0.17, 0.15], radius = 0.15 } }
+velocity = [3, 0.5, -0.2]
+"#,
+    );
+    let density = [1600.0, 1100.0];
+    let ball = |all: &[Particle]| {
+        let own: Vec<Particle> = all.iter().filter(|p| p.material == 1).copied().collect();
+        momentum(&own, &density)
+    };
+    let first = particles(&mut run);
+    let before = momentum(&first, &density);
+    advance(&mut run, 10);
+    let last = particles(&mut run);
+    let change = (momentum(&last, &density) - before).length() / before.length();
+    let given = (ball(&last) - ball(&first)).length() / before.length();
+    println!(
+        "momentum: {change:.1e} lost, {given:.2} exchanged, {} steps",
+        run.counters().substeps
+    );
+    assert!(given > 0.2, "the ball hits the sand");
+    // Each step rounds each of some ten thousand sums at 6e-8, mostly cancelling.
+    assert!(change < 1e-5, "{change}");
+}
+
+#[test]
+fn a_plane_stays_a_plane() {
+    let scene = golden("busy2d.toml", &[]);
+    let mut run = Simulation::new(&scene).unwrap();
+    advance(&mut run, 8);
+    for p in particles(&mut run) {
+        assert_eq!((p.x.z, p.v.z), (0.0, 0.0));
+        assert_eq!((p.strain[2], p.strain[3], p.strain[4]), (0.0, 0.0, 0.0));
+    }
+}
+
+// ---- Errors ----
+
+fn small_drop() -> Scene {
+    scene(
+        r#"
+frame_rate = 50
+[solver]
+dx = 0.05
+[materials.sand]
+density = 1600
+young = 2e5
+poisson = 0.3
+friction_angle = 30
+[[fill]]
+material = "sand"
+shape = { box = { min = [0, 0, 0], max = [0.2, 0.2, 0.2] } }
+"#,
+    )
+}
+
+/// What stops a run whose state was changed by `spoil`.
+fn spoiled(spoil: impl Fn(&mut Checkpoint)) -> SimulationError {
+    let mut run = Simulation::new(&small_drop()).unwrap();
+    advance(&mut run, 1);
+    let mut state = run.save().unwrap();
+    spoil(&mut state);
+    run.load(&state).unwrap();
+    for _ in 0..50 {
+        if let Err(error) = run.advance_frame(&mut |_| Control::Continue) {
+            return error;
+        }
+    }
+    panic!("the run went on");
+}
+
+#[test]
+fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
+    let healthy = {
+        let mut run = Simulation::new(&small_drop()).unwrap();
+        advance(&mut run, 1);
+        run.save().unwrap()
+    };
+    for (column, components) in [("velocity", 3), ("strain", 6), ("stress", 6), ("affine", 9)] {
+        for bad in [f32::NAN, f32::INFINITY] {
+            let index = 77;
+            let error = spoiled(|s| floats_mut(s, column)[index * components] = bad);
+            let SimulationError::Solver { frame, source } = &error else {
+                panic!("{error}")
+            };
+            let SolverError::NotFinite { id, dt, .. } = source else {
+                panic!("{column} {bad}: {source}")
+            };
+            assert_eq!(*frame, 2);
+            assert!(*dt > 0.0);
+            // It has spread to neighbours within the step; the named one is the particle or one of them.
+            let at = |id: usize| {
+                let all = of_checkpoint(&healthy);
+                all.iter().find(|p| p.id as usize == id).unwrap().x
+            };
+            let ids = match &healthy.column("id").unwrap().data {
+                barchan_frame::ColumnData::U32(ids) => ids.clone(),
+                _ => panic!(),
+            };
+            let distance = (at(ids[index] as usize) - at(*id as usize))
+                .abs()
+                .max_element();
+            assert!(distance < 3.0 * 0.05, "{column}: {distance} m away");
+            let text = error.to_string();
+            for word in ["frame 2", &format!("particle {id}"), "solver.max_dt"] {
+                assert!(text.contains(word), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_position_out_of_range_is_an_error() {
+    for bad in [f32::NAN, f32::INFINITY, -1e30, 1e9] {
+        let error = spoiled(|s| floats_mut(s, "position")[5 * 3] = bad);
+        let SimulationError::Solver { source, .. } = &error else {
+            panic!("{error}")
+        };
+        assert!(
+            matches!(source, SolverError::OutOfRange { .. }),
+            "{bad}: {error}"
+        );
+        assert!(error.to_string().contains("domain"), "{error}");
+    }
+}
+
+#[test]
+fn a_particle_that_flies_off_the_grid_is_an_error() {
+    // The grid ends at 2²² cells, where single precision still resolves a third of a cell.
+    let edge = (1u32 << 22) as f32 * 0.05;
+    let error = spoiled(|s| {
+        floats_mut(s, "position")[0] = edge - 10.0 * 0.05;
+        floats_mut(s, "velocity")[0] = 100.0;
+    });
+    let SimulationError::Solver { source, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(matches!(source, SolverError::OutOfRange { .. }), "{error}");
+}
+
+#[test]
+fn a_step_too_small_is_an_error() {
+    let scene = small_drop();
+    let mut solver = solver_of(&scene);
+    solver
+        .emit(&Samples {
+            position: vec![Vec3::ZERO],
+            velocity: vec![Vec3::new(1e9, 0.0, 0.0)],
+            velocity_gradient: Mat3::ZERO,
+            material: 0,
+            volume: 1e-5,
+            first_id: 1000,
+        })
+        .unwrap();
+    let error = solver.max_dt().unwrap_err();
+    assert!(matches!(error, SolverError::StepTooSmall { .. }), "{error}");
+    assert!(error.to_string().contains("solver.dx"), "{error}");
+    let mut run = Simulation::with_solver(&scene, Box::new(solver)).unwrap();
+    let error = run.advance_frame(&mut |_| Control::Continue).unwrap_err();
+    assert!(
+        matches!(error, SimulationError::Solver { frame: 1, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn nothing_at_all_steps_fine() {
+    for dimensions in [2, 3] {
+        let mut run = start(&format!(
+            r#"
+dimensions = {dimensions}
+frame_rate = 50
+[solver]
+dx = 0.05
+[[emitter]]
+material = "dry sand"
+shape = {{ sphere = {{ center = [0, 1, 0], radius = 0.1 }} }}
+velocity = [0, -1, 0]
+start = 0.1
+end = 0.2
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
+[[drain]]
+name = "all"
+shape = {{ box = {{ min = [-9, -9, -9], max = [9, 9, 9] }} }}
+start = 0.3
+"#
+        ));
+        advance(&mut run, 4);
+        assert_eq!(run.particles(), 0);
+        run.write_frame().unwrap();
+        let state = run.save().unwrap();
+        run.load(&state).unwrap();
+        advance(&mut run, 8);
+        assert!(run.particles() > 10);
+        advance(&mut run, 8);
+        assert_eq!(run.particles(), 0);
+        assert_eq!(run.counters().emitted, run.counters().drained);
+    }
+}
