@@ -1,5 +1,7 @@
 //! Drucker–Prager element tests: one particle driven through known paths, in f64.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
 use barchan_sim::material::drucker_prager::{self, Sand, SandState};
 use barchan_sim::material::{hencky, lame};

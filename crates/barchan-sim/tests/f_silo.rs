@@ -1,5 +1,7 @@
 //! F3: a silo empties at a constant rate, whatever the fill height.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use support::{advance, start};

@@ -499,6 +499,7 @@ fn a_step_too_small_is_an_error() {
             velocity_gradient: Mat3::ZERO,
             material: 0,
             volume: 1e-5,
+            volume_gain: 0.0,
             first_id: 1000,
         })
         .unwrap();

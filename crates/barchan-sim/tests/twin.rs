@@ -3,6 +3,8 @@
 //! How far f32 may lead astray is measured, not guessed: a second twin keeps weights, nodes and particles in f32 but
 //! computes in f64. The solver also rounds between, in sums of up to 4³ nodes and some dozens of particles a node.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use barchan_scene::{
