@@ -3,7 +3,7 @@
 mod documentation;
 
 use clap::{Parser, Subcommand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -71,11 +71,11 @@ const STAGES: &[(&str, Stage)] = &[
             "warnings",
         ])
     }),
-    ("tests", || cargo(&["test", "--release", "--workspace"])),
+    ("tests", tests),
     ("documentation", rustdoc),
 ];
 
-/// Installs the parts of the toolchain that are missing.
+/// Installs what the tests need: parts of the toolchain, and a Python that reads Zarr.
 fn tools() -> Result<(), String> {
     for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         let version = Command::new("cargo").args([program, "--version"]).output();
@@ -83,7 +83,44 @@ fn tools() -> Result<(), String> {
             run(Command::new("rustup").args(["component", "add", component]))?;
         }
     }
-    Ok(())
+    python_with_zarr()
+}
+
+/// Where the Python of the tests lives.
+fn python() -> PathBuf {
+    repository().join("target/python")
+}
+
+/// An environment of its own with zarr 3, against which frames are compared. Without Python that test skips itself.
+fn python_with_zarr() -> Result<(), String> {
+    let python = python();
+    let reads_zarr = |program: &Path| {
+        let check = Command::new(program)
+            .args(["-c", "import zarr; assert zarr.__version__ >= '3'"])
+            .output();
+        check.is_ok_and(|output| output.status.success())
+    };
+    if reads_zarr(&python.join("bin/python")) {
+        return Ok(());
+    }
+    if run(Command::new("python3").args(["-m", "venv"]).arg(&python)).is_err() {
+        println!(
+            "no Python environment could be made: the comparison with zarr-python will skip itself"
+        );
+        return Ok(());
+    }
+    run(Command::new(python.join("bin/python"))
+        .args(["-m", "pip", "install", "--quiet", "zarr>=3"]))
+}
+
+fn tests() -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--release", "--workspace"]);
+    let python = python().join("bin/python");
+    if python.exists() {
+        command.env("BARCHAN_PYTHON", python);
+    }
+    run(&mut command)
 }
 
 fn texts() -> Result<(), String> {
