@@ -159,12 +159,7 @@ impl Mpm {
     }
 
     fn tile_len(&self) -> usize {
-        match (self.dimensions, self.spec.kernel) {
-            (Dimensions::Three, Kernel::Quadratic) => Tile::<3, 3>::LEN,
-            (Dimensions::Three, Kernel::Cubic) => Tile::<3, 4>::LEN,
-            (Dimensions::Two, Kernel::Quadratic) => Tile::<2, 3>::LEN,
-            (Dimensions::Two, Kernel::Cubic) => Tile::<2, 4>::LEN,
-        }
+        tile_len(self.dimensions, self.spec.kernel)
     }
 
     fn particles_to_grid(&mut self, dt: f32) {
@@ -197,6 +192,7 @@ impl Mpm {
     }
 
     fn update_grid(&mut self, cx: &mut StepContext<'_>) {
+        let tile_len = self.tile_len();
         let s = &mut self.scratch;
         let params = GridParams {
             dt: cx.dt,
@@ -207,12 +203,6 @@ impl Mpm {
                 Dimensions::Three => cx.gravity,
             },
             colliders: cx.colliders,
-        };
-        let tile_len = match (self.dimensions, self.spec.kernel) {
-            (Dimensions::Three, Kernel::Quadratic) => Tile::<3, 3>::LEN,
-            (Dimensions::Three, Kernel::Cubic) => Tile::<3, 4>::LEN,
-            (Dimensions::Two, Kernel::Quadratic) => Tile::<2, 3>::LEN,
-            (Dimensions::Two, Kernel::Cubic) => Tile::<2, 4>::LEN,
         };
         let bodies = cx.colliders.list.len();
         let tasks = s.topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
@@ -479,6 +469,16 @@ fn packets_of(packets: &[Packet], range: PacketRange) -> &[Packet] {
     &packets[range.first as usize..(range.first + range.count) as usize]
 }
 
+/// Floats of a particle block's tile.
+fn tile_len(dimensions: Dimensions, kernel: Kernel) -> usize {
+    match (dimensions, kernel) {
+        (Dimensions::Three, Kernel::Quadratic) => Tile::<3, 3>::LEN,
+        (Dimensions::Three, Kernel::Cubic) => Tile::<3, 4>::LEN,
+        (Dimensions::Two, Kernel::Quadratic) => Tile::<2, 3>::LEN,
+        (Dimensions::Two, Kernel::Cubic) => Tile::<2, 4>::LEN,
+    }
+}
+
 type OverlapAdder = fn(&mut [f32], &[f32], [i32; 3]);
 
 fn overlap_adder(dimensions: Dimensions, kernel: Kernel) -> OverlapAdder {
@@ -560,12 +560,11 @@ pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize)
     let packets = 2.0 * size_of::<Packet>() as f64 / LANES as f64;
     let sorting = 12.0;
     let columns = 45.0 + 140.0;
-    let (cells_of_block, tile) = match (dimensions, spec.kernel) {
-        (Dimensions::Three, Kernel::Quadratic) => (64.0, Tile::<3, 3>::LEN),
-        (Dimensions::Three, Kernel::Cubic) => (64.0, Tile::<3, 4>::LEN),
-        (Dimensions::Two, Kernel::Quadratic) => (16.0, Tile::<2, 3>::LEN),
-        (Dimensions::Two, Kernel::Cubic) => (16.0, Tile::<2, 4>::LEN),
+    let cells_of_block = match dimensions {
+        Dimensions::Three => 64.0,
+        Dimensions::Two => 16.0,
     };
+    let tile = tile_len(dimensions, spec.kernel);
     // Surfaces leave blocks half full and surround them with empty grid blocks.
     let grid = 2.0 * (4.0 * tile as f64 + 3.0 * (4 * BLOCK_FLOATS) as f64 + 400.0);
     let per_block = cells_of_block * spec.particles_per_cell;

@@ -1,0 +1,53 @@
+//! Every scene of the gallery, coarse: it runs to its end and passes its own check.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod common;
+
+use common::Place;
+
+fn passes(scene: &str, scale: &str) {
+    let outcome = Place::new().run(&["run", scene, "--scale", scale, "--no-render", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn hourglass() {
+    passes("hourglass", "0.6");
+}
+
+#[test]
+fn castle() {
+    passes("castle", "0.4");
+}
+
+#[test]
+fn splash() {
+    passes("splash", "0.4");
+}
+
+#[test]
+fn pile() {
+    passes("pile", "0.5");
+}
+
+#[test]
+fn collapse() {
+    passes("collapse", "0.5");
+}
+
+#[test]
+fn a_check_that_does_not_hold_fails_the_run() {
+    let outcome = Place::new().run(&[
+        "run",
+        "collapse",
+        "--scale",
+        "0.3",
+        "--frames",
+        "4",
+        "--set",
+        "check.max_speed=0.001",
+        "--json",
+    ]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+}
