@@ -295,7 +295,12 @@ fn c4_cohesion_maps_to_coulomb() {
 #[test]
 fn c5_plane_strain_mobilises_the_derived_angle() {
     let mobilised = |s: [f64; 3]| ((s[1] - s[0]) / (s[1] + s[0])).asin().to_degrees();
-    for (angle, expected) in [(20.0, 26.471), (25.0, 34.612), (30.0, 43.854)] {
+    for (angle, expected) in [
+        (20.0, 26.471),
+        (25.0, 34.612),
+        (30.0, 43.854),
+        (35.0, 54.97),
+    ] {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         let s = confined(&sand, confined_start(100.0), &[0], 100.0, 4000);
         assert!(
@@ -427,19 +432,27 @@ fn c8_volume_correction_waits_for_the_original_volume() {
 
 #[test]
 fn c8_the_printed_sign_doubles_the_correction_every_step() {
-    // Tampubolon Eq. 26–27 as printed, along the tip: v ← v + (0 − (trial + v)) compresses by what was gained.
-    let (mut printed, mut ours) = (vec![], vec![]);
-    let (mut v, mut w) = (0.0f64, 0.0f64);
-    for _ in 0..5 {
-        let trial = 1e-3;
-        let kept_trace = |shifted: f64| shifted.min(0.0);
-        v += kept_trace(trial + v) - (trial + v);
-        w += trial - kept_trace(trial + w);
-        printed.push(v);
-        ours.push(w);
-    }
-    assert!((ours[4] - 5e-3).abs() < 1e-15);
-    assert!(printed.iter().all(|v| (*v - ours[4]).abs() > 1e-3));
+    // Tampubolon Eq. 26–27 along the hydrostatic axis: one step of expansion by 1e-3, then rest.
+    let corrections = |sign: f64| {
+        let (mut elastic, mut v) = (0.0f64, 0.0f64);
+        let mut all = vec![];
+        for increment in [1e-3, 0.0, 0.0, 0.0, 0.0] {
+            let trial = elastic + increment;
+            let kept = (trial + v).min(0.0);
+            v += sign * (trial - kept);
+            elastic = kept;
+            all.push(v);
+        }
+        all
+    };
+    let (ours, printed) = (corrections(1.0), corrections(-1.0));
+    assert!(ours.iter().all(|v| (v - 1e-3).abs() < 1e-15), "{ours:?}");
+    assert!(
+        printed
+            .windows(2)
+            .all(|w| (w[1] / w[0] - 2.0).abs() < 1e-12),
+        "{printed:?}"
+    );
 }
 
 // ---- C7 ----

@@ -4,7 +4,7 @@
 //! Differs from [Klar16]: positions and strain use the velocity with friction, so that what sticks does not creep.
 
 use super::particles::Packet;
-use super::transfer::{AxisWeights, Quads, Stencil, TileFrame, deinterleave, per_node, sum_nodes};
+use super::transfer::{Quads, Stencil, TileFrame, deinterleave, per_node, sum_nodes};
 use crate::grid::tile::Tile;
 use crate::material::drucker_prager::{Sand, SandState};
 use crate::material::elastic::Elastic;
@@ -109,11 +109,7 @@ fn gather_velocity<S: Simd, const D: usize, const K: usize>(
     stencil: &Stencil<K>,
     tile: &[f32],
 ) -> f32x4<S> {
-    let (x, y, z) = (
-        stencil.axis(0, lane),
-        stencil.axis(1, lane),
-        stencil.axis(2, lane),
-    );
+    let [x, y, z] = stencil.axes(lane);
     let mut sum = f32x16::splat(simd, 0.0);
     for i in 0..K {
         for j in 0..if D == 3 { K } else { 1 } {
@@ -132,21 +128,7 @@ fn gather_particle<S: Simd, const D: usize, const K: usize>(
     tile: &[f32],
     out: &mut Gathered,
 ) {
-    let AxisWeights {
-        w: wx,
-        g: gx,
-        d: dx,
-    } = stencil.axis(0, lane);
-    let AxisWeights {
-        w: wy,
-        g: gy,
-        d: dy,
-    } = stencil.axis(1, lane);
-    let AxisWeights {
-        w: wz,
-        g: gz,
-        d: dz,
-    } = stencil.axis(2, lane);
+    let [x, y, z] = stencil.axes(lane);
     let zero = f32x16::splat(simd, 0.0);
     let (mut value, mut moment_x, mut gradient_x) = (zero, zero, zero);
     let (mut moment_z, mut gradient_z) = (zero, zero);
@@ -156,22 +138,26 @@ fn gather_particle<S: Simd, const D: usize, const K: usize>(
         for j in 0..if D == 3 { K } else { 1 } {
             let at = start + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW;
             let row = f32x16::from_slice(simd, &tile[at..at + 16]);
-            plane = row.mul_add(f32x16::splat(simd, wz[j]), plane);
+            plane = row.mul_add(f32x16::splat(simd, z.w[j]), plane);
             if D == 3 {
-                plane_moment = row.mul_add(f32x16::splat(simd, wz[j] * dz[j]), plane_moment);
-                plane_gradient = row.mul_add(f32x16::splat(simd, gz[j]), plane_gradient);
+                plane_moment = row.mul_add(f32x16::splat(simd, z.w[j] * z.d[j]), plane_moment);
+                plane_gradient = row.mul_add(f32x16::splat(simd, z.g[j]), plane_gradient);
             }
         }
-        let w = f32x16::splat(simd, wx[i]);
+        let w = f32x16::splat(simd, x.w[i]);
         value = plane.mul_add(w, value);
-        moment_x = plane.mul_add(w * dx[i], moment_x);
-        gradient_x = plane.mul_add(f32x16::splat(simd, gx[i]), gradient_x);
+        moment_x = plane.mul_add(w * x.d[i], moment_x);
+        gradient_x = plane.mul_add(f32x16::splat(simd, x.g[i]), gradient_x);
         if D == 3 {
             moment_z = plane_moment.mul_add(w, moment_z);
             gradient_z = plane_gradient.mul_add(w, gradient_z);
         }
     }
-    let (w, g, d) = (per_node(simd, wy), per_node(simd, gy), per_node(simd, dy));
+    let (w, g, d) = (
+        per_node(simd, y.w),
+        per_node(simd, y.g),
+        per_node(simd, y.d),
+    );
     let weighted = value * w;
     let store = |quads: &mut Quads, row: f32x16<S>| {
         sum_nodes(row).store_slice(&mut quads[lane * 4..lane * 4 + 4])

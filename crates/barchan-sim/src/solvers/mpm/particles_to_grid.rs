@@ -3,7 +3,7 @@
 //! Node i receives  w m,  w m (v + C (x_i − x_p))  and  −Δt V⁰ τ ∇w.
 
 use super::particles::Packet;
-use super::transfer::{AxisWeights, Quads, Stencil, TileFrame, interleave, per_float, per_node};
+use super::transfer::{Quads, Stencil, TileFrame, interleave, per_float, per_node};
 use crate::grid::tile::Tile;
 use crate::math::lanes::LANES;
 use fearless_simd::prelude::*;
@@ -100,28 +100,14 @@ fn scatter_particle<S: Simd, const D: usize, const K: usize>(
     contribution: &Contribution,
     tile: &mut [f32],
 ) {
-    let AxisWeights {
-        w: wx,
-        g: gx,
-        d: dx,
-    } = stencil.axis(0, lane);
-    let AxisWeights {
-        w: wy,
-        g: gy,
-        d: dy,
-    } = stencil.axis(1, lane);
-    let AxisWeights {
-        w: wz,
-        g: gz,
-        d: dz,
-    } = stencil.axis(2, lane);
+    let [x, y, z] = stencil.axes(lane);
     let quad = |quads: &Quads| per_float(simd, &quads[lane * 4..lane * 4 + 4]);
-    let w = per_node(simd, wy);
+    let w = per_node(simd, y.w);
     let y_affine =
-        per_node(simd, dy).mul_add(quad(&contribution.affine[1]), quad(&contribution.momentum));
+        per_node(simd, y.d).mul_add(quad(&contribution.affine[1]), quad(&contribution.momentum));
     let along_y = w.mul_add(
         y_affine,
-        per_node(simd, gy) * quad(&contribution.impulse[1]),
+        per_node(simd, y.g) * quad(&contribution.impulse[1]),
     );
     let (affine_x, impulse_x) = (
         w * quad(&contribution.affine[0]),
@@ -134,14 +120,14 @@ fn scatter_particle<S: Simd, const D: usize, const K: usize>(
 
     let start = stencil.start[lane];
     for i in 0..K {
-        let plane = along_y * wx[i] + affine_x * (wx[i] * dx[i]) + impulse_x * gx[i];
+        let plane = along_y * x.w[i] + affine_x * (x.w[i] * x.d[i]) + impulse_x * x.g[i];
         if D == 2 {
             add_row(simd, tile, start + i * Tile::<D, K>::ROW, plane);
             continue;
         }
-        let (plane_affine, plane_impulse) = (affine_z * wx[i], impulse_z * wx[i]);
+        let (plane_affine, plane_impulse) = (affine_z * x.w[i], impulse_z * x.w[i]);
         for j in 0..K {
-            let row = plane * wz[j] + plane_affine * (wz[j] * dz[j]) + plane_impulse * gz[j];
+            let row = plane * z.w[j] + plane_affine * (z.w[j] * z.d[j]) + plane_impulse * z.g[j];
             add_row(
                 simd,
                 tile,

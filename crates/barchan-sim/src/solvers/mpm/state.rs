@@ -35,57 +35,22 @@ impl Mpm {
             material.push(p.material);
             case.push(p.case[lane]);
         }
-        let column = |name: &str, unit: &str, meaning: &str, components, tolerance, data| Column {
-            name: name.into(),
-            unit: unit.into(),
-            meaning: meaning.into(),
-            components,
-            data,
-            tolerance,
-        };
+        let pressure_is = "mean Cauchy stress, compression positive";
+        let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";
         out.columns = vec![
-            column(
-                "position",
-                "m",
-                "position",
-                3,
-                dx / 1024.0,
-                ColumnData::F32(position),
-            ),
-            column(
-                "velocity",
-                "m/s",
-                "velocity",
-                3,
-                1e-3,
-                ColumnData::F32(velocity),
-            ),
-            column("id", "1", "stable identity", 1, 0.0, ColumnData::U32(id)),
-            column(
+            Column::vector3("position", "m", "position", dx / 1024.0, position),
+            Column::vector3("velocity", "m/s", "velocity", 1e-3, velocity),
+            Column::exact("id", "1", "stable identity", 1, ColumnData::U32(id)),
+            Column::exact(
                 "material",
                 "1",
                 "index of the material",
                 1,
-                0.0,
                 ColumnData::U8(material),
             ),
-            column("mass", "kg", "mass", 1, 0.0, ColumnData::F32(mass)),
-            column(
-                "pressure",
-                "Pa",
-                "mean Cauchy stress, compression positive",
-                1,
-                1.0,
-                ColumnData::F32(pressure),
-            ),
-            column(
-                "plastic_case",
-                "1",
-                "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)",
-                1,
-                0.0,
-                ColumnData::U8(case),
-            ),
+            Column::scalar("mass", "kg", "mass", 0.0, mass),
+            Column::scalar("pressure", "Pa", pressure_is, 1.0, pressure),
+            Column::exact("plastic_case", "1", case_is, 1, ColumnData::U8(case)),
         ];
     }
 
@@ -105,31 +70,28 @@ impl Mpm {
             material.push(p.material);
             case.push(p.case[lane]);
         }
-        let exact = |name: &str, unit: &str, meaning: &str, components, data| Column {
-            name: name.into(),
-            unit: unit.into(),
-            meaning: meaning.into(),
-            components,
-            data,
-            tolerance: 0.0,
-        };
         out.columns = floats
             .into_iter()
             .zip(FLOAT_COLUMNS)
             .map(|(data, (name, components, unit, meaning))| {
-                exact(name, unit, meaning, components, ColumnData::F32(data))
+                Column::exact(name, unit, meaning, components, ColumnData::F32(data))
             })
             .collect();
-        out.columns
-            .push(exact("id", "1", "stable identity", 1, ColumnData::U32(id)));
-        out.columns.push(exact(
+        out.columns.push(Column::exact(
+            "id",
+            "1",
+            "stable identity",
+            1,
+            ColumnData::U32(id),
+        ));
+        out.columns.push(Column::exact(
             "material",
             "1",
             "index of the material",
             1,
             ColumnData::U8(material),
         ));
-        out.columns.push(exact(
+        out.columns.push(Column::exact(
             "plastic_case",
             "1",
             "last projection",

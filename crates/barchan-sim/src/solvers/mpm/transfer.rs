@@ -89,14 +89,14 @@ impl<const K: usize> Stencil<K> {
         stencil
     }
 
-    /// Weights, derivatives and distances x_i − x_p [cells] of one particle along an axis.
+    /// Weights, derivatives and distances x_i − x_p [cells] of one particle along x, y, z.
     #[inline(always)]
-    pub fn axis(&self, axis: usize, lane: usize) -> AxisWeights<K> {
-        AxisWeights {
+    pub fn axes(&self, lane: usize) -> [AxisWeights<K>; 3] {
+        std::array::from_fn(|axis| AxisWeights {
             w: std::array::from_fn(|k| self.w[axis][k][lane]),
             g: std::array::from_fn(|k| self.g[axis][k][lane]),
             d: std::array::from_fn(|k| k as f32 - self.f[axis][lane]),
-        }
+        })
     }
 }
 
