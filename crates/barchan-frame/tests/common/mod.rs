@@ -28,7 +28,7 @@ pub fn manifest() -> Manifest {
         }],
         colliders: vec!["floor".into()],
         created_by: "barchan 0.1.0".into(),
-        ..Manifest::default()..Manifest::default()
+        ..Manifest::default()
     }
 }
 
