@@ -7,13 +7,15 @@ use crate::files::{self, PARTIAL};
 use crate::manifest::{FORMAT_VERSION, Manifest};
 use crate::node::{self, FrameInfo, Kind, Node};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Checkpoints that are kept; older ones go when a new one is complete.
 pub const CHECKPOINTS_KEPT: usize = 2;
 
+/// File that the writing process holds a lock on.
+const LOCK: &str = ".lock";
 const MANIFEST: &str = "manifest.json";
 const SCENE: &str = "scene.toml";
 const GROUP: &str = "zarr.json";
@@ -77,6 +79,24 @@ impl ResultDirectory {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Claims the directory for one writer, until the file is closed; the system releases it when a process is killed.
+    ///
+    /// # Errors
+    /// [`CacheError::InUse`] when another process writes to it.
+    pub fn lock(&self) -> Result<File, CacheError> {
+        let path = self.path.join(LOCK);
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|e| CacheError::io("write", &path, e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(CacheError::InUse(self.path.clone())),
+            Err(TryLockError::Error(e)) => Err(CacheError::io("lock", &path, e)),
+        }
     }
 
     /// What was simulated.

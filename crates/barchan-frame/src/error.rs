@@ -28,6 +28,9 @@ pub enum CacheError {
         /// What is in it.
         holds: String,
     },
+    /// Another process writes to the directory.
+    #[error("another run is writing to {}; wait for it or stop it, or choose another directory with -o", .0.display())]
+    InUse(PathBuf),
     /// The result was written by a newer version.
     #[error(
         "{} has format version {found}, and this program reads versions up to {known}; update barchan",

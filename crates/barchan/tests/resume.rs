@@ -289,3 +289,77 @@ fn a_full_disk_keeps_the_last_good_frame() {
     );
     assert_eq!(place.digest(&go_on), whole);
 }
+
+#[test]
+fn a_second_writer_is_refused_and_the_first_unharmed() {
+    let place = Place::new();
+    let alone = place.digest(&run_into("alone"));
+    let first = spawn(&place, &run_into("shared"));
+    wait_for(&place.path("shared/frames/000001"));
+    let second = place.run(&["run", "shared", "--resume"]);
+    assert_eq!(second.code, Some(2), "{second:?}");
+    assert!(
+        second.message().contains("another run is writing to"),
+        "{second:?}"
+    );
+    let first = Outcome::of(first.wait_with_output().unwrap());
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert_eq!(first.json()["digest"], alone.as_str());
+}
+
+#[test]
+fn a_changed_scene_in_the_result_is_not_gone_on_with() {
+    let place = Place::new();
+    place.json(&["run", "block.toml", "-o", "result", "--json"]);
+    let path = place.path("result/scene.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("dry sand", "gravel")).unwrap();
+    let outcome = place.run(&["run", "result", "--resume", "--frames", "12"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(
+        outcome
+            .message()
+            .contains("was changed since the run began"),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn a_result_knows_where_its_meshes_are() {
+    let place = Place::new();
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    place.write(
+        "wedge.obj",
+        &format!("{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"),
+    );
+    let mesh = "\n[[collider]]\nname = \"wedge\"\nshape = { mesh = { file = \"wedge.obj\", scale = 0.1 } }\n";
+    place.write("meshed.toml", &format!("{}{mesh}", common::SCENE));
+    let whole = place.digest(&[
+        "run",
+        "meshed.toml",
+        "-o",
+        "whole",
+        "--frames",
+        "8",
+        "--json",
+    ]);
+    place.json(&[
+        "run",
+        "meshed.toml",
+        "-o",
+        "part",
+        "--frames",
+        "4",
+        "--json",
+    ]);
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    let mut resume = place.command(&["run", "../part", "--resume", "--frames", "8", "--json"]);
+    let resumed = Outcome::of(
+        resume
+            .current_dir(place.path("elsewhere"))
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert_eq!(resumed.json()["digest"], whole.as_str());
+}

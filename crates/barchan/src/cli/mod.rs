@@ -101,6 +101,7 @@ impl From<CacheError> for Failure {
             | CacheError::NotAResult { .. }
             | CacheError::Occupied { .. }
             | CacheError::NewerFormat { .. }
+            | CacheError::InUse(_)
             | CacheError::NoFrame { .. } => 2,
             _ => 1,
         };

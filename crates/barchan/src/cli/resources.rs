@@ -21,6 +21,8 @@ pub struct Estimate {
     pub available: u64,
     /// Disk [bytes].
     pub disk: u64,
+    /// Space dimensions of the scene.
+    dimensions: usize,
 }
 
 impl Estimate {
@@ -35,6 +37,7 @@ impl Estimate {
             memory: solvers::memory_estimate(scene, particles),
             available: available_memory(),
             disk: per_particle.saturating_mul(particles as u64),
+            dimensions: scene.dimensions.count(),
         }
     }
 
@@ -48,8 +51,9 @@ impl Estimate {
         if self.fits() {
             return Ok(());
         }
-        // Memory goes with the number of cells, that is with the cube of the scale.
-        let scale = (self.available as f64 / self.memory as f64).cbrt() * 0.95;
+        // Memory goes with the number of cells.
+        let ratio = self.available as f64 / self.memory as f64;
+        let scale = ratio.powf(1.0 / self.dimensions as f64) * 0.95;
         Err(Failure::call(
             format_args!(
                 "the scene needs about {} of memory ({} particles), and this machine has {} free",
@@ -57,7 +61,7 @@ impl Estimate {
                 output::grouped(self.particles as u64),
                 output::bytes(self.available),
             ),
-            format_args!("make it coarser: --scale {scale:.2}, or a larger solver.dx in the scene"),
+            format_args!("make it coarser: --scale {scale:.3}, or a larger solver.dx in the scene"),
         ))
     }
 

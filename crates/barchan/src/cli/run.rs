@@ -6,10 +6,11 @@ use super::scene::{Loaded, SceneArguments};
 use super::summary::Summary;
 use super::{Failure, output};
 use barchan::final_check::check_final;
-use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory};
+use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ impl Run {
 struct Session {
     scene: Scene,
     directory: ResultDirectory,
+    /// Held for as long as this run writes.
+    _lock: File,
     simulation: Simulation,
     resumed_from: Option<u32>,
     last_checkpoint: Instant,
@@ -94,6 +97,7 @@ impl Session {
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
         let mut session = Self {
             scene,
+            _lock: directory.lock()?,
             directory,
             simulation,
             resumed_from: None,
@@ -108,6 +112,7 @@ impl Session {
     fn resume(arguments: &Run) -> Result<Self, Failure> {
         let (loaded, path) = scene_to_resume(arguments)?;
         let mut directory = ResultDirectory::open(&path)?;
+        let lock = directory.lock()?;
         let Loaded {
             scene,
             directory: base,
@@ -135,6 +140,7 @@ impl Session {
         let mut session = Self {
             scene,
             directory,
+            _lock: lock,
             simulation,
             resumed_from: checkpoint.as_ref().map(|c| c.index),
             last_checkpoint: Instant::now(),
@@ -277,6 +283,15 @@ fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), 
         })
     };
     let begun = directory.scene_document()?;
+    if document_digest(&begun) != directory.manifest().scene_digest {
+        return Err(Failure::call(
+            format_args!(
+                "{}/scene.toml was changed since the run began",
+                directory.path().display()
+            ),
+            "restore it, or simulate the changed scene into another directory with -o",
+        ));
+    }
     match (without_frames(&begun), without_frames(&scene.document)) {
         (Ok(begun), Ok(wanted)) if begun == wanted => Ok(()),
         _ => Err(Failure::call(
@@ -299,7 +314,8 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         name: m.name.clone(),
         density: m.density,
     });
-    let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+    // A scene given by its bare name has the empty path as its directory.
+    let base = std::path::absolute(Path::new(".").join(base)).unwrap_or_else(|_| base.to_owned());
     Manifest {
         scene: scene.name.clone(),
         description: scene.description.clone(),

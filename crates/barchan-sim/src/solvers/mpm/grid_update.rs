@@ -34,27 +34,21 @@ pub fn update_block(
         params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
     let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
     let (centre, radius) = (corner + half, half * 1.733 + params.dx);
-    // Which bodies can touch a node of this block; more than 64 bodies: all of them.
-    let mut near = 0u64;
-    for (b, body) in params.colliders.list.iter().enumerate() {
-        if b >= 64 || body.may_touch(centre, radius) {
-            near |= 1 << b.min(63);
-        }
-    }
+    // Most blocks around the sand are empty: bodies are looked for at the first node with mass.
+    let mut near = None;
     for (n, node) in nodes.chunks_exact_mut(NODE).enumerate() {
         let mass = node[3];
         if mass <= 0.0 {
             continue;
         }
         let mut v = Vec3::new(node[0], node[1], node[2]) / mass + kick;
-        if near != 0 {
+        let near = near.get_or_insert_with(|| NearBodies::of(params.colliders, centre, radius));
+        if near.count > 0 {
             let n = n as i32;
             let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
             let position = corner + cell * params.dx;
-            for (b, body) in params.colliders.list.iter().enumerate() {
-                if near & (1 << b.min(63)) == 0 {
-                    continue;
-                }
+            for b in near.indices(params.colliders.list.len()) {
+                let body = &params.colliders.list[b];
                 let change = collide(body, position, v, params.dt);
                 if change != Vec3::ZERO {
                     v += change;
@@ -63,6 +57,46 @@ pub fn update_block(
             }
         }
         (node[0], node[1], node[2]) = (v.x, v.y, v.z);
+    }
+}
+
+/// The bodies that can touch a node of a block, in scene order, without allocation.
+struct NearBodies {
+    count: usize,
+    first: [u32; Self::ROOM],
+}
+
+impl NearBodies {
+    const ROOM: usize = 16;
+
+    fn of(colliders: &Colliders, centre: Vec3, radius: f32) -> Self {
+        let mut near = Self {
+            count: 0,
+            first: [0; Self::ROOM],
+        };
+        for (b, _) in colliders
+            .list
+            .iter()
+            .enumerate()
+            .filter(|(_, body)| body.may_touch(centre, radius))
+        {
+            near.add(b);
+        }
+        near
+    }
+
+    fn add(&mut self, body: usize) {
+        if let Some(slot) = self.first.get_mut(self.count) {
+            *slot = body as u32;
+        }
+        self.count += 1;
+    }
+
+    /// Those that were added; all bodies of the scene when there was no room for them.
+    fn indices(&self, all: usize) -> impl Iterator<Item = usize> {
+        let crowded = self.count > Self::ROOM;
+        let count = if crowded { all } else { self.count };
+        (0..count).map(move |i| if crowded { i } else { self.first[i] as usize })
     }
 }
 
