@@ -209,3 +209,14 @@ fn a_scene_larger_than_the_machine() {
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.message().contains("of memory"), "{outcome:?}");
 }
+
+#[test]
+fn sand_beyond_the_addressable_grid() {
+    let place = Place::new();
+    let shape = "fill.block.shape={box={min=[5e5,0,0],max=[500000.5,0.5,0.5]}}";
+    refused(
+        &place,
+        &["run", "block.toml", "--set", shape],
+        &["left the addressable grid", "domain"],
+    );
+}

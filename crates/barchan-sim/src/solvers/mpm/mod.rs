@@ -321,6 +321,16 @@ impl Mpm {
 
 impl Solver for Mpm {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
+        if let Some(i) = batch
+            .position
+            .iter()
+            .position(|p| !self.cells.can_address(*p))
+        {
+            return Err(SolverError::OutOfRange {
+                id: batch.first_id + i as u32,
+                position: batch.position[i],
+            });
+        }
         let first = self.packets.len();
         particles::packets_from(batch, &mut self.packets);
         if self.spec.transfer != Transfer::Apic {

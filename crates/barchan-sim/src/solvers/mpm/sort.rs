@@ -37,6 +37,14 @@ pub struct CellFrame {
     pub flat: bool,
 }
 
+impl CellFrame {
+    /// Whether a position [m] lies within the cells that block coordinates reach, with room for the stencil.
+    pub fn can_address(&self, position: glam::Vec3) -> bool {
+        let cells = (position - glam::Vec3::from(self.origin)) * self.inv_dx;
+        cells.abs().max_element() < ((MAX_BLOCK - 2) * BLOCK) as f32
+    }
+}
+
 /// Scratch of the sort; keeps its memory.
 #[derive(Debug, Default)]
 pub struct Sorter {
