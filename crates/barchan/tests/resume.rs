@@ -363,3 +363,19 @@ fn a_result_knows_where_its_meshes_are() {
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert_eq!(resumed.json()["digest"], whole.as_str());
 }
+
+#[test]
+fn missing_frames_are_simulated_again() {
+    let place = Place::new();
+    let whole = place.digest(&["run", "block.toml", "-o", "result", "--json"]);
+    let before = contents(&place.path("result/frames"));
+    for lost in ["result/frames/000008", "result/frames/000003"] {
+        fs::remove_dir_all(place.path(lost)).unwrap();
+        assert_eq!(
+            place.digest(&["run", "result", "--resume", "--json"]),
+            whole,
+            "{lost}"
+        );
+        assert_eq!(contents(&place.path("result/frames")), before, "{lost}");
+    }
+}

@@ -6,7 +6,7 @@ use super::scene::{Loaded, SceneArguments};
 use super::summary::Summary;
 use super::{Failure, output};
 use barchan::final_check::check_final;
-use barchan::frame::{Manifest, ManifestMaterial, ResultDirectory, document_digest};
+use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
@@ -120,13 +120,13 @@ impl Session {
         refuse_other_scene(&directory, &scene)?;
         Estimate::of(&scene).refuse_too_large()?;
 
-        let checkpoint = directory.latest_checkpoint()?;
+        let checkpoint = usable_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
         if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
             && used != newest
         {
             output::note(format_args!(
-                "warning: checkpoint {newest} cannot be read; going on from checkpoint {used}"
+                "warning: checkpoint {newest} is damaged or frames before it are missing; going on from checkpoint {used}"
             ));
         }
         let simulation = match &checkpoint {
@@ -246,6 +246,28 @@ impl Session {
             self.directory.path().display()
         ));
     }
+}
+
+/// The newest readable checkpoint that all frames lead up to; a missing frame is simulated again.
+fn usable_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, Failure> {
+    let frames = directory.frames()?;
+    let unbroken = frames
+        .iter()
+        .zip(0..)
+        .take_while(|(frame, i)| **frame == *i)
+        .count() as u32;
+    let newest = directory.latest_checkpoint()?;
+    if newest.as_ref().is_none_or(|c| c.index < unbroken) {
+        return Ok(newest);
+    }
+    let earlier = directory
+        .checkpoints()?
+        .into_iter()
+        .rev()
+        .filter(|i| *i < unbroken);
+    Ok(earlier
+        .filter_map(|i| directory.read_checkpoint(i).ok())
+        .next())
 }
 
 /// The scene that `--resume` is about, and the result directory.
