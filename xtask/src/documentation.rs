@@ -118,6 +118,39 @@ fn keys(bibliography: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// The lines of rustdoc's short messages that matter. Units and citations stand in square brackets, which rustdoc takes for
+/// links; a real link has backticks inside.
+pub fn rustdoc_problems(root: &Path, messages: &str) -> Vec<String> {
+    let located = messages
+        .lines()
+        .filter(|line| line.contains(": warning: ") || line.contains(": error"));
+    located
+        .filter(|line| !is_plain_bracket(root, line))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn is_plain_bracket(root: &Path, message: &str) -> bool {
+    let Some((place, rest)) = message.split_once(": warning: unresolved link to `") else {
+        return false;
+    };
+    let target = rest.split('`').next().unwrap_or_default();
+    let mut parts = place.split(':');
+    let (file, number) = (
+        parts.next(),
+        parts.next().and_then(|n| n.parse::<usize>().ok()),
+    );
+    let (Some(file), Some(number)) = (file, number) else {
+        return false;
+    };
+    let text = fs::read_to_string(root.join(file)).unwrap_or_default();
+    let line = text
+        .lines()
+        .nth(number.saturating_sub(1))
+        .unwrap_or_default();
+    line.contains(&format!("[{target}]")) && !line.contains(&format!("[{target}]("))
+}
+
 /// Text files of the repository, in a fixed order.
 fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries: io::Result<Vec<_>> = fs::read_dir(directory)?.collect();
@@ -184,6 +217,24 @@ mod tests {
         }
         let text = format!("[Klar] and [{}]", "Bk17a");
         assert_eq!(citations(&text).collect::<Vec<_>>(), ["Bk17a"]);
+    }
+
+    #[test]
+    fn links_of_rustdoc_are_told_from_units() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // The lines below, by number.
+        let source = include_str!("documentation.rs");
+        let number = |mark: &str| 1 + source.lines().position(|l| l.contains(mark)).unwrap();
+        let unit = number("a length in [metre] units"); // a length in [metre] units
+        let link = number("a link to [`metre`] here"); // a link to [`metre`] here
+        let message = |line: usize| {
+            format!("src/documentation.rs:{line}:9: warning: unresolved link to `metre`")
+        };
+        assert!(rustdoc_problems(root, &message(unit)).is_empty());
+        assert_eq!(rustdoc_problems(root, &message(link)).len(), 1);
+        let other = "src/a.rs:1:1: warning: this URL is not a hyperlink";
+        assert_eq!(rustdoc_problems(root, other).len(), 1);
+        assert!(rustdoc_problems(root, "warning: `x` (lib doc) generated 2 warnings").is_empty());
     }
 
     #[test]

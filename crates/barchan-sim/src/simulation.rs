@@ -5,7 +5,7 @@
 //!                                  │ emit · choose a step · pose the bodies · solver step · remove
 //! ```
 //!
-//! All that decides how a run goes on is in the solver's state and in [`State`]; both are in the checkpoint bit by bit, so
+//! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
 mod record;

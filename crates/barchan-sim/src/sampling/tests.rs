@@ -433,6 +433,7 @@ fn estimates_count_fills_and_emitters() {
         frame_rate: 24.0,
         seed: 0,
         domain: None::<Bounds>,
+        periodic: [false; 3],
         gravity: Default::default(),
         materials: vec![sand.clone(), sand.clone(), sand],
         fills: vec![fill(unit_cube(), Sampling::Poisson)],
