@@ -1,4 +1,5 @@
 //! Kernels and transfers: moments, conservation, dissipation and stability, catalogue cases A1–A5.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

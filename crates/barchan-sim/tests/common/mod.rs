@@ -1,5 +1,6 @@
 //! Helpers of the transfer and elasticity tests: a random stream, the twin in f64, and the solver under test.
 #![allow(dead_code, reason = "each test file uses its own part of the helpers")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 pub mod real;
 pub mod twin;

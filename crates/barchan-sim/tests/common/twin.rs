@@ -104,8 +104,8 @@ impl<const D: usize, const K: usize> Lattice<D, K> {
 
     fn index(&self, node: [i64; 3]) -> usize {
         let mut index = 0;
-        for axis in 0..3 {
-            let mut n = node[axis] - self.low[axis];
+        for (axis, at) in node.into_iter().enumerate() {
+            let mut n = at - self.low[axis];
             if self.periodic[axis] {
                 n = n.rem_euclid(self.count[axis]);
             }
