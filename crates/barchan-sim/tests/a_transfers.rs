@@ -1,8 +1,6 @@
 //! Kernels and transfers: moments, conservation, dissipation and stability, catalogue cases A1–A5.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod common;
 
 use barchan_scene::{

@@ -1,8 +1,6 @@
 //! Elasticity and kinematics: free flight, rigid motion, Hencky's law, bars and columns, catalogue cases B1–B6.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod common;
 
 use barchan_scene::{
