@@ -264,7 +264,8 @@ struct Slab {
     cone: &'static str,
     degrees: f64,
     sampling: &'static str,
-    elastic_cfl: f64,
+    /// Time in which the tilt comes on [s].
+    tilt: f64,
 }
 
 impl Slab {
@@ -298,7 +299,6 @@ gravity = {}
 domain = {{ min = [0, -1, 0], max = [{side}, 3, {side}] }}
 [solver]
 dx = {SLAB_DX}
-elastic_cfl = {}
 [materials.sand]
 law = "sand"
 density = {SLAB_DENSITY}
@@ -316,14 +316,26 @@ shape = {{ half_space = {{ point = [0, 1e-4, 0], normal = [0, 1, 0] }} }}
 boundary = "sticky"
 "#,
             self.dimensions,
-            tilted(self.degrees),
-            self.elastic_cfl,
+            self.gravity(),
             self.friction_angle,
             self.cone,
             self.sampling
         ));
         scene.periodic = [true, false, self.dimensions == 3];
         scene
+    }
+
+    /// The part along the slope comes on smoothly.
+    fn gravity(&self) -> String {
+        let end = tilted(self.degrees);
+        if self.tilt == 0.0 {
+            return end;
+        }
+        let normal = -G * self.degrees.to_radians().cos();
+        format!(
+            r#"{{ interpolation = "smooth", keyframes = [{{ time = 0, value = [0, {normal}, 0] }}, {{ time = {}, value = {end} }}] }}"#,
+            self.tilt
+        )
     }
 
     /// At rest under the pressure of its own weight, the same in all directions.
@@ -412,31 +424,27 @@ fn assert_flows(slab: &Slab) {
     assert_eq!(run.particles(), count, "nothing leaves a periodic domain");
 }
 
-/// The tilt comes at once, and sand that does not yield then swings about its new shape, hardly damped; sand that flows
-/// gains a momentum that grows with time.
+/// The tilt comes on over several swings of the layer, which then hardly swings and hardly yields; sand that flows gains speed.
 fn assert_rests(slab: &Slab) {
     assert!(slab.acceleration() < 0.0);
-    let mut run = slab.start();
-    let mut momentum = 0.0;
-    for _ in 0..24 {
-        advance(&mut run, 1);
-        momentum += mean_velocity(&particles(&mut run)).x / 24.0;
-    }
-    let fastest = mean_velocity(&particles(&mut run)).x.abs();
+    let fastest = speed_after_tilt(slab);
     println!(
-        "D4 {}D {} {}° at {}° rests: {momentum:.1e} m/s on average, {fastest:.1e} at last",
-        slab.dimensions, slab.cone, slab.friction_angle, slab.degrees
+        "D4 {}D {} {} {}° at {}° rests: {fastest:.1e} m/s half a second after the tilt",
+        slab.dimensions, slab.cone, slab.sampling, slab.friction_angle, slab.degrees
     );
-    // The static shear ρ g sin θ H²/2μ of the top swings with the period 4H/√(μ/ρ).
-    let shear = SLAB_YOUNG / (2.0 * (1.0 + SLAB_POISSON));
-    let height = 20.0 * SLAB_DX;
-    let amplitude =
-        SLAB_DENSITY * G * slab.degrees.to_radians().sin() * height * height / (2.0 * shear);
-    let frequency = std::f64::consts::FRAC_PI_2 / height * (shear / SLAB_DENSITY).sqrt();
-    assert!(fastest < amplitude * frequency, "{fastest} m/s");
-    assert!(momentum.abs() < 0.05, "{momentum} m/s");
-    // The slowest flow of these tests goes at 0.75 · 1.2 m/s by then, on average at half of that.
-    assert!(amplitude * frequency < 0.3);
+    assert!(fastest < 0.02, "{fastest} m/s");
+}
+
+/// Largest mean speed along the slope [m/s] in half a second after a tilt that took a second.
+fn speed_after_tilt(slab: &Slab) -> f64 {
+    let mut run = Slab { tilt: 1.0, ..*slab }.start();
+    advance(&mut run, SLAB_RATE as u32);
+    let mut fastest = 0.0f64;
+    for _ in 0..SLAB_RATE as u32 / 2 {
+        advance(&mut run, 1);
+        fastest = fastest.max(mean_velocity(&particles(&mut run)).x.abs());
+    }
+    fastest
 }
 
 /// A slab on the lattice, with the paper's cone.
@@ -446,7 +454,7 @@ const SLAB: Slab = Slab {
     cone: "triaxial",
     degrees: 35.0,
     sampling: "lattice",
-    elastic_cfl: 0.6,
+    tilt: 0.0,
 };
 
 #[test]
@@ -458,29 +466,21 @@ fn d4_a_slab_on_a_rough_incline_accelerates_as_derived() {
 #[test]
 fn d4_a_slab_rests_below_the_angle_of_flow_and_with_more_friction() {
     // θ_flow is 29.6° for 25°, and 39.3° for 35°: the negative control of the test above.
-    assert_rests(&Slab {
-        degrees: 27.0,
-        ..SLAB
-    });
-    assert_rests(&Slab {
-        friction_angle: 35.0,
-        elastic_cfl: 0.3,
-        ..SLAB
-    });
-}
-
-#[test]
-#[ignore = "known limit: scatter of the particle stresses lowers τ/p in slow shear by 5–20 %, and these slabs flow"]
-fn d4_a_disturbed_slab_rests_below_the_angle_of_flow() {
-    assert_rests(&Slab {
-        degrees: 27.0,
-        sampling: "poisson",
-        ..SLAB
-    });
-    assert_rests(&Slab {
-        friction_angle: 35.0,
-        ..SLAB
-    });
+    for sampling in ["lattice", "poisson"] {
+        assert_rests(&Slab {
+            degrees: 27.0,
+            sampling,
+            ..SLAB
+        });
+        assert_rests(&Slab {
+            friction_angle: 35.0,
+            sampling,
+            ..SLAB
+        });
+        // And the control of this one.
+        let flows = speed_after_tilt(&Slab { sampling, ..SLAB });
+        assert!(flows > 0.2, "{flows} m/s");
+    }
 }
 
 #[test]
