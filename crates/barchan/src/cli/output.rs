@@ -1,11 +1,20 @@
-//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic.
+//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic; a full
+//! disk is one.
 
+use super::Failure;
+use barchan::scene::numbers::rounded;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 /// One line on standard output: what was asked for.
-pub fn say(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::work(format_args!(
+            "could not write to standard output: {error}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// One line on standard error: about the work.
@@ -13,14 +22,26 @@ pub fn note(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// A warning, where there is one.
+pub fn warn(warning: Option<&str>) {
+    if let Some(warning) = warning {
+        note(format_args!("warning: {warning}"));
+    }
+}
+
 /// The last line on standard output with `--json`: one object.
-pub fn say_json(value: &impl serde::Serialize) {
+pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {
         Ok(text) => say(format_args!("{text}")),
-        Err(error) => note(format_args!(
+        Err(error) => Err(Failure::work(format_args!(
             "the result cannot be written as JSON: {error}"
-        )),
+        ))),
     }
+}
+
+/// A measured or computed number: six digits at most.
+pub fn number(value: f64) -> String {
+    rounded(value, 6)
 }
 
 /// Bytes in the unit that suits them.

@@ -39,7 +39,7 @@ pub struct Run {
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Run {
@@ -57,10 +57,11 @@ impl Run {
         let stop = StopRequest::listen(self.json)?;
         session.advance(&stop, self.json)?;
         let summary = session.summarise(clock)?;
-        summary.show(self.json);
         if summary.finished {
             summary.keep(session.directory.path());
-        } else {
+        }
+        summary.show(self.json)?;
+        if !summary.finished {
             session.say_how_to_resume(summary.frames);
         }
         Ok(summary.exit_code())
@@ -91,7 +92,8 @@ impl Session {
         let path = arguments.default_output(&scene);
         let estimate = Estimate::of(&scene);
         estimate.refuse_too_large()?;
-        let simulation = Simulation::new(&scene)?;
+        let mut simulation = Simulation::new(&scene)?;
+        output::warn(simulation.forecast()?.warning.as_deref());
         estimate.warn_small_disk(&path);
         let manifest = manifest(&scene, &directory);
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
@@ -235,7 +237,7 @@ impl Session {
                 self.directory.path().display()
             ));
         }
-        summary.show(json);
+        summary.show(json)?;
         Ok(summary.exit_code())
     }
 
@@ -272,7 +274,7 @@ fn usable_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, 
 
 /// The scene that `--resume` is about, and the result directory.
 fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
-    let given = Path::new(&arguments.scene.scene);
+    let given = arguments.scene.scene.as_path();
     if !given.join("manifest.json").is_file() {
         let loaded = arguments.scene.load()?;
         let path = arguments.default_output(&loaded.scene);
