@@ -5,11 +5,13 @@ mod info;
 mod measure;
 mod output;
 mod progress;
+mod repair;
 mod resources;
 mod run;
 mod scene;
 mod scenes;
 mod schema;
+mod stop;
 mod summary;
 
 use barchan::frame::CacheError;
