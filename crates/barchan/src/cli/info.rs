@@ -50,8 +50,8 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     line(
         "frames",
         format!(
-            "0 to {} of {} ({} s), {}",
-            last.map_or("none".into(), |f| f.index.to_string()),
+            "{} of {} ({} s), {}",
+            last.map_or("none".into(), |f| format!("0 to {}", f.index)),
             manifest.frames,
             output::number(last.map_or(0.0, |f| f.time_s)),
             if info.complete {
@@ -69,15 +69,22 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     line("columns", columns.join(", "))?;
-    if let Some(checkpoint) = &info.checkpoint {
-        line("checkpoint", format!("frame {}", checkpoint.index))?;
-    }
+    let can_go_on = match &info.checkpoint {
+        Some(checkpoint) => {
+            line("checkpoint", format!("frame {}", checkpoint.index))?;
+            true
+        }
+        None => {
+            line("checkpoint", "none".into())?;
+            last.is_none_or(|f| f.index == 0)
+        }
+    };
     if let Some(digest) = &info.digest {
         line("digest", digest.clone())?;
     }
     line("size", output::bytes(info.bytes))?;
     line("written by", manifest.created_by.clone())?;
-    if !info.complete && info.damage.is_empty() {
+    if !info.complete && info.damage.is_empty() && can_go_on {
         let path = info.path.display();
         output::say(format_args!("go on with: barchan run {path} --resume"))?;
     }

@@ -8,17 +8,18 @@ use barchan::scene::Scene;
 use barchan::sim::simulation::{Control, Simulation};
 use rayon::prelude::*;
 
-/// Makes the frames from 0 to `last` whole. The others stay as they are: interrupted, nothing is lost.
+/// Makes the frames from 0 to `up_to` whole; tells whether there was anything to do. Whole frames stay as they are:
+/// interrupted, nothing is lost.
 pub fn frames_up_to(
     directory: &ResultDirectory,
     scene: &Scene,
-    last: u32,
+    up_to: u32,
     stop: &StopRequest,
     quiet: bool,
-) -> Result<(), Failure> {
-    let broken = broken_frames(directory, last)?;
+) -> Result<bool, Failure> {
+    let broken = broken_frames(directory, up_to, stop)?;
     let (Some(&first), Some(&last)) = (broken.first(), broken.last()) else {
-        return Ok(());
+        return Ok(false);
     };
     let mut simulation = state_before(directory, scene, first)?;
     output::note(format_args!(
@@ -34,7 +35,9 @@ pub fn frames_up_to(
             directory.write_frame(&frame)?;
         }
         if simulation.frame() >= last {
-            return Ok(());
+            drop(reporter);
+            output::note(format_args!("all frames up to {up_to} are whole again"));
+            return Ok(true);
         }
         let end = simulation.advance_frame(&mut |progress| {
             reporter.step(progress);
@@ -50,14 +53,22 @@ pub fn frames_up_to(
 }
 
 /// Numbers of the frames up to `last` that are not there as they were written.
-fn broken_frames(directory: &ResultDirectory, last: u32) -> Result<Vec<u32>, Failure> {
-    let state = |index| match directory.verify_frame(index) {
-        Ok(()) => Ok(None),
-        Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(Some(index)),
-        Err(error) => Err(error),
+fn broken_frames(
+    directory: &ResultDirectory,
+    last: u32,
+    stop: &StopRequest,
+) -> Result<Vec<u32>, Failure> {
+    let state = |index| {
+        if stop.is_requested() {
+            return Err(stopped(directory));
+        }
+        match directory.verify_frame(index) {
+            Ok(()) => Ok(None),
+            Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(Some(index)),
+            Err(error) => Err(error.into()),
+        }
     };
-    let states: Result<Vec<Option<u32>>, CacheError> =
-        (0..=last).into_par_iter().map(state).collect();
+    let states: Result<Vec<Option<u32>>, Failure> = (0..=last).into_par_iter().map(state).collect();
     Ok(states?.into_iter().flatten().collect())
 }
 
@@ -80,7 +91,7 @@ fn state_before(
 
 fn stopped(directory: &ResultDirectory) -> Failure {
     Failure::work(format_args!(
-        "stopped before all damaged frames were simulated again; go on with: barchan run {} --resume",
+        "stopped while the frames were being checked and repaired; go on with: barchan run {} --resume",
         directory.path().display()
     ))
 }

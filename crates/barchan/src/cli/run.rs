@@ -80,6 +80,8 @@ struct Session {
     _lock: File,
     simulation: Simulation,
     resumed_from: Option<u32>,
+    /// Whether frames that were missing or damaged have been simulated again.
+    repaired: bool,
     last_checkpoint: Instant,
     writing: Duration,
 }
@@ -102,6 +104,7 @@ impl Session {
             directory,
             simulation,
             resumed_from: None,
+            repaired: false,
             last_checkpoint: Instant::now(),
             writing: Duration::ZERO,
         };
@@ -131,9 +134,10 @@ impl Session {
                 "warning: checkpoint {newest} is damaged; going on from checkpoint {used}"
             ));
         }
-        if let Some(checkpoint) = &checkpoint {
-            repair::frames_up_to(&directory, &scene, checkpoint.index, stop, arguments.json)?;
-        }
+        let repaired = match &checkpoint {
+            Some(c) => repair::frames_up_to(&directory, &scene, c.index, stop, arguments.json)?,
+            None => false,
+        };
         let simulation = match &checkpoint {
             Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
             None => Simulation::new(&scene)?,
@@ -148,6 +152,7 @@ impl Session {
             _lock: lock,
             simulation,
             resumed_from: checkpoint.as_ref().map(|c| c.index),
+            repaired,
             last_checkpoint: Instant::now(),
             writing: Duration::ZERO,
         };
@@ -234,7 +239,7 @@ impl Session {
         let fresh = self.summarise(Instant::now())?;
         let kept = Summary::kept_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
         let summary = kept.unwrap_or(fresh);
-        if !json {
+        if !json && !self.repaired {
             output::note(format_args!(
                 "nothing to do: {} is complete; simulate more frames with --frames",
                 self.directory.path().display()
