@@ -46,7 +46,7 @@ pub fn number(value: f64) -> String {
 
 /// Bytes in the unit that suits them.
 pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut value = count as f64;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {
@@ -88,7 +88,7 @@ mod tests {
     fn quantities_read_well() {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1 234 567");
