@@ -35,40 +35,39 @@ impl ResultDirectory {
     /// filled in.
     ///
     /// # Errors
-    /// [`CacheError::Occupied`] when the directory holds anything, and failures to write.
+    /// [`CacheError::Occupied`] when the directory holds anything, [`CacheError::Unwritable`] and other failures to
+    /// write.
     pub fn create(
         path: &Path,
         manifest: &Manifest,
         scene_document: &str,
     ) -> Result<Self, CacheError> {
-        let existed = path.exists();
-        if existed {
-            refuse_occupied(path)?;
+        if path.exists() {
+            refuse_occupied(path).map_err(|e| e.unwritable(path))?;
         }
         let result = Self {
             path: path.to_owned(),
             manifest: complete(manifest, scene_document),
         };
+        let missing: Vec<&Path> = path.ancestors().take_while(|p| !p.exists()).collect();
         if let Err(error) = result.write_skeleton(scene_document) {
-            remove_skeleton(path, existed);
-            return Err(error);
+            remove_skeleton(path, &missing);
+            return Err(error.unwritable(path));
         }
         Ok(result)
     }
 
-    /// Opens a result.
+    /// Opens a result. One without its folder of checkpoints can still be read.
     ///
     /// # Errors
-    /// A missing or foreign directory, a broken manifest, a format newer than [`FORMAT_VERSION`].
+    /// A missing or foreign directory, a broken manifest, a format newer than [`FORMAT_VERSION`], no folder of frames.
     pub fn open(path: &Path) -> Result<Self, CacheError> {
         let manifest = read_manifest(path)?;
-        for kind in [Kind::Frame, Kind::Checkpoint] {
-            if !path.join(kind.folder()).is_dir() {
-                return Err(CacheError::NotAResult {
-                    path: path.to_owned(),
-                    reason: format!("it has no `{}` directory", kind.folder()),
-                });
-            }
+        if !path.join(Kind::Frame.folder()).is_dir() {
+            return Err(CacheError::LostFrames {
+                path: path.to_owned(),
+                scene: manifest.scene,
+            });
         }
         Ok(Self {
             path: path.to_owned(),
@@ -84,14 +83,14 @@ impl ResultDirectory {
     /// Claims the directory for one writer, until the file is closed; the system releases it when a process is killed.
     ///
     /// # Errors
-    /// [`CacheError::InUse`] when another process writes to it.
+    /// [`CacheError::InUse`] when another process writes to it, [`CacheError::Unwritable`].
     pub fn lock(&self) -> Result<File, CacheError> {
         let path = self.path.join(LOCK);
         let file = File::options()
             .create(true)
             .append(true)
             .open(&path)
-            .map_err(|e| CacheError::io("write", &path, e))?;
+            .map_err(|e| CacheError::io("write", &path, e).unwritable(&self.path))?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(CacheError::InUse(self.path.clone())),
@@ -156,6 +155,14 @@ impl ResultDirectory {
     /// No such frame; a file that is not as it was written.
     pub fn read_frame(&self, index: u32) -> Result<Frame, CacheError> {
         self.node(Kind::Frame, index)?.read_frame()
+    }
+
+    /// Compares every byte of a frame with the record of what was written.
+    ///
+    /// # Errors
+    /// No such frame; a file that is not as it was written.
+    pub fn verify_frame(&self, index: u32) -> Result<(), CacheError> {
+        self.node(Kind::Frame, index)?.verify()
     }
 
     /// Reads one column of a frame.
@@ -230,14 +237,19 @@ impl ResultDirectory {
         })
     }
 
-    /// Removes frames and checkpoints later than `frame`, and what interrupted writes left behind.
+    /// Removes frames and checkpoints later than `frame`, and what interrupted writes left behind. A folder of
+    /// checkpoints that was lost is made again.
     ///
     /// # Errors
     /// Failures to remove.
     pub fn discard_after(&self, frame: u32) -> Result<(), CacheError> {
         files::remove_partials(&self.path)?;
         for kind in [Kind::Frame, Kind::Checkpoint] {
-            files::remove_partials(&self.path.join(kind.folder()))?;
+            let folder = self.path.join(kind.folder());
+            if !folder.is_dir() {
+                write_folder(&folder)?;
+            }
+            files::remove_partials(&folder)?;
             // From the last: interrupted, no gap is left.
             for &index in self.indices(kind)?.iter().rev() {
                 if index > frame {
@@ -282,7 +294,11 @@ impl ResultDirectory {
 
     fn indices(&self, kind: Kind) -> Result<Vec<u32>, CacheError> {
         let mut indices = Vec::new();
-        for path in files::entries(&self.path.join(kind.folder()))? {
+        let folder = self.path.join(kind.folder());
+        if !folder.exists() {
+            return Ok(indices);
+        }
+        for path in files::entries(&folder)? {
             let name = path
                 .file_name()
                 .and_then(|n| n.to_str())
@@ -300,16 +316,12 @@ impl ResultDirectory {
     /// directory a result.
     fn write_skeleton(&self, scene_document: &str) -> Result<(), CacheError> {
         let path = &self.path;
-        let create =
-            |path: &Path| fs::create_dir_all(path).map_err(|e| CacheError::io("create", path, e));
-        create(path)?;
+        fs::create_dir_all(path).map_err(|e| CacheError::io("create", path, e))?;
         files::write_file(&path.join(UNFINISHED), b"")?;
         let about = json!({"barchan": {"format": FORMAT_VERSION, "scene": self.manifest.scene}});
         files::write_file(&path.join(GROUP), &node::plain_group(about))?;
         for kind in [Kind::Frame, Kind::Checkpoint] {
-            let folder = path.join(kind.folder());
-            create(&folder)?;
-            files::write_file(&folder.join(GROUP), &node::plain_group(json!({})))?;
+            write_folder(&path.join(kind.folder()))?;
         }
         files::write_file(&path.join(SCENE), scene_document.as_bytes())?;
         files::replace_file(&path.join(MANIFEST), &to_json(&self.manifest, path)?)
@@ -319,6 +331,12 @@ impl ResultDirectory {
 /// Directory name of a frame: six digits, more from a million on.
 fn node_name(index: u32) -> String {
     format!("{index:06}")
+}
+
+/// Makes the group that frames or checkpoints stand in.
+fn write_folder(folder: &Path) -> Result<(), CacheError> {
+    fs::create_dir_all(folder).map_err(|e| CacheError::io("create", folder, e))?;
+    files::write_file(&folder.join(GROUP), &node::plain_group(json!({})))
 }
 
 fn complete(manifest: &Manifest, scene_document: &str) -> Manifest {
@@ -399,15 +417,16 @@ fn is_skeleton(name: &str) -> bool {
     [GROUP, SCENE, "frames", "checkpoints"].contains(&name) || name.starts_with(PARTIAL)
 }
 
-/// Undoes a creation that failed; what cannot be removed stays, marked as unfinished.
-fn remove_skeleton(path: &Path, keep_directory: bool) {
+/// Undoes a creation that failed, with the directories that it made, innermost first; what cannot be removed stays,
+/// marked as unfinished.
+fn remove_skeleton(path: &Path, made: &[&Path]) {
     for kind in [Kind::Frame, Kind::Checkpoint] {
         let _ = fs::remove_dir_all(path.join(kind.folder()));
     }
     for name in [SCENE, GROUP, UNFINISHED] {
         let _ = fs::remove_file(path.join(name));
     }
-    if !keep_directory {
-        let _ = fs::remove_dir(path);
+    for directory in made {
+        let _ = fs::remove_dir(directory);
     }
 }

@@ -28,6 +28,26 @@ pub enum CacheError {
         /// What is in it.
         holds: String,
     },
+    /// The directory cannot be written to at all.
+    #[error("cannot write to {}: {reason}; make it writable, or choose another directory with -o", .path.display())]
+    Unwritable {
+        /// The result directory.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The frames of a result are gone.
+    #[error(
+        "the result of scene `{scene}` in {} has lost its folder `frames`; restore it, or simulate the scene again: \
+         barchan run {}/scene.toml -o DIR",
+        .path.display(), .path.display()
+    )]
+    LostFrames {
+        /// The directory.
+        path: PathBuf,
+        /// Name of the scene.
+        scene: String,
+    },
     /// Another process writes to the directory.
     #[error("another run is writing to {}; wait for it or stop it, or choose another directory with -o", .0.display())]
     InUse(PathBuf),
@@ -105,7 +125,7 @@ pub enum CacheError {
         available: String,
     },
     /// Every checkpoint is damaged.
-    #[error("no checkpoint in {} can be read ({reasons}); start again without --resume", .path.display())]
+    #[error("no checkpoint in {} can be read ({reasons}); start again without --resume, in another directory (-o)", .path.display())]
     NoUsableCheckpoint {
         /// The result directory.
         path: PathBuf,
@@ -123,6 +143,22 @@ pub enum CacheError {
 }
 
 impl CacheError {
+    /// Says of a failure of the file system that the result `directory` cannot be written to.
+    pub(crate) fn unwritable(self, directory: &Path) -> Self {
+        let Self::Io { source, .. } = self else {
+            return self;
+        };
+        let is_file = |p: &&Path| p.exists() && !p.is_dir();
+        let reason = match directory.ancestors().skip(1).find(is_file) {
+            Some(file) => format!("{} is a file", file.display()),
+            None => source.to_string(),
+        };
+        Self::Unwritable {
+            path: directory.to_owned(),
+            reason,
+        }
+    }
+
     /// Wraps a failure of the file system, telling a full disk from the rest.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

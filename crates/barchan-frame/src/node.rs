@@ -40,7 +40,9 @@ impl Kind {
 
     fn remedy(self) -> &'static str {
         match self {
-            Self::Frame => "use another frame, or run the scene again",
+            Self::Frame => {
+                "use another frame, or simulate it again with `barchan run DIR --resume`"
+            }
             Self::Checkpoint => "an older checkpoint may still serve --resume",
         }
     }
@@ -288,6 +290,17 @@ impl Node {
             columns: columns.collect::<Result<_, _>>()?,
             attributes: self.attributes,
         })
+    }
+
+    /// Compares every file with its record.
+    pub fn verify(&self) -> Result<(), CacheError> {
+        for record in &self.record.columns {
+            self.metadata(record)?;
+            if let Some(expected) = &record.data {
+                self.read_checked(&self.shard_path(record), expected)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads one column.

@@ -40,9 +40,11 @@ fn no_damage_to_the_data_of_a_frame_goes_unnoticed() {
         for file in files_below(&path) {
             each_damage(&file, |what| {
                 assert!(directory.read_column(3, column).is_err(), "{what}");
+                assert!(directory.verify_frame(3).is_err(), "{what}");
             });
         }
         assert!(directory.read_column(3, column).is_ok());
+        directory.verify_frame(3).unwrap();
     }
 }
 
@@ -183,7 +185,11 @@ fn failed_creation_leaves_nothing() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("file");
     fs::write(&file, "x").unwrap();
-    assert!(ResultDirectory::create(&file.join("below"), &manifest(), SCENE).is_err());
+    for below in ["below", "a/b/c"] {
+        let error = ResultDirectory::create(&file.join(below), &manifest(), SCENE).unwrap_err();
+        assert!(matches!(error, CacheError::Unwritable { .. }), "{error}");
+        assert!(error.to_string().contains("file is a file"), "{error}");
+    }
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Info {
     /// The directory.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// What was simulated.
     pub manifest: Manifest,
@@ -113,6 +114,11 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
         digest: checkpoint.and_then(|c| c.digest),
         damage,
     })
+}
+
+/// A path as text, also where it is not UTF-8.
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// Bytes of all files below a directory. What a run removes meanwhile counts nothing.

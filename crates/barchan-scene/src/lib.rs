@@ -13,6 +13,7 @@ pub mod materials;
 pub mod mesh;
 pub mod model;
 pub mod motion;
+pub mod numbers;
 
 pub use errors::{SceneError, SceneErrors};
 pub use format::{Overrides, SceneSource, load, schema};

@@ -8,6 +8,7 @@
 //! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
+mod limits;
 mod record;
 mod state;
 #[cfg(test)]
@@ -20,6 +21,8 @@ use crate::solvers;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Drain, Gravity, Scene, SolverSpec};
 use glam::Vec3;
+pub use limits::Forecast;
+use limits::Limits;
 use state::State;
 use std::time::{Duration, Instant};
 
@@ -27,8 +30,6 @@ use std::time::{Duration, Instant};
 const EMISSION_PART: f64 = 0.25;
 /// Part of a cell that the fastest particle may move between two looks for particles to remove.
 const REMOVAL_PART: f64 = 0.5;
-/// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
-const MAX_STEPS_PER_FRAME: f64 = 1e7;
 
 /// Why a simulation could not begin or go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -140,7 +141,7 @@ pub struct Counters {
 pub struct Simulation {
     frame_rate: f64,
     dx: f64,
-    cfl: f64,
+    limits: Limits,
     gravity: Gravity,
     domain: Option<Bounds>,
     drains: Vec<Drain>,
@@ -214,7 +215,7 @@ impl Simulation {
         Self {
             frame_rate: scene.frame_rate,
             dx: spec.dx,
-            cfl: spec.cfl,
+            limits: Limits::of(scene),
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
@@ -329,7 +330,8 @@ impl Simulation {
     fn choose_step(&mut self, end: f64) -> Result<(f64, bool), SolverError> {
         let time = self.state.time;
         let remaining = end - time;
-        let stable = f64::from(self.solver.max_dt()?);
+        let stable = self.solver.max_dt().map_err(|e| self.explain(e))?;
+        let stable = f64::from(stable);
         self.refuse_tiny(stable, || "the solver's own limit".into())?;
         let interval = self.emission_interval();
         self.refuse_tiny(interval, || "the speed of an emitter".into())?;
@@ -338,10 +340,10 @@ impl Simulation {
         for _ in 0..8 {
             self.colliders.pose(time, dt);
             let speed = f64::from(self.colliders.max_speed());
-            if speed * dt <= self.cfl * self.dx {
+            if speed * dt <= self.limits.cfl * self.dx {
                 break;
             }
-            let limit = self.cfl * self.dx / speed;
+            let limit = self.limits.cfl * self.dx / speed;
             self.refuse_tiny(limit, || format!("a collider moves at {speed:.3e} m/s"))?;
             dt = fit(limit.min(dt), remaining);
             self.colliders.pose(time, dt);
@@ -350,13 +352,23 @@ impl Simulation {
     }
 
     fn refuse_tiny(&self, dt: f64, reason: impl FnOnce() -> String) -> Result<(), SolverError> {
-        if dt >= 1.0 / (self.frame_rate * MAX_STEPS_PER_FRAME) {
+        if !self.limits.is_hopeless(dt) {
             return Ok(());
         }
-        Err(SolverError::StepTooSmall {
+        Err(self.explain(SolverError::StepTooSmall {
             dt: dt as f32,
             reason: reason(),
-        })
+        }))
+    }
+
+    /// Names the setting at fault where a step is too small because of one.
+    fn explain(&self, error: SolverError) -> SolverError {
+        match error {
+            SolverError::StepTooSmall { dt, .. } => {
+                self.limits.fault(f64::from(dt)).unwrap_or(error)
+            }
+            _ => error,
+        }
     }
 
     /// Time in which the fastest emitter that still runs moves by [`EMISSION_PART`] of a cell [s].
@@ -514,6 +526,18 @@ impl Simulation {
         let end = f64::from(self.state.frame + 1) / self.frame_rate;
         self.choose_step(end)
             .map(|(dt, _)| dt)
+            .map_err(SimulationError::Setup)
+    }
+
+    /// What the next frame will take, judged by the step that would be taken now and by gravity.
+    ///
+    /// # Errors
+    /// A step so small that the frame would never end.
+    pub fn forecast(&mut self) -> Result<Forecast, SimulationError> {
+        let dt = self.next_dt()?;
+        let gravity = self.gravity.at(self.state.time).length();
+        self.limits
+            .forecast(dt, f64::from(gravity))
             .map_err(SimulationError::Setup)
     }
 

@@ -3,6 +3,7 @@
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::Samples;
 use barchan_frame::{Checkpoint, Frame};
+use barchan_scene::numbers::{exact, rounded};
 use glam::Vec3;
 use std::time::Duration;
 
@@ -99,6 +100,23 @@ pub enum SolverError {
         dt: f32,
         /// What limited it.
         reason: String,
+    },
+    /// A setting makes the steps far smaller than a frame.
+    #[error(
+        "a frame would take {} steps of {} s because {setting} = {}; raise it, the usual value is {}",
+        rounded(*steps, 2), rounded(*dt, 2), exact(*value), exact(*usual)
+    )]
+    TooManySteps {
+        /// Steps in a frame.
+        steps: f64,
+        /// Length of one [s].
+        dt: f64,
+        /// Key in the scene.
+        setting: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its default.
+        usual: f64,
     },
     /// A checkpoint does not fit the solver.
     #[error("the checkpoint does not fit this scene: {0}; start again without --resume")]

@@ -2,6 +2,7 @@
 
 use barchan_frame::{ColumnData, Frame, Manifest};
 use barchan_post::{MeasureError, measure};
+use barchan_scene::numbers::{exact, rounded};
 use barchan_scene::{Bounds, FinalCheck};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,10 +36,11 @@ impl fmt::Display for CheckResult {
         let verdict = if self.passed { "pass" } else { "FAIL" };
         write!(f, "{verdict}: {} ", self.quantity)?;
         match self.found {
-            Some(value) => write!(f, "{value:.4}")?,
+            Some(value) => f.write_str(&rounded(value, 4))?,
             None => write!(f, "cannot be measured")?,
         }
-        write!(f, ", wanted {} to {}", self.wanted[0], self.wanted[1])
+        let [low, high] = self.wanted.map(exact);
+        write!(f, ", wanted {low} to {high}")
     }
 }
 
@@ -78,7 +80,8 @@ pub fn check_final(
     });
     let regions = check.mass_in.iter().map(|region| {
         let (min, max) = (region.bounds.min.to_array(), region.bounds.max.to_array());
-        let quantity = format!("part of the mass in {min:?} to {max:?}");
+        let corner = |p: [f32; 3]| p.map(|x| x.to_string()).join(", ");
+        let quantity = format!("part of the mass in [{}] to [{}]", corner(min), corner(max));
         CheckResult::new(quantity, mass_part(frame, &region.bounds), region.part)
     });
     Ok(held.chain(regions).collect())

@@ -3,6 +3,16 @@
 /// Name and text of every gallery scene, in alphabetical order.
 pub const GALLERY: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/gallery.rs"));
 
+/// Names of the gallery scenes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    GALLERY.iter().map(|(name, _)| *name)
+}
+
+/// The gallery scene whose name is nearest to `word`, when it is near enough to be what was meant.
+pub fn nearest(word: &str) -> Option<&'static str> {
+    barchan_scene::errors::nearest(word, names())
+}
+
 /// Text of the gallery scene of that name.
 pub fn text(name: &str) -> Option<&'static str> {
     GALLERY

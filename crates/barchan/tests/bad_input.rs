@@ -205,9 +205,11 @@ fn a_scene_larger_than_the_machine() {
             &["of memory", "free", "--scale", "solver.dx"],
         );
     }
-    let outcome = place.run(&["check", "block.toml", "--set", "solver.dx=1e-5"]);
-    assert_eq!(outcome.code, Some(2), "{outcome:?}");
-    assert!(outcome.message().contains("of memory"), "{outcome:?}");
+    refused(
+        &place,
+        &["check", "block.toml", "--set", "solver.dx=1e-5"],
+        &["of memory", "--scale"],
+    );
 }
 
 #[test]
@@ -219,4 +221,101 @@ fn sand_beyond_the_addressable_grid() {
         &["run", "block.toml", "--set", shape],
         &["left the addressable grid", "domain"],
     );
+}
+
+#[test]
+fn the_setting_that_makes_a_run_endless_is_named() {
+    let place = Place::new();
+    for (setting, says) in [
+        ("solver.max_dt=1e-9", "solver.max_dt = 1e-9"),
+        ("solver.cfl=1e-12", "solver.cfl = 1e-12"),
+        ("solver.elastic_cfl=1e-9", "solver.elastic_cfl = 1e-9"),
+        ("frame_rate=1e-9", "frame_rate = 1e-9"),
+    ] {
+        for command in ["check", "run"] {
+            let arguments = [command, "block.toml", "--set", setting];
+            refused(&place, &arguments, &[says, "raise it"]);
+        }
+    }
+    // What is only slow is let through, with a word about it.
+    let slow = place.run(&["check", "block.toml", "--set", "solver.max_dt=1e-8"]);
+    assert_eq!(slow.code, Some(0), "{slow:?}");
+    let warning = slow.message();
+    assert!(
+        warning.contains("warning") && warning.contains("solver.max_dt = 1e-8"),
+        "{warning}"
+    );
+    assert_eq!(place.run(&["check", "block.toml"]).stderr, "");
+}
+
+#[test]
+fn an_output_directory_that_cannot_be_written() {
+    let place = Place::new();
+    let says = ["cannot write to", "block.toml is a file", "-o"];
+    refused(
+        &place,
+        &["run", "block.toml", "-o", "block.toml/below/it"],
+        &says,
+    );
+    #[cfg(target_os = "linux")]
+    refused(
+        &place,
+        &["run", "block.toml", "-o", "/proc/barchan/result"],
+        &["cannot write to /proc/barchan/result", "-o"],
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::create_dir(place.path("closed")).unwrap();
+        let mode = |bits| std::fs::Permissions::from_mode(bits);
+        std::fs::set_permissions(place.path("closed"), mode(0o555)).unwrap();
+        // The superuser may write anywhere.
+        if std::fs::write(place.path("closed/probe"), "").is_err() {
+            for output in ["closed", "closed/r", "closed/a/b"] {
+                let arguments = ["run", "block.toml", "-o", output];
+                refused(&place, &arguments, &["cannot write to", "-o"]);
+            }
+        }
+        std::fs::set_permissions(place.path("closed"), mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn a_mistyped_gallery_name_is_guessed() {
+    let place = Place::new();
+    let guess = ["did you mean", "`hourglass`"];
+    refused(&place, &["run", "hourglas"], &guess);
+    refused(&place, &["check", "Hourglass"], &guess);
+    refused(&place, &["check", "hourglass.toml"], &guess);
+    refused(&place, &["scenes", "hourgalss"], &guess);
+    refused(&place, &["run", "nonsense"], &["gallery scenes:", "castle"]);
+}
+
+#[test]
+fn errors_are_json_too() {
+    let place = Place::new();
+    place.write("bad.toml", &SCENE.replace("dx = 0.04", "dxx = 0.04"));
+    for arguments in [
+        &["run", "nowhere.toml", "--json"][..],
+        &["run", "--json"],
+        &["check", "block.toml", "--json", "--scale", "wide"],
+        &["check", "block.toml", "--json", "--set", "solver.dx=1e-7"],
+        &["scenes", "nonsense", "--json"],
+        &["info", "nowhere", "--json"],
+        &["measure", "nowhere", "--json"],
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert_eq!(outcome.stdout.lines().count(), 1, "{outcome:?}");
+        let error = outcome.json();
+        assert_eq!(error["exit_code"], 2, "{error}");
+        assert!(!error["error"].as_str().unwrap().is_empty(), "{error}");
+        assert!(!outcome.stderr.is_empty(), "{arguments:?}");
+    }
+    let outcome = place.run(&["run", "bad.toml", "--json"]);
+    let problem = &outcome.json()["problems"][1];
+    assert_eq!(problem["file"], "bad.toml", "{outcome:?}");
+    assert_eq!(problem["line"], 6, "{outcome:?}");
+    assert!(problem["help"].as_str().unwrap().contains("`dx`"));
+    assert!(outcome.stderr.contains("dxx"), "{outcome:?}");
 }

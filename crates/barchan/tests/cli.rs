@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, SCENE, entries};
+use common::{Outcome, Place, SCENE, entries};
 use serde_json::Value;
 
 #[test]
@@ -232,9 +232,96 @@ fn a_closed_pipe_is_no_panic() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let outcome = common::Outcome::of(child.wait_with_output().unwrap());
+    let outcome = Outcome::of(child.wait_with_output().unwrap());
     assert!(!outcome.stderr.contains("panicked"), "{outcome:?}");
     assert_eq!(outcome.code, Some(0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_device_is_a_failure() {
+    let place = Place::new();
+    place.json(&["run", "block.toml", "-o", "r", "--frames", "1", "--json"]);
+    for arguments in [
+        &["scenes"][..],
+        &["scenes", "pile"],
+        &["scenes", "--json"],
+        &["schema"],
+        &["info", "r"],
+        &["info", "r", "--json"],
+        &["measure", "r"],
+        &["measure", "r", "--json"],
+        &["check", "block.toml"],
+        &["run", "r", "--resume", "--json"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = place.command(arguments);
+        let outcome = Outcome::of(command.stdout(full.unwrap()).output().unwrap());
+        assert_eq!(outcome.code, Some(1), "{arguments:?}: {outcome:?}");
+        let message = outcome.message();
+        assert!(
+            message.contains("could not write to standard output"),
+            "{arguments:?}: {message}"
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn paths_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let scene = OsStr::from_bytes(b"caf\xe9.toml");
+    let result = OsStr::from_bytes(b"r\xe9sultat");
+    std::fs::write(place.path("").join(scene), SCENE).unwrap();
+    let run = |arguments: &[&OsStr]| {
+        let output = place.command(&[]).args(arguments).output().unwrap();
+        let outcome = Outcome::of(output);
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {outcome:?}");
+        outcome.json()
+    };
+    let [check, frames, one, output, json, resume] =
+        ["check", "--frames", "1", "-o", "--json", "--resume"].map(OsStr::new);
+    assert_eq!(run(&[check, scene, json])["frames"], 8);
+    let digest = run(&["run".as_ref(), scene, frames, one, output, result, json])["digest"].clone();
+    assert_eq!(run(&["info".as_ref(), result, json])["digest"], digest);
+    assert_eq!(
+        run(&["run".as_ref(), result, resume, json])["digest"],
+        digest
+    );
+}
+
+#[test]
+fn numbers_are_short() {
+    let place = Place::new();
+    let set = [
+        "--set",
+        "solver.dx=0.0400000001",
+        "--set",
+        "frame_rate=23.976",
+    ];
+    let with = |arguments: &[&str]| {
+        let arguments: Vec<&str> = arguments.iter().chain(&set).copied().collect();
+        let outcome = place.run(&arguments);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome.stdout
+    };
+    let mut texts = with(&["check", "block.toml"]);
+    texts += &with(&["run", "block.toml", "-o", "r", "--frames", "1"]);
+    for command in ["info", "measure"] {
+        texts += &place.run(&[command, "r"]).stdout;
+    }
+    let numbers = texts
+        .split(|c: char| c.is_whitespace() || "(),:;".contains(c))
+        .filter(|word| word.parse::<f64>().is_ok() && word.contains('.'));
+    for number in numbers {
+        let mantissa = number.split('e').next().unwrap();
+        let digits = mantissa.trim_start_matches(['-', '0', '.']);
+        assert!(digits.len() <= 7, "{number} in {texts}");
+    }
 }
 
 #[test]

@@ -352,6 +352,18 @@ fn a_result_knows_where_its_meshes_are() {
         "4",
         "--json",
     ]);
+    // So does its copy of the scene, run afresh.
+    let again = place.digest(&[
+        "run",
+        "part/scene.toml",
+        "-o",
+        "again",
+        "--frames",
+        "8",
+        "--json",
+    ]);
+    assert_eq!(again, whole);
+
     fs::create_dir(place.path("elsewhere")).unwrap();
     let mut resume = place.command(&["run", "../part", "--resume", "--frames", "8", "--json"]);
     let resumed = Outcome::of(
@@ -362,6 +374,14 @@ fn a_result_knows_where_its_meshes_are() {
     );
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert_eq!(resumed.json()["digest"], whole.as_str());
+
+    // The mesh that is gone is named with the place where it was.
+    fs::remove_file(place.path("wedge.obj")).unwrap();
+    let lost = place.run(&["check", "part/scene.toml"]);
+    assert_eq!(lost.code, Some(2), "{lost:?}");
+    let message = lost.message();
+    assert!(message.contains("there is no mesh file"), "{message}");
+    assert!(message.contains("the scene it was made from"), "{message}");
 }
 
 #[test]
@@ -378,4 +398,79 @@ fn missing_frames_are_simulated_again() {
         );
         assert_eq!(contents(&place.path("result/frames")), before, "{lost}");
     }
+}
+
+#[test]
+fn damaged_frames_are_simulated_again() {
+    let place = Place::new();
+    let whole = place.digest(&["run", "block.toml", "-o", "r", "--json"]);
+    let before = contents(&place.path("r/frames"));
+    for lost in [&["000008"][..], &["000003", "000000"]] {
+        for frame in lost {
+            garble(&place.path("r/frames").join(frame));
+        }
+        fs::remove_file(place.path("r/frames").join(lost[0]).join("zarr.json")).unwrap();
+        let repaired = place.run(&["run", "r", "--resume", "--json"]);
+        assert_eq!(repaired.code, Some(0), "{repaired:?}");
+        assert_eq!(repaired.json()["digest"], whole.as_str());
+        for text in ["missing or damaged", "frames up to 8 are whole again"] {
+            assert!(repaired.stderr.contains(text), "{repaired:?}");
+        }
+        assert_eq!(contents(&place.path("r/frames")), before, "{lost:?}");
+    }
+    let sound = place.run(&["run", "r", "--resume", "--json"]);
+    assert_eq!(sound.stderr, "", "{sound:?}");
+}
+
+#[test]
+fn a_damaged_frame_of_an_unfinished_run_is_simulated_again() {
+    let place = Place::new();
+    let whole = place.digest(&["run", "block.toml", "-o", "w", "--frames", "6", "--json"]);
+    place.json(&["run", "block.toml", "-o", "r", "--frames", "3", "--json"]);
+    garble(&place.path("r/frames/000003"));
+    let resumed = place.json(&["run", "r", "--resume", "--frames", "6", "--json"]);
+    assert_eq!(resumed["digest"], whole.as_str());
+    let (a, b) = (place.path("w/frames"), place.path("r/frames"));
+    assert!(contents(&a) == contents(&b), "the frames differ");
+}
+
+#[test]
+fn a_result_without_checkpoints_can_still_be_read() {
+    let place = Place::new();
+    place.json(&["run", "block.toml", "-o", "r", "--frames", "3", "--json"]);
+    fs::remove_dir_all(place.path("r/checkpoints")).unwrap();
+    let before = contents(&place.path("r/frames"));
+    let info = place.json(&["info", "r", "--json"]);
+    assert_eq!(info["checkpoint"], serde_json::Value::Null);
+    assert_eq!(info["complete"], true);
+    let told = place.run(&["info", "r"]).stdout;
+    assert!(told.contains("checkpoint  none"), "{told}");
+    assert_eq!(place.json(&["measure", "r", "--json"])["frame"], 3);
+    let refused = place.run(&["run", "r", "--resume", "--frames", "6"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let message = refused.message();
+    for text in [
+        "no checkpoint to go on from",
+        "barchan measure",
+        "barchan run r/scene.toml -o DIR",
+    ] {
+        assert!(message.contains(text), "{text}: {message}");
+    }
+    assert!(contents(&place.path("r/frames")) == before);
+
+    // With nothing but the initial frame there is nothing to lose: it starts over.
+    for frame in ["000001", "000002", "000003"] {
+        fs::remove_dir_all(place.path("r/frames").join(frame)).unwrap();
+    }
+    place.json(&["run", "r", "--resume", "--json"]);
+    assert!(contents(&place.path("r/frames")) == before);
+    assert!(place.path("r/checkpoints/zarr.json").is_file());
+
+    fs::remove_dir_all(place.path("r/frames")).unwrap();
+    let lost = place.run(&["info", "r"]);
+    assert_eq!(lost.code, Some(2), "{lost:?}");
+    assert!(
+        lost.message().contains("lost its folder `frames`"),
+        "{lost:?}"
+    );
 }

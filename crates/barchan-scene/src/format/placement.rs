@@ -4,6 +4,7 @@ use super::Builder;
 use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
 use crate::model::{Collider, Dimensions, Emitter, Fill};
+use crate::numbers::{exact, rounded};
 use glam::Vec3;
 
 /// Points along each axis at which a volume is probed.
@@ -114,10 +115,15 @@ impl Builder<'_> {
             if rate > RATE_MARGIN * most {
                 self.report.error(
                     rate_at,
-                    format!("{what} cannot pass {rate} kg/s: its mouth lets through about {} kg/s", short(most)),
                     format!(
-                        "lower the rate, enlarge the mouth (about {} m²) or raise the speed ({speed} m/s)",
-                        short(area)
+                        "{what} cannot pass {} kg/s: its mouth lets through about {} kg/s",
+                        exact(rate),
+                        rounded(most, 3)
+                    ),
+                    format!(
+                        "lower the rate, enlarge the mouth (about {} m²) or raise the speed ({} m/s)",
+                        rounded(area, 3),
+                        rounded(speed, 4)
                     ),
                 );
             }
@@ -142,13 +148,6 @@ impl Builder<'_> {
             );
         }
     }
-}
-
-/// A number with three digits.
-fn short(x: f64) -> String {
-    let digits = 2 - x.abs().max(1e-9).log10().floor() as i32;
-    let places = digits.clamp(0, 9) as usize;
-    format!("{x:.places$}")
 }
 
 fn inside(collider: &Collider, time: f64, p: Vec3) -> bool {

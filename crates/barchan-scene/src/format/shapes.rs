@@ -6,6 +6,7 @@ use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
 use crate::mesh::{self, TriangleMesh};
 use crate::model::Dimensions;
+use crate::numbers::rounded;
 use glam::{DVec3, Quat, Vec3};
 
 /// Keys of a shape that say what it is; the others place it.
@@ -306,7 +307,7 @@ impl Builder<'_> {
             self.report.error(
                 node.at,
                 format!("there is no mesh file {}", path.display()),
-                "paths are relative to the folder of the scene file",
+                "paths are relative to the folder of the scene file; for a result, of the scene it was made from",
             );
             return None;
         }
@@ -336,7 +337,7 @@ impl Builder<'_> {
         if !(longest > 1e-7 && longest.is_finite()) {
             self.report.error(
                 table.at("file", at),
-                format!("this mesh is {longest} m long"),
+                format!("this mesh is {} m long", short(longest)),
                 "set its `scale` so that it comes out in metres",
             );
             return None;
@@ -352,17 +353,25 @@ impl Builder<'_> {
         if longest / voxel > MESH_VOXELS || longest / voxel < 2.0 {
             self.report.error(
                 table.at("voxel", at),
-                format!("a voxel of {voxel} m does not suit a mesh {longest} m long"),
+                format!(
+                    "a voxel of {} m does not suit a mesh {} m long",
+                    short(voxel),
+                    short(longest)
+                ),
                 format!(
                     "choose between {} and {}",
-                    longest / MESH_VOXELS,
-                    longest / 2.0
+                    short(longest / MESH_VOXELS),
+                    short(longest / 2.0)
                 ),
             );
             return None;
         }
         Some(voxel)
     }
+}
+
+fn short(x: f32) -> String {
+    rounded(f64::from(x), 3)
 }
 
 /// What is wrong with a profile of a surface of revolution, and what to do.

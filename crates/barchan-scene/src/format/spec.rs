@@ -6,6 +6,7 @@
 use super::node::{Node, Table, Value};
 use crate::errors::{Report, suggestion};
 use crate::model::Dimensions;
+use crate::numbers::exact;
 
 /// A key of a table.
 pub(crate) struct Key {
@@ -103,7 +104,12 @@ impl std::fmt::Display for Range {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let low = if self.low_open { "above" } else { "at least" };
         let high = if self.high_open { "below" } else { "at most" };
-        write!(f, "{low} {} and {high} {}", self.low, self.high)
+        write!(
+            f,
+            "{low} {} and {high} {}",
+            exact(self.low),
+            exact(self.high)
+        )
     }
 }
 
@@ -220,7 +226,7 @@ impl Checker<'_> {
         if !range.contains(x) {
             self.report.error(
                 node.at,
-                format!("`{path}` is {x}, but it must be {range}"),
+                format!("`{path}` is {}, but it must be {range}", exact(x)),
                 remedy("choose a value in that range", doc),
             );
             node.value = Value::Bad;
@@ -264,7 +270,11 @@ impl Checker<'_> {
         } else if let Some(x) = numbers.iter().find(|x| x.abs() > limit) {
             self.report.error(
                 node.at,
-                format!("`{path}` holds {x}, which is beyond ±{limit}"),
+                format!(
+                    "`{path}` holds {}, which is beyond ±{}",
+                    exact(*x),
+                    exact(limit)
+                ),
                 remedy("give it in SI units", doc),
             );
             node.value = Value::Bad;

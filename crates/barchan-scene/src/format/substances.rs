@@ -5,6 +5,7 @@ use super::node::{Entry, Table};
 use crate::errors::{Place, suggestion};
 use crate::materials::{find, material_presets};
 use crate::model::*;
+use crate::numbers::rounded;
 
 const SAND_KEYS: [&str; 5] = [
     "friction_angle",
@@ -211,7 +212,7 @@ fn hardening_fault(h0: f64, h1: f64, h2: f64, h3: f64) -> Option<String> {
         return Some("h1, h2 and h3 of `hardening` cannot be negative".to_owned());
     }
     if h3 > h0 {
-        let start = h0 - h3;
+        let start = rounded(h0 - h3, 4);
         return Some(format!(
             "the friction angle would start at h0 - h3 = {start}°"
         ));

@@ -3,8 +3,9 @@
 use super::resources::Estimate;
 use super::scene::SceneArguments;
 use super::{Failure, output};
+use barchan::scene::numbers::rounded;
 use barchan::scene::{Scene, SolverSpec};
-use barchan::sim::simulation::Simulation;
+use barchan::sim::simulation::{Forecast, Simulation};
 use clap::Args;
 use std::process::ExitCode;
 
@@ -15,24 +16,22 @@ pub struct Check {
     scene: SceneArguments,
     /// End with one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let scene = self.scene.load()?.scene;
         let estimate = Estimate::of(&scene);
-        // Sampling finds what volumes cannot: empty fills, particles outside the domain, blocked emitters.
-        let start = match estimate.fits() {
-            true => Some(Start::of(&scene)?),
-            false => None,
-        };
-        if self.json {
-            show_json(&scene, &estimate, start.as_ref());
-        } else {
-            show_text(&scene, &estimate, start.as_ref());
-        }
         estimate.refuse_too_large()?;
+        // Sampling finds what volumes cannot: empty fills, particles outside the domain, blocked emitters.
+        let start = Start::of(&scene)?;
+        output::warn(start.forecast.warning.as_deref());
+        if self.json {
+            show_json(&scene, &estimate, &start)?;
+        } else {
+            show_text(&scene, &estimate, &start)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -40,63 +39,55 @@ impl Check {
 /// The first moment of the run.
 struct Start {
     particles: usize,
-    dt: f64,
-    steps_per_frame: f64,
+    forecast: Forecast,
 }
 
 impl Start {
     fn of(scene: &Scene) -> Result<Self, Failure> {
         let mut simulation = Simulation::new(scene)?;
-        let dt = simulation.next_dt()?;
         Ok(Self {
+            forecast: simulation.forecast()?,
             particles: simulation.particles(),
-            dt,
-            steps_per_frame: (1.0 / (scene.frame_rate * dt)).ceil(),
         })
     }
 }
 
-fn show_text(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
+fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
     let SolverSpec::Mpm(spec) = &scene.solver;
-    output::say(format_args!("{}: the scene is valid", scene.name));
+    output::say(format_args!("{}: the scene is valid", scene.name))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<12} {text}"));
     line(
         "frames",
         format!(
-            "{} at {} a second: {:.3} s",
+            "{} at {} a second: {} s",
             scene.frames,
-            scene.frame_rate,
-            f64::from(scene.frames) / scene.frame_rate
+            output::number(scene.frame_rate),
+            output::number(f64::from(scene.frames) / scene.frame_rate)
         ),
-    );
+    )?;
     line(
         "solver",
         format!(
             "mpm in {}D, dx {} m, {} particles per cell",
             scene.dimensions.count(),
-            spec.dx,
-            spec.particles_per_cell
+            output::number(spec.dx),
+            output::number(spec.particles_per_cell)
         ),
-    );
-    if let Some(start) = start {
-        let mut count = output::grouped(start.particles as u64);
-        if !scene.emitters.is_empty() {
-            let all = output::grouped(estimate.particles as u64);
-            count = format!("{count} at the start, up to {all} over the run");
-        }
-        line("particles", count);
-        line(
-            "time step",
-            format!(
-                "{:.3e} s at the start, {} substeps a frame",
-                start.dt,
-                output::grouped(start.steps_per_frame as u64)
-            ),
-        );
-    } else {
-        let count = output::grouped(estimate.particles as u64);
-        line("particles", format!("about {count}"));
+    )?;
+    let mut count = output::grouped(start.particles as u64);
+    if !scene.emitters.is_empty() {
+        let all = output::grouped(estimate.particles as u64);
+        count = format!("{count} at the start, up to {all} over the run");
     }
+    line("particles", count)?;
+    line(
+        "time step",
+        format!(
+            "{} s at the start, {} substeps a frame",
+            rounded(start.forecast.dt, 3),
+            output::grouped(start.forecast.steps_per_frame as u64)
+        ),
+    )?;
     line(
         "memory",
         format!(
@@ -104,20 +95,21 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
             output::bytes(estimate.memory),
             output::bytes(estimate.available)
         ),
-    );
-    line("disk", format!("about {}", output::bytes(estimate.disk)));
+    )?;
+    line("disk", format!("about {}", output::bytes(estimate.disk)))
 }
 
-fn show_json(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
+fn show_json(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
     output::say_json(&serde_json::json!({
         "scene": scene.name,
         "frames": scene.frames,
-        "particles": start.map_or(estimate.particles, |s| s.particles),
+        "particles": start.particles,
         "particles_over_the_run": estimate.particles,
         "memory_bytes": estimate.memory,
         "memory_available_bytes": estimate.available,
         "disk_bytes": estimate.disk,
-        "dt_s": start.map(|s| s.dt),
-        "substeps_per_frame": start.map(|s| s.steps_per_frame),
-    }));
+        "dt_s": start.forecast.dt,
+        "warning": start.forecast.warning,
+        "substeps_per_frame": start.forecast.steps_per_frame,
+    }))
 }

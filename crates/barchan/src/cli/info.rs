@@ -14,7 +14,7 @@ pub struct Info {
     directory: PathBuf,
     /// End with one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Info {
@@ -22,9 +22,9 @@ impl Info {
         let directory = ResultDirectory::open(&self.directory)?;
         let info = post::info(&directory)?;
         if self.json {
-            output::say_json(&info);
+            output::say_json(&info)?;
         } else {
-            show(&info);
+            show(&info)?;
         }
         for damage in &info.damage {
             output::note(format_args!("damage: {damage}"));
@@ -33,50 +33,60 @@ impl Info {
     }
 }
 
-fn show(info: &post::Info) {
+fn show(info: &post::Info) -> Result<(), Failure> {
     let manifest = &info.manifest;
-    output::say(format_args!("{}: {}", manifest.scene, manifest.description));
+    output::say(format_args!("{}: {}", manifest.scene, manifest.description))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
     line(
         "solver",
         format!(
             "{} in {}D, dx {} m",
-            manifest.solver, manifest.dimensions, manifest.dx
+            manifest.solver,
+            manifest.dimensions,
+            output::number(manifest.dx)
         ),
-    );
+    )?;
     let last = info.frames.last();
     line(
         "frames",
         format!(
-            "0 to {} of {} ({:.3} s), {}",
-            last.map_or("none".into(), |f| f.index.to_string()),
+            "{} of {} ({} s), {}",
+            last.map_or("none".into(), |f| format!("0 to {}", f.index)),
             manifest.frames,
-            last.map_or(0.0, |f| f.time_s),
+            output::number(last.map_or(0.0, |f| f.time_s)),
             if info.complete {
                 "complete"
             } else {
                 "not complete"
             }
         ),
-    );
-    line("particles", output::grouped(info.particles as u64));
+    )?;
+    line("particles", output::grouped(info.particles as u64))?;
     let materials: Vec<&str> = manifest.materials.iter().map(|m| m.name.as_str()).collect();
-    line("materials", materials.join(", "));
+    line("materials", materials.join(", "))?;
     if !manifest.colliders.is_empty() {
-        line("bodies", manifest.colliders.join(", "));
+        line("bodies", manifest.colliders.join(", "))?;
     }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
-    line("columns", columns.join(", "));
-    if let Some(checkpoint) = &info.checkpoint {
-        line("checkpoint", format!("frame {}", checkpoint.index));
-    }
+    line("columns", columns.join(", "))?;
+    let can_go_on = match &info.checkpoint {
+        Some(checkpoint) => {
+            line("checkpoint", format!("frame {}", checkpoint.index))?;
+            true
+        }
+        None => {
+            line("checkpoint", "none".into())?;
+            last.is_none_or(|f| f.index == 0)
+        }
+    };
     if let Some(digest) = &info.digest {
-        line("digest", digest.clone());
+        line("digest", digest.clone())?;
     }
-    line("size", output::bytes(info.bytes));
-    line("written by", manifest.created_by.clone());
-    if !info.complete && info.damage.is_empty() {
+    line("size", output::bytes(info.bytes))?;
+    line("written by", manifest.created_by.clone())?;
+    if !info.complete && info.damage.is_empty() && can_go_on {
         let path = info.path.display();
-        output::say(format_args!("go on with: barchan run {path} --resume"));
+        output::say(format_args!("go on with: barchan run {path} --resume"))?;
     }
+    Ok(())
 }

@@ -17,7 +17,7 @@ pub struct Measure {
     frame: Option<u32>,
     /// End with one JSON object, which also holds the height profile
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Measure {
@@ -31,42 +31,44 @@ impl Measure {
         let frame = directory.read_frame(index)?;
         let measured = post::measure(&frame, directory.manifest()).map_err(Failure::work)?;
         if self.json {
-            output::say_json(&measured);
+            output::say_json(&measured)?;
         } else {
-            show(&measured);
+            show(&measured)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn show(m: &Measurement) {
-    output::say(format_args!("frame {} at {:.4} s", m.frame, m.time_s));
+fn show(m: &Measurement) -> Result<(), Failure> {
+    let short = output::number;
+    output::say(format_args!("frame {} at {} s", m.frame, short(m.time_s)))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<15} {text}"));
     let number = |value: Option<f64>, unit: &str| match value {
-        Some(value) => format!("{value:.4} {unit}"),
+        Some(value) => format!("{} {unit}", short(value)),
         None => "none".into(),
     };
     let vector = |value: Option<[f64; 3]>, unit: &str| match value {
-        Some([x, y, z]) => format!("({x:.4}, {y:.4}, {z:.4}) {unit}"),
+        Some(v) => format!("({}) {unit}", v.map(short).join(", ")),
         None => "none".into(),
     };
-    line("particles", output::grouped(m.particles as u64));
-    line("mass", format!("{:.6} kg", m.mass_kg));
-    line("momentum", vector(Some(m.momentum), "kg m/s"));
-    line("kinetic energy", format!("{:.6} J", m.kinetic_energy_j));
-    line("fastest", format!("{:.4} m/s", m.max_speed));
-    line("centre of mass", vector(m.center_of_mass, "m"));
-    line("lower corner", vector(m.bounds_min, "m"));
-    line("upper corner", vector(m.bounds_max, "m"));
-    line("volume", format!("{:.6} m³", m.volume_m3));
-    line("height", number(m.height_m, "m"));
-    line("slope angle", number(m.slope_angle_deg, "°"));
-    line("run-out", number(m.runout_m, "m"));
+    line("particles", output::grouped(m.particles as u64))?;
+    line("mass", format!("{} kg", short(m.mass_kg)))?;
+    line("momentum", vector(Some(m.momentum), "kg m/s"))?;
+    line("kinetic energy", format!("{} J", short(m.kinetic_energy_j)))?;
+    line("fastest", format!("{} m/s", short(m.max_speed)))?;
+    line("centre of mass", vector(m.center_of_mass, "m"))?;
+    line("lower corner", vector(m.bounds_min, "m"))?;
+    line("upper corner", vector(m.bounds_max, "m"))?;
+    line("volume", format!("{} m³", short(m.volume_m3)))?;
+    line("height", number(m.height_m, "m"))?;
+    line("slope angle", number(m.slope_angle_deg, "°"))?;
+    line("run-out", number(m.runout_m, "m"))?;
     for material in &m.materials {
         let particles = output::grouped(material.particles as u64);
         line(
             &material.name,
-            format!("{:.6} kg in {particles} particles", material.mass_kg),
-        );
+            format!("{} kg in {particles} particles", short(material.mass_kg)),
+        )?;
     }
+    Ok(())
 }

@@ -5,11 +5,13 @@ mod info;
 mod measure;
 mod output;
 mod progress;
+mod repair;
 mod resources;
 mod run;
 mod scene;
 mod scenes;
 mod schema;
+mod stop;
 mod summary;
 
 use barchan::frame::CacheError;
@@ -17,6 +19,7 @@ use barchan::scene::SceneErrors;
 use barchan::sim::simulation::SimulationError;
 use clap::{Parser, Subcommand};
 use miette::Report;
+use serde_json::{Value, json};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -38,23 +41,69 @@ enum Command {
     Measure(measure::Measure),
 }
 
+impl Command {
+    fn run(&self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Run(command) => command.run(),
+            Self::Check(command) => command.run(),
+            Self::Scenes(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Info(command) => command.run(),
+            Self::Measure(command) => command.run(),
+        }
+    }
+
+    fn wants_json(&self) -> bool {
+        match self {
+            Self::Run(command) => command.json,
+            Self::Check(command) => command.json,
+            Self::Scenes(command) => command.json,
+            Self::Schema(_) => false,
+            Self::Info(command) => command.json,
+            Self::Measure(command) => command.json,
+        }
+    }
+}
+
 /// Reads the command line and obeys it. Exit codes: 0 done, 1 failed, 2 the scene or the call is wrong.
 pub fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Run(command) => command.run(),
-        Command::Check(command) => command.run(),
-        Command::Scenes(command) => command.run(),
-        Command::Schema(command) => command.run(),
-        Command::Info(command) => command.run(),
-        Command::Measure(command) => command.run(),
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) => return refuse_call(&error),
     };
-    match result {
+    match command.run() {
         Ok(code) => code,
         Err(failure) => {
+            if command.wants_json() {
+                tell_as_json(&failure.to_json());
+            }
             output::note(format_args!("{:?}", failure.report));
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// A command line that cannot be understood, or one that asks for help.
+fn refuse_call(error: &clap::Error) -> ExitCode {
+    let asked_for = !error.use_stderr();
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if !asked_for && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.render().to_string();
+        let message = text.trim_start_matches("error: ").trim_end();
+        tell_as_json(&json!({"error": message, "help": null, "exit_code": code}));
+    }
+    match error.print() {
+        Err(error) if asked_for && error.kind() != std::io::ErrorKind::BrokenPipe => {
+            output::note(format_args!("could not write to standard output: {error}"));
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(code),
+    }
+}
+
+/// The error goes to standard error as well, so nothing is lost when standard output cannot take it.
+fn tell_as_json(error: &Value) {
+    let _ = output::say_json(error);
 }
 
 /// Why a command ends early: what to tell, and the exit code.
@@ -64,6 +113,27 @@ struct Failure {
 }
 
 impl Failure {
+    /// What `--json` prints instead of a result. The mistakes of a scene stand in `problems`, each with its place.
+    fn to_json(&self) -> Value {
+        let mut object = json!({
+            "error": self.report.to_string(),
+            "help": self.report.help().map(|help| help.to_string()),
+            "exit_code": self.code,
+        });
+        if let Some(errors) = self.report.downcast_ref::<SceneErrors>() {
+            let problems = errors.errors().iter().map(|error| {
+                json!({
+                    "message": error.message(),
+                    "help": error.help_text(),
+                    "file": error.source_name(),
+                    "line": error.line(),
+                })
+            });
+            object["problems"] = problems.collect();
+        }
+        object
+    }
+
     /// The scene or the call is wrong; nothing was written.
     fn call(message: impl fmt::Display, help: impl fmt::Display) -> Self {
         let report = miette::miette!(help = help.to_string(), "{message}");
@@ -100,6 +170,8 @@ impl From<CacheError> for Failure {
             CacheError::Missing(_)
             | CacheError::NotAResult { .. }
             | CacheError::Occupied { .. }
+            | CacheError::Unwritable { .. }
+            | CacheError::LostFrames { .. }
             | CacheError::NewerFormat { .. }
             | CacheError::InUse(_)
             | CacheError::NoFrame { .. } => 2,

@@ -1,11 +1,20 @@
-//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic.
+//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic; a full
+//! disk is one.
 
+use super::Failure;
+use barchan::scene::numbers::rounded;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 
 /// One line on standard output: what was asked for.
-pub fn say(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::work(format_args!(
+            "could not write to standard output: {error}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// One line on standard error: about the work.
@@ -13,19 +22,31 @@ pub fn note(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// A warning, where there is one.
+pub fn warn(warning: Option<&str>) {
+    if let Some(warning) = warning {
+        note(format_args!("warning: {warning}"));
+    }
+}
+
 /// The last line on standard output with `--json`: one object.
-pub fn say_json(value: &impl serde::Serialize) {
+pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {
         Ok(text) => say(format_args!("{text}")),
-        Err(error) => note(format_args!(
+        Err(error) => Err(Failure::work(format_args!(
             "the result cannot be written as JSON: {error}"
-        )),
+        ))),
     }
+}
+
+/// A measured or computed number: six digits at most.
+pub fn number(value: f64) -> String {
+    rounded(value, 6)
 }
 
 /// Bytes in the unit that suits them.
 pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut value = count as f64;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {
@@ -67,7 +88,7 @@ mod tests {
     fn quantities_read_well() {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1 234 567");

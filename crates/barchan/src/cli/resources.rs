@@ -2,6 +2,7 @@
 
 use super::{Failure, output};
 use barchan::scene::Scene;
+use barchan::scene::numbers::rounded;
 use barchan::sim::{sampling, solvers};
 use std::path::{Path, PathBuf};
 use sysinfo::{Disks, System};
@@ -41,14 +42,9 @@ impl Estimate {
         }
     }
 
-    /// Whether the run fits into memory.
-    pub fn fits(&self) -> bool {
-        self.memory <= self.available
-    }
-
     /// Refuses a run that does not fit into memory.
     pub fn refuse_too_large(&self) -> Result<(), Failure> {
-        if self.fits() {
+        if self.memory <= self.available {
             return Ok(());
         }
         // Memory goes with the number of cells.
@@ -61,7 +57,10 @@ impl Estimate {
                 output::grouped(self.particles as u64),
                 output::bytes(self.available),
             ),
-            format_args!("make it coarser: --scale {scale:.3}, or a larger solver.dx in the scene"),
+            format_args!(
+                "make it coarser: --scale {}, or a larger solver.dx in the scene",
+                rounded(scale, 2)
+            ),
         ))
     }
 

@@ -3,8 +3,9 @@
 use super::progress::Reporter;
 use super::resources::{Estimate, use_threads};
 use super::scene::{Loaded, SceneArguments};
+use super::stop::StopRequest;
 use super::summary::Summary;
-use super::{Failure, output};
+use super::{Failure, output, repair};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
@@ -13,8 +14,6 @@ use clap::Args;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Shortest time between two checkpoints, apart from the last: what a kill can cost besides the frame being computed.
@@ -39,28 +38,29 @@ pub struct Run {
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Run {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let clock = Instant::now();
         use_threads(self.threads)?;
-        let mut session = if self.resume {
-            Session::resume(self)?
+        let (mut session, stop) = if self.resume {
+            let stop = StopRequest::listen(self.json)?;
+            (Session::resume(self, &stop)?, stop)
         } else {
-            Session::start(self)?
+            (Session::start(self)?, StopRequest::listen(self.json)?)
         };
         if session.is_complete() {
             return session.report_again(self.json);
         }
-        let stop = StopRequest::listen(self.json)?;
         session.advance(&stop, self.json)?;
         let summary = session.summarise(clock)?;
-        summary.show(self.json);
         if summary.finished {
             summary.keep(session.directory.path());
-        } else {
+        }
+        summary.show(self.json)?;
+        if !summary.finished {
             session.say_how_to_resume(summary.frames);
         }
         Ok(summary.exit_code())
@@ -80,6 +80,8 @@ struct Session {
     _lock: File,
     simulation: Simulation,
     resumed_from: Option<u32>,
+    /// Whether frames that were missing or damaged have been simulated again.
+    repaired: bool,
     last_checkpoint: Instant,
     writing: Duration,
 }
@@ -91,7 +93,8 @@ impl Session {
         let path = arguments.default_output(&scene);
         let estimate = Estimate::of(&scene);
         estimate.refuse_too_large()?;
-        let simulation = Simulation::new(&scene)?;
+        let mut simulation = Simulation::new(&scene)?;
+        output::warn(simulation.forecast()?.warning.as_deref());
         estimate.warn_small_disk(&path);
         let manifest = manifest(&scene, &directory);
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
@@ -101,6 +104,7 @@ impl Session {
             directory,
             simulation,
             resumed_from: None,
+            repaired: false,
             last_checkpoint: Instant::now(),
             writing: Duration::ZERO,
         };
@@ -108,8 +112,9 @@ impl Session {
         Ok(session)
     }
 
-    /// An earlier result, at its latest checkpoint; at its beginning when it was stopped before the first.
-    fn resume(arguments: &Run) -> Result<Self, Failure> {
+    /// An earlier result, at its latest checkpoint, with whole frames up to there; at its beginning when it was stopped
+    /// before the first.
+    fn resume(arguments: &Run, stop: &StopRequest) -> Result<Self, Failure> {
         let (loaded, path) = scene_to_resume(arguments)?;
         let mut directory = ResultDirectory::open(&path)?;
         let lock = directory.lock()?;
@@ -120,15 +125,19 @@ impl Session {
         refuse_other_scene(&directory, &scene)?;
         Estimate::of(&scene).refuse_too_large()?;
 
-        let checkpoint = usable_checkpoint(&directory)?;
+        let checkpoint = newest_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
         if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
             && used != newest
         {
             output::note(format_args!(
-                "warning: checkpoint {newest} is damaged or frames before it are missing; going on from checkpoint {used}"
+                "warning: checkpoint {newest} is damaged; going on from checkpoint {used}"
             ));
         }
+        let repaired = match &checkpoint {
+            Some(c) => repair::frames_up_to(&directory, &scene, c.index, stop, arguments.json)?,
+            None => false,
+        };
         let simulation = match &checkpoint {
             Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
             None => Simulation::new(&scene)?,
@@ -143,6 +152,7 @@ impl Session {
             _lock: lock,
             simulation,
             resumed_from: checkpoint.as_ref().map(|c| c.index),
+            repaired,
             last_checkpoint: Instant::now(),
             writing: Duration::ZERO,
         };
@@ -229,13 +239,13 @@ impl Session {
         let fresh = self.summarise(Instant::now())?;
         let kept = Summary::kept_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
         let summary = kept.unwrap_or(fresh);
-        if !json {
+        if !json && !self.repaired {
             output::note(format_args!(
                 "nothing to do: {} is complete; simulate more frames with --frames",
                 self.directory.path().display()
             ));
         }
-        summary.show(json);
+        summary.show(json)?;
         Ok(summary.exit_code())
     }
 
@@ -248,31 +258,27 @@ impl Session {
     }
 }
 
-/// The newest readable checkpoint that all frames lead up to; a missing frame is simulated again.
-fn usable_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, Failure> {
+/// The newest readable checkpoint; none when the run was stopped before the first.
+fn newest_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, Failure> {
+    let checkpoint = directory.latest_checkpoint()?;
     let frames = directory.frames()?;
-    let unbroken = frames
-        .iter()
-        .zip(0..)
-        .take_while(|(frame, i)| **frame == *i)
-        .count() as u32;
-    let newest = directory.latest_checkpoint()?;
-    if newest.as_ref().is_none_or(|c| c.index < unbroken) {
-        return Ok(newest);
+    let path = directory.path().display();
+    match (&checkpoint, frames.last().copied().unwrap_or(0)) {
+        (None, 1..) => Err(Failure::call(
+            format_args!(
+                "{path} has frames but no checkpoint to go on from: `checkpoints` is missing or empty"
+            ),
+            format_args!(
+                "`barchan info` and `barchan measure` still read its frames; simulate it again with: barchan run {path}/scene.toml -o DIR"
+            ),
+        )),
+        _ => Ok(checkpoint),
     }
-    let earlier = directory
-        .checkpoints()?
-        .into_iter()
-        .rev()
-        .filter(|i| *i < unbroken);
-    Ok(earlier
-        .filter_map(|i| directory.read_checkpoint(i).ok())
-        .next())
 }
 
 /// The scene that `--resume` is about, and the result directory.
 fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
-    let given = Path::new(&arguments.scene.scene);
+    let given = arguments.scene.scene.as_path();
     if !given.join("manifest.json").is_file() {
         let loaded = arguments.scene.load()?;
         let path = arguments.default_output(&loaded.scene);
@@ -351,32 +357,5 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         colliders: scene.colliders.iter().map(|c| c.name.clone()).collect(),
         created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
         ..Manifest::default()
-    }
-}
-
-/// Ctrl-C: once to stop at the next frame, twice to stop at once.
-struct StopRequest(Arc<AtomicUsize>);
-
-impl StopRequest {
-    fn listen(quiet: bool) -> Result<Self, Failure> {
-        let count = Arc::new(AtomicUsize::new(0));
-        let seen = Arc::clone(&count);
-        ctrlc::set_handler(move || {
-            if seen.fetch_add(1, Ordering::Relaxed) == 0 && !quiet {
-                output::note(format_args!(
-                    "\nstopping at the end of this frame; once more stops at once and drops it"
-                ));
-            }
-        })
-        .map_err(Failure::work)?;
-        Ok(Self(count))
-    }
-
-    fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
-
-    fn is_urgent(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
     }
 }

@@ -1,6 +1,7 @@
 //! Finding and reading the scene that a command is about.
 
 use super::Failure;
+use barchan::frame::ResultDirectory;
 use barchan::gallery;
 use barchan::scene::{Overrides, Scene, SceneSource, load};
 use clap::Args;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub struct SceneArguments {
     /// Scene file, or the name of a gallery scene (see `barchan scenes`)
-    pub scene: String,
+    pub scene: PathBuf,
     /// Frames to simulate, instead of the scene's own number
     #[arg(long, value_name = "N")]
     pub frames: Option<u32>,
@@ -50,27 +51,48 @@ pub struct Loaded {
 }
 
 /// The scene file of that name, or else the gallery scene.
-fn find(name: &str) -> Result<SceneSource, Failure> {
-    let path = Path::new(name);
+fn find(path: &Path) -> Result<SceneSource, Failure> {
     if path.is_file() {
-        return Ok(SceneSource::from_file(path)?);
+        let mut source = SceneSource::from_file(path)?;
+        if let Some(directory) = origin_of_resolved(path) {
+            source.directory = directory;
+        }
+        return Ok(source);
     }
-    if let Some(text) = gallery::text(name) {
+    if let Some((name, text)) = path.to_str().and_then(|n| Some((n, gallery::text(n)?))) {
         return Ok(SceneSource {
             name: name.to_owned(),
             text: text.to_owned(),
             directory: PathBuf::from("."),
         });
     }
+    let name = path.display();
     if path.is_dir() {
         return Err(Failure::call(
             format_args!("`{name}` is a directory, not a scene"),
             "give a scene file (.toml) or a gallery name; to go on with a result, add --resume",
         ));
     }
-    let names: Vec<&str> = gallery::GALLERY.iter().map(|(name, _)| *name).collect();
+    let stem = path.with_extension("");
+    let help = match gallery::nearest(&stem.to_string_lossy()) {
+        Some(near) => format!("did you mean the gallery scene `{near}`?"),
+        None => {
+            let names: Vec<&str> = gallery::names().collect();
+            format!("gallery scenes: {}", names.join(", "))
+        }
+    };
     Err(Failure::call(
         format_args!("there is no scene `{name}`: neither a file nor a gallery scene"),
-        format_args!("gallery scenes: {}", names.join(", ")),
+        help,
     ))
+}
+
+/// Where the meshes of a result's own `scene.toml` are: beside the scene that was run, not beside the copy.
+fn origin_of_resolved(path: &Path) -> Option<PathBuf> {
+    if path.file_name()? != "scene.toml" {
+        return None;
+    }
+    let result = ResultDirectory::open(&Path::new(".").join(path.parent()?)).ok()?;
+    let directory = &result.manifest().scene_directory;
+    (!directory.is_empty()).then(|| PathBuf::from(directory))
 }

@@ -14,7 +14,7 @@ pub struct Scenes {
     name: Option<String>,
     /// End with one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 impl Scenes {
@@ -38,16 +38,16 @@ impl Scenes {
             let scene = load(&source, &Overrides::default())?;
             if !self.json {
                 let width = width.unwrap_or_default();
-                output::say(format_args!("{name:width$}  {}", scene.description));
+                output::say(format_args!("{name:width$}  {}", scene.description))?;
             }
             scenes.push(serde_json::json!({ "name": name, "description": scene.description }));
         }
         if self.json {
-            output::say_json(&serde_json::json!({ "scenes": scenes }));
+            output::say_json(&serde_json::json!({ "scenes": scenes }))?;
         } else {
             output::say(format_args!(
                 "\nbarchan run NAME runs one; barchan scenes NAME prints it, to copy from."
-            ));
+            ))?;
         }
         Ok(())
     }
@@ -55,11 +55,11 @@ impl Scenes {
 
 fn print(name: &str) -> Result<(), Failure> {
     let text = gallery::text(name).ok_or_else(|| {
-        Failure::call(
-            format_args!("there is no gallery scene `{name}`"),
-            "`barchan scenes` lists them",
-        )
+        let help = match gallery::nearest(name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`barchan scenes` lists them".into(),
+        };
+        Failure::call(format_args!("there is no gallery scene `{name}`"), help)
     })?;
-    output::say(format_args!("{}", text.trim_end()));
-    Ok(())
+    output::say(format_args!("{}", text.trim_end()))
 }

@@ -1,6 +1,6 @@
 //! What a run tells at its end.
 
-use super::output;
+use super::{Failure, output};
 use barchan::final_check::CheckResult;
 use barchan::frame::{Checkpoint, digest};
 use barchan::scene::Scene;
@@ -111,34 +111,34 @@ impl Summary {
     }
 
     /// Tells it.
-    pub fn show(&self, json: bool) {
+    pub fn show(&self, json: bool) -> Result<(), Failure> {
         if json {
-            output::say_json(self);
+            output::say_json(self)
         } else {
-            self.show_text();
+            self.show_text()
         }
     }
 
-    fn show_text(&self) {
+    fn show_text(&self) -> Result<(), Failure> {
         output::say(format_args!(
-            "{}: {} frames, {:.3} s simulated, {} particles",
+            "{}: {} frames, {} s simulated, {} particles",
             self.scene,
             self.frames,
-            self.sim_time_s,
+            output::number(self.sim_time_s),
             output::grouped(self.particles)
-        ));
+        ))?;
         let line = |name: &str, text: String| output::say(format_args!("  {name:<10} {text}"));
-        line("substeps", output::grouped(self.substeps));
-        line("wall time", output::duration(self.wall_s));
+        line("substeps", output::grouped(self.substeps))?;
+        line("wall time", output::duration(self.wall_s))?;
         line(
             "speed",
             format!(
                 "{:.2} M particle-substeps/s",
                 self.particle_substeps_per_s * 1e-6
             ),
-        );
+        )?;
         if !self.stages.is_empty() {
-            line("stages", self.describe_stages());
+            line("stages", self.describe_stages())?;
         }
         if self.emitted + self.drained + self.left_domain > 0 {
             line(
@@ -149,16 +149,16 @@ impl Summary {
                     output::grouped(self.drained),
                     output::grouped(self.left_domain)
                 ),
-            );
+            )?;
         }
-        line("digest", self.digest.clone());
+        line("digest", self.digest.clone())?;
         for check in &self.checks {
-            line("check", check.to_string());
+            line("check", check.to_string())?;
         }
         let shown = &self.directory;
         output::say(format_args!(
             "result in {shown}; next: barchan measure {shown}"
-        ));
+        ))
     }
 
     /// Stages by their part of the time, the largest first.

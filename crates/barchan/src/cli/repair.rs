@@ -1,0 +1,111 @@
+//! Frames of a result that are missing or damaged: `--resume` simulates them again, and no others.
+
+use super::progress::Reporter;
+use super::stop::StopRequest;
+use super::{Failure, output};
+use barchan::frame::{CacheError, ResultDirectory};
+use barchan::scene::Scene;
+use barchan::sim::simulation::{Control, Simulation};
+use rayon::prelude::*;
+
+/// Makes the frames from 0 to `up_to` whole; tells whether there was anything to do. Whole frames stay as they are:
+/// interrupted, nothing is lost.
+pub fn frames_up_to(
+    directory: &ResultDirectory,
+    scene: &Scene,
+    up_to: u32,
+    stop: &StopRequest,
+    quiet: bool,
+) -> Result<bool, Failure> {
+    let broken = broken_frames(directory, up_to, stop)?;
+    let (Some(&first), Some(&last)) = (broken.first(), broken.last()) else {
+        return Ok(false);
+    };
+    let mut simulation = state_before(directory, scene, first)?;
+    output::note(format_args!(
+        "{} missing or damaged; simulating again from frame {}",
+        describe(&broken),
+        simulation.frame()
+    ));
+    let mut reporter = Reporter::new(simulation.frame(), last, quiet);
+    loop {
+        // Every frame, because the solver sorts its particles for it: without that the next one comes out differently.
+        let frame = simulation.write_frame()?;
+        if broken.contains(&frame.index) {
+            directory.write_frame(&frame)?;
+        }
+        if simulation.frame() >= last {
+            drop(reporter);
+            output::note(format_args!("all frames up to {up_to} are whole again"));
+            return Ok(true);
+        }
+        let end = simulation.advance_frame(&mut |progress| {
+            reporter.step(progress);
+            match stop.is_requested() {
+                true => Control::Stop,
+                false => Control::Continue,
+            }
+        })?;
+        if end == Control::Stop {
+            return Err(stopped(directory));
+        }
+    }
+}
+
+/// Numbers of the frames up to `last` that are not there as they were written.
+fn broken_frames(
+    directory: &ResultDirectory,
+    last: u32,
+    stop: &StopRequest,
+) -> Result<Vec<u32>, Failure> {
+    let state = |index| {
+        if stop.is_requested() {
+            return Err(stopped(directory));
+        }
+        match directory.verify_frame(index) {
+            Ok(()) => Ok(None),
+            Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(Some(index)),
+            Err(error) => Err(error.into()),
+        }
+    };
+    let states: Result<Vec<Option<u32>>, Failure> = (0..=last).into_par_iter().map(state).collect();
+    Ok(states?.into_iter().flatten().collect())
+}
+
+/// A simulation from which `frame` can be reached: at the newest readable checkpoint before it, or at the beginning.
+fn state_before(
+    directory: &ResultDirectory,
+    scene: &Scene,
+    frame: u32,
+) -> Result<Simulation, Failure> {
+    let indices = directory.checkpoints()?;
+    let earlier = indices.into_iter().rev().filter(|index| *index < frame);
+    let checkpoint = earlier
+        .filter_map(|index| directory.read_checkpoint(index).ok())
+        .next();
+    Ok(match checkpoint {
+        Some(checkpoint) => Simulation::resume(scene, &checkpoint)?,
+        None => Simulation::new(scene)?,
+    })
+}
+
+fn stopped(directory: &ResultDirectory) -> Failure {
+    Failure::work(format_args!(
+        "stopped while the frames were being checked and repaired; go on with: barchan run {} --resume",
+        directory.path().display()
+    ))
+}
+
+/// `frame 3 is`, `frames 3, 7 are`, `12 frames (from 3 to 40) are`.
+fn describe(broken: &[u32]) -> String {
+    match broken {
+        [one] => format!("frame {one} is"),
+        [first, .., last] if broken.len() > 8 => {
+            format!("{} frames (from {first} to {last}) are", broken.len())
+        }
+        _ => {
+            let numbers: Vec<String> = broken.iter().map(u32::to_string).collect();
+            format!("frames {} are", numbers.join(", "))
+        }
+    }
+}
