@@ -2,7 +2,7 @@
 
 use super::resources::Estimate;
 use super::scene::SceneArguments;
-use super::{Failure, output};
+use super::{Failure, inputs, output};
 use barchan::scene::{Scene, SolverSpec};
 use barchan::sim::simulation::Simulation;
 use clap::Args;
@@ -32,6 +32,7 @@ impl Check {
         } else {
             show_text(&scene, &estimate, start.as_ref());
         }
+        inputs::warn(&scene);
         estimate.refuse_too_large()?;
         Ok(ExitCode::SUCCESS)
     }
@@ -119,5 +120,6 @@ fn show_json(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
         "disk_bytes": estimate.disk,
         "dt_s": start.map(|s| s.dt),
         "substeps_per_frame": start.map(|s| s.steps_per_frame),
+        "warnings": inputs::warnings(scene),
     }));
 }

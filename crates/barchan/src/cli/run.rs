@@ -4,7 +4,7 @@ use super::progress::Reporter;
 use super::resources::{Estimate, use_threads};
 use super::scene::{Loaded, SceneArguments};
 use super::summary::Summary;
-use super::{Failure, output};
+use super::{Failure, inputs, output};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
@@ -93,6 +93,7 @@ impl Session {
         estimate.refuse_too_large()?;
         let simulation = Simulation::new(&scene)?;
         estimate.warn_small_disk(&path);
+        inputs::warn(&scene);
         let manifest = manifest(&scene, &directory);
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
         let mut session = Self {
