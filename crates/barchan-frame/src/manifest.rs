@@ -34,6 +34,9 @@ pub struct Manifest {
     pub materials: Vec<ManifestMaterial>,
     /// Names of the colliders, in the order of the per-body records of each frame.
     pub colliders: Vec<String>,
+    /// Meshes that the scene was read with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meshes: Vec<ManifestMesh>,
     /// Program and version that wrote the result.
     pub created_by: String,
 }
@@ -45,4 +48,13 @@ pub struct ManifestMaterial {
     pub name: String,
     /// Bulk density at rest [kg/m³].
     pub density: f64,
+}
+
+/// A mesh, as the manifest lists it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ManifestMesh {
+    /// Path in the scene.
+    pub file: String,
+    /// blake3 of the vertices and triangles read from it.
+    pub digest: String,
 }

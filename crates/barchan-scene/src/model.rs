@@ -41,6 +41,8 @@ pub struct Scene {
     pub solver: SolverSpec,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
+    /// Mesh files that the shapes were made from, each once.
+    pub meshes: Vec<MeshFile>,
     /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
     pub document: String,
 }
@@ -148,6 +150,15 @@ pub enum ElasticModel {
     FixedCorotated,
     /// τ = 2μ ln V + λ ln J I: the law of the sand without its plasticity.
     Hencky,
+}
+
+/// A mesh file and what was in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeshFile {
+    /// Path, as the scene file has it.
+    pub file: String,
+    /// blake3 (hexadecimal) of the vertices and triangles read from it.
+    pub digest: String,
 }
 
 /// A region filled with material at t = 0.

@@ -88,6 +88,8 @@ shape = { mesh = { file = "tetrahedron.obj", voxel = 0.02 } }
 material = "dry sand"
 "#,
     );
+    assert_eq!(scene.meshes.len(), 1);
+    assert_eq!(scene.meshes[0].file, "tetrahedron.obj");
     // The unit corner tetrahedron holds a ball of radius 1/(3 + √3).
     let found = scene.fills[0]
         .shape

@@ -69,6 +69,7 @@ impl Builder<'_> {
             drains: drains.into_iter().collect::<Option<_>>()?,
             solver: solver?,
             check: check?,
+            meshes: std::mem::take(&mut self.meshes),
             document: String::new(),
         })
     }

@@ -119,6 +119,7 @@ impl Session {
             directory: base,
         } = loaded;
         refuse_other_scene(&directory, &scene)?;
+        inputs::refuse_other_meshes(&directory, &scene)?;
         Estimate::of(&scene).refuse_too_large()?;
 
         let checkpoint = usable_checkpoint(&directory)?;
@@ -350,6 +351,7 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         frames: scene.frames,
         materials: materials.collect(),
         colliders: scene.colliders.iter().map(|c| c.name.clone()).collect(),
+        meshes: inputs::meshes(scene),
         created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
         ..Manifest::default()
     }
