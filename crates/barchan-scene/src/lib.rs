@@ -14,7 +14,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 
-pub use errors::{SceneError, SceneErrors};
+pub use errors::{SceneError, SceneErrors, SourceMark, nearest};
 pub use format::{Overrides, SceneSource, load, schema};
 pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};

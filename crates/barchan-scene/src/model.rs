@@ -2,9 +2,11 @@
 //!
 //! Every value here is finite and inside its physical range; `format` has refused everything else.
 
+use crate::errors::SourceMark;
 use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
 use glam::Vec3;
+use std::path::PathBuf;
 
 /// A complete, validated description of what to simulate.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct Scene {
     pub gravity: Gravity,
     /// Materials; fills and emitters refer to them by index.
     pub materials: Vec<Material>,
+    /// Earlier result whose particles the scene begins with.
+    pub start: Option<Start>,
     /// Regions filled with material at the start.
     pub fills: Vec<Fill>,
     /// Inflows.
@@ -150,6 +154,21 @@ pub enum ElasticModel {
     FixedCorotated,
     /// τ = 2μ ln V + λ ln J I: the law of the sand without its plasticity.
     Hencky,
+}
+
+/// The state that a scene begins with: that of an earlier result. Nothing of it has been read yet.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Result directory, as the scene file has it.
+    pub result: String,
+    /// The same, relative to where the program runs.
+    pub path: PathBuf,
+    /// Frame at whose end the state is taken; `None`: the last.
+    pub frame: Option<u32>,
+    /// Where the scene file names the result.
+    pub result_mark: SourceMark,
+    /// Where the scene file names the frame, or else the result.
+    pub frame_mark: SourceMark,
 }
 
 /// A mesh file and what was in it.

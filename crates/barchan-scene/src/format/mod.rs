@@ -34,7 +34,7 @@ pub struct SceneSource {
     pub name: String,
     /// TOML.
     pub text: String,
-    /// Folder that the paths of meshes are relative to.
+    /// Folder that the paths of meshes and of the start are relative to.
     pub directory: PathBuf,
 }
 

@@ -442,6 +442,7 @@ fn estimates_count_fills_and_emitters() {
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         check: Default::default(),
+        start: None,
         meshes: Vec::new(),
         document: String::new(),
     };

@@ -4,7 +4,7 @@ use super::resources::Estimate;
 use super::scene::SceneArguments;
 use super::{Failure, inputs, output};
 use barchan::scene::{Scene, SolverSpec};
-use barchan::sim::simulation::Simulation;
+use barchan::sim::start::StartRecord;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -21,7 +21,8 @@ pub struct Check {
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let scene = self.scene.load()?.scene;
-        let estimate = Estimate::of(&scene);
+        let from = inputs::look_at_start(&scene)?;
+        let estimate = Estimate::of(&scene, from.as_ref());
         // Sampling finds what volumes cannot: empty fills, particles outside the domain, blocked emitters.
         let start = match estimate.fits() {
             true => Some(Start::of(&scene)?),
@@ -43,16 +44,18 @@ struct Start {
     particles: usize,
     dt: f64,
     steps_per_frame: f64,
+    from: Option<StartRecord>,
 }
 
 impl Start {
     fn of(scene: &Scene) -> Result<Self, Failure> {
-        let mut simulation = Simulation::new(scene)?;
+        let mut simulation = inputs::begin(scene)?;
         let dt = simulation.next_dt()?;
         Ok(Self {
             particles: simulation.particles(),
             dt,
             steps_per_frame: (1.0 / (scene.frame_rate * dt)).ceil(),
+            from: simulation.start().cloned(),
         })
     }
 }
@@ -79,6 +82,15 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
             spec.particles_per_cell
         ),
     );
+    let from = start.and_then(|s| s.from.as_ref());
+    if let (Some(from), Some(named)) = (from, &scene.start) {
+        let count = output::grouped(from.particles as u64);
+        let text = format!(
+            "frame {} of {}, {count} particles",
+            from.frame, named.result
+        );
+        line("start", text);
+    }
     if let Some(start) = start {
         let mut count = output::grouped(start.particles as u64);
         if !scene.emitters.is_empty() {
@@ -120,6 +132,7 @@ fn show_json(scene: &Scene, estimate: &Estimate, start: Option<&Start>) {
         "disk_bytes": estimate.disk,
         "dt_s": start.map(|s| s.dt),
         "substeps_per_frame": start.map(|s| s.steps_per_frame),
+        "start": inputs::start_entry(scene, start.and_then(|s| s.from.as_ref())),
         "warnings": inputs::warnings(scene),
     }));
 }

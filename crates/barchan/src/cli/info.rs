@@ -65,6 +65,12 @@ fn show(info: &post::Info) {
     if !manifest.colliders.is_empty() {
         line("bodies", manifest.colliders.join(", "));
     }
+    if let Some(start) = &manifest.start {
+        line(
+            "start",
+            format!("frame {} of {}", start.frame, start.result),
+        );
+    }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     line("columns", columns.join(", "));
     if let Some(checkpoint) = &info.checkpoint {

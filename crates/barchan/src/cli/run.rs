@@ -89,12 +89,14 @@ impl Session {
     fn start(arguments: &Run) -> Result<Self, Failure> {
         let Loaded { scene, directory } = arguments.scene.load()?;
         let path = arguments.default_output(&scene);
-        let estimate = Estimate::of(&scene);
+        let start = inputs::look_at_start(&scene)?;
+        let estimate = Estimate::of(&scene, start.as_ref());
         estimate.refuse_too_large()?;
-        let simulation = Simulation::new(&scene)?;
+        let simulation = inputs::begin(&scene)?;
         estimate.warn_small_disk(&path);
         inputs::warn(&scene);
-        let manifest = manifest(&scene, &directory);
+        let mut manifest = manifest(&scene, &directory);
+        manifest.start = inputs::start_entry(&scene, simulation.start());
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
         let mut session = Self {
             scene,
@@ -120,7 +122,8 @@ impl Session {
         } = loaded;
         refuse_other_scene(&directory, &scene)?;
         inputs::refuse_other_meshes(&directory, &scene)?;
-        Estimate::of(&scene).refuse_too_large()?;
+        let start = inputs::refuse_other_start(&directory, &scene)?;
+        Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
 
         let checkpoint = usable_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
@@ -133,11 +136,14 @@ impl Session {
         }
         let simulation = match &checkpoint {
             Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
-            None => Simulation::new(&scene)?,
+            None => inputs::begin(&scene)?,
         };
+        inputs::refuse_new_start(&directory, &simulation)?;
         directory.discard_after(simulation.frame())?;
         if scene.frames > simulation.frame() && scene.frames != directory.manifest().frames {
-            directory.rewrite(&manifest(&scene, &base), &scene.document)?;
+            let mut manifest = manifest(&scene, &base);
+            manifest.start = directory.manifest().start.clone();
+            directory.rewrite(&manifest, &scene.document)?;
         }
         let mut session = Self {
             scene,
