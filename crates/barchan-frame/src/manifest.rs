@@ -15,7 +15,7 @@ pub struct Manifest {
     /// One or two sentences about the scene.
     #[serde(default)]
     pub description: String,
-    /// Folder that the paths of meshes in the scene are relative to, on the machine of the run.
+    /// Folder that the paths of meshes and of the start in the scene are relative to, on the machine of the run.
     #[serde(default)]
     pub scene_directory: String,
     /// blake3 of the resolved scene document; [`crate::ResultDirectory::create`] fills it in.
@@ -34,6 +34,12 @@ pub struct Manifest {
     pub materials: Vec<ManifestMaterial>,
     /// Names of the colliders, in the order of the per-body records of each frame.
     pub colliders: Vec<String>,
+    /// Meshes that the scene was read with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meshes: Vec<ManifestMesh>,
+    /// State that the run began with, where it started from an earlier result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<ManifestStart>,
     /// Program and version that wrote the result.
     pub created_by: String,
 }
@@ -45,4 +51,24 @@ pub struct ManifestMaterial {
     pub name: String,
     /// Bulk density at rest [kg/m³].
     pub density: f64,
+}
+
+/// A mesh, as the manifest lists it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ManifestMesh {
+    /// Path in the scene.
+    pub file: String,
+    /// blake3 of the vertices and triangles read from it.
+    pub digest: String,
+}
+
+/// The state that a run began with.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ManifestStart {
+    /// Path of the earlier result in the scene.
+    pub result: String,
+    /// Its frame.
+    pub frame: u32,
+    /// Digest of its state.
+    pub digest: String,
 }

@@ -4,6 +4,30 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::sync::Arc;
 
+/// A place in the text of a scene, for problems that only show once other files are read.
+#[derive(Clone, Default)]
+pub struct SourceMark(Option<Located>);
+
+impl SourceMark {
+    /// That something is wrong there, as the only problem of the scene.
+    pub fn refuse(&self, message: impl Into<String>, help: impl Into<String>) -> SceneErrors {
+        let scene = self.0.as_ref().map_or("scene", |p| p.source.name());
+        let error = SceneError {
+            message: message.into(),
+            help: help.into(),
+            place: self.0.clone(),
+        };
+        SceneErrors::single(scene, error)
+    }
+}
+
+/// Says nothing: a scene is the same wherever its parts stand in the text.
+impl fmt::Debug for SourceMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SourceMark")
+    }
+}
+
 /// One problem in a scene.
 #[derive(Debug, Clone)]
 pub struct SceneError {
@@ -168,17 +192,21 @@ impl Report {
 
     /// Adds a problem.
     pub fn error(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
-        let place = self.sources.get(at.source).map(|source| Located {
-            source: source.clone(),
-            start: at.start,
-            end: at.end.max(at.start),
-        });
         let error = SceneError {
             message: message.into(),
             help: help.into(),
-            place,
+            place: self.mark(at).0,
         };
         self.errors.push((at, error));
+    }
+
+    /// A place that outlives the report.
+    pub fn mark(&self, at: Place) -> SourceMark {
+        SourceMark(self.sources.get(at.source).map(|source| Located {
+            source: source.clone(),
+            start: at.start,
+            end: at.end.max(at.start),
+        }))
     }
 
     /// Whether nothing is wrong.

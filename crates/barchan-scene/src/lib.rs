@@ -15,7 +15,7 @@ pub mod model;
 pub mod motion;
 pub mod numbers;
 
-pub use errors::{SceneError, SceneErrors};
+pub use errors::{SceneError, SceneErrors, SourceMark, nearest};
 pub use format::{Overrides, SceneSource, load, schema};
 pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};

@@ -2,9 +2,11 @@
 //!
 //! Every value here is finite and inside its physical range; `format` has refused everything else.
 
+use crate::errors::SourceMark;
 use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
 use glam::Vec3;
+use std::path::PathBuf;
 
 /// A complete, validated description of what to simulate.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct Scene {
     pub gravity: Gravity,
     /// Materials; fills and emitters refer to them by index.
     pub materials: Vec<Material>,
+    /// Earlier result whose particles the scene begins with.
+    pub start: Option<Start>,
     /// Regions filled with material at the start.
     pub fills: Vec<Fill>,
     /// Inflows.
@@ -41,8 +45,15 @@ pub struct Scene {
     pub solver: SolverSpec,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
+    /// Mesh files that the shapes were made from, each once.
+    pub meshes: Vec<MeshFile>,
     /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
     pub document: String,
+}
+
+impl Scene {
+    /// `frame_rate` when the file has none [1/s].
+    pub const USUAL_FRAME_RATE: f64 = 48.0;
 }
 
 /// Number of space dimensions. A 2D scene lives in the plane z = 0; its masses and volumes are those of a slab 1 m thick.
@@ -148,6 +159,30 @@ pub enum ElasticModel {
     FixedCorotated,
     /// τ = 2μ ln V + λ ln J I: the law of the sand without its plasticity.
     Hencky,
+}
+
+/// The state that a scene begins with: that of an earlier result. Nothing of it has been read yet.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Result directory, as the scene file has it.
+    pub result: String,
+    /// The same, relative to where the program runs.
+    pub path: PathBuf,
+    /// Frame at whose end the state is taken; `None`: the last.
+    pub frame: Option<u32>,
+    /// Where the scene file names the result.
+    pub result_mark: SourceMark,
+    /// Where the scene file names the frame, or else the result.
+    pub frame_mark: SourceMark,
+}
+
+/// A mesh file and what was in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeshFile {
+    /// Path, as the scene file has it.
+    pub file: String,
+    /// blake3 (hexadecimal) of the vertices and triangles read from it.
+    pub digest: String,
 }
 
 /// A region filled with material at t = 0.
@@ -264,6 +299,13 @@ pub struct MpmSpec {
 }
 
 impl MpmSpec {
+    /// `max_dt` when the scene has none [s].
+    pub const USUAL_MAX_DT: f64 = 1e-3;
+    /// `cfl` when the scene has none.
+    pub const USUAL_CFL: f64 = 0.5;
+    /// `elastic_cfl` when the scene has none.
+    pub const USUAL_ELASTIC_CFL: f64 = 0.6;
+
     /// Whether the transfer compares the grid's velocity with the one before forces.
     pub fn needs_old_velocity(&self) -> bool {
         matches!(self.transfer, Transfer::FlipPic { flip } if flip > 0.0)

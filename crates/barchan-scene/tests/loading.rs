@@ -209,6 +209,25 @@ fn override_makes_tables_that_the_file_lacks() {
 }
 
 #[test]
+fn start_is_relative_to_the_scene_file() {
+    let start = good(COMPLETE).start.unwrap();
+    assert_eq!(
+        (start.result.as_str(), start.frame),
+        ("bed.barchan", Some(96))
+    );
+    assert_eq!(start.path, source("").directory.join("bed.barchan"));
+    let errors = start.frame_mark.refuse("no", "another");
+    assert_eq!(errors.errors()[0].marked(), Some("96"));
+    // Without a frame, the result is to blame for a missing one. A start is something to simulate.
+    let text = "start = { result = \"../bed\" }\n[solver]\ndx = 0.02\n";
+    let start = good(text).start.unwrap();
+    assert_eq!(start.frame, None);
+    let errors = start.frame_mark.refuse("no", "another");
+    assert_eq!(errors.errors()[0].marked(), Some("\"../bed\""));
+    assert_eq!(errors.errors()[0].line(), Some(1));
+}
+
+#[test]
 fn scale_multiplies_the_resolution() {
     for (scale, dx) in [(0.5, 0.04), (2.0, 0.01), (1.0, 0.02)] {
         let overrides = Overrides {

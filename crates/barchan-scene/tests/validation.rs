@@ -714,3 +714,27 @@ fn report_shows_file_line_and_help() {
         assert!(shown.contains(part), "{part} is not in:\n{shown}");
     }
 }
+
+#[test]
+fn start() {
+    let with = |start: &str| format!("start = {start}\nframes = 10");
+    let cases = [
+        (
+            "{ frame = 3 }",
+            "`start.result` is missing",
+            "{ frame = 3 }",
+        ),
+        ("{ result = \" \" }", "`start.result` is empty", "\" \""),
+        ("{ result = 5 }", "must be text", "5"),
+        ("{ result = \"bed\", frame = -7 }", "start.frame", "-7"),
+        (
+            "{ result = \"bed\", frme = 7 }",
+            "unknown key `frme`",
+            "frme",
+        ),
+        ("\"bed\"", "must be a table", "\"bed\""),
+    ];
+    for (start, message, marked) in cases {
+        refuse("frames = 10", &with(start), message, marked);
+    }
+}

@@ -1,6 +1,6 @@
 //! Everything that is not grains: signed distance, velocity and friction, posed for a step; and what grains do to it.
 
-use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose};
+use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene, SolverSpec};
 use glam::{DVec3, Quat, Vec3};
 
 /// A collider where it stands during one step.
@@ -135,6 +135,60 @@ impl Colliders {
             .map(PosedCollider::max_speed)
             .fold(0.0, f32::max)
     }
+}
+
+/// Cells that a body must be thick to hold the grains it pushes: see the limits in docs/solvers/mpm.md.
+const CELLS_TO_PUSH: f64 = 4.0;
+/// Allows for the error of the estimate.
+const MARGIN: f64 = 0.98;
+
+/// A moving body that grains will get through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThinMover {
+    /// Name of the collider.
+    pub name: String,
+    /// Its thickness where it is thickest [m].
+    pub thickness: f64,
+    /// Grid spacing [m].
+    pub dx: f64,
+}
+
+impl std::fmt::Display for ThinMover {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "collider `{}` moves and is {} m thick, {:.1} cells: grains get through a body that pushes them with less than \
+             {CELLS_TO_PUSH} cells; make it {} m thick, or solver.dx {} m",
+            self.name,
+            rounded(self.thickness),
+            self.thickness / self.dx,
+            rounded(CELLS_TO_PUSH * self.dx),
+            rounded(self.thickness / CELLS_TO_PUSH),
+        )
+    }
+}
+
+/// To three digits.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.2e}").parse().unwrap_or(x)
+}
+
+/// The bodies of a scene that move and are thinner than grains respect. Infinite bodies are thick enough.
+pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
+    let SolverSpec::Mpm(spec) = &scene.solver;
+    let enough = MARGIN * CELLS_TO_PUSH * spec.dx;
+    let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
+    moving
+        .filter_map(|c| {
+            let thickness = c.shape.thickness(scene.dimensions, enough as f32)?;
+            Some(ThinMover {
+                name: c.name.clone(),
+                thickness: f64::from(thickness),
+                dx: spec.dx,
+            })
+        })
+        .filter(|thin| thin.thickness < enough)
+        .collect()
 }
 
 /// Impulse and angular impulse that grains gave each body, in f64.

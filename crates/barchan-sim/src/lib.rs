@@ -8,3 +8,4 @@ pub mod sampling;
 pub mod simulation;
 pub mod solver;
 pub mod solvers;
+pub mod start;

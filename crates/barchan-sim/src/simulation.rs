@@ -18,8 +18,9 @@ use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::{EmitterSampler, Samples, sample_fill};
 use crate::solver::{Solver, SolverError, StepContext, Timings};
 use crate::solvers;
+use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Bounds, Dimensions, Drain, Gravity, Scene, SolverSpec};
+use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene, SolverSpec};
 use glam::Vec3;
 pub use limits::Forecast;
 use limits::Limits;
@@ -37,6 +38,23 @@ pub enum SimulationError {
     /// The solver refuses the scene.
     #[error("the solver cannot run this scene: {0}")]
     Setup(SolverError),
+    /// The result that the scene starts from cannot be used.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A fill lies where particles of the start are.
+    #[error(
+        "fill `{name}` lies where {count} particles of the start are, the first at ({:.4}, {:.4}, {:.4}) m; move the fill \
+         to where there is room, or fill the earlier scene with it",
+        position.x, position.y, position.z
+    )]
+    FillInStart {
+        /// Name of the fill.
+        name: String,
+        /// How many particles.
+        count: usize,
+        /// Where the first of them is [m].
+        position: Vec3,
+    },
     /// A fill gives no particle at all.
     #[error(
         "fill `{name}` gives no particles: it is thinner than a cell (solver.dx = {dx} m), or lies inside colliders or \
@@ -89,6 +107,8 @@ impl SimulationError {
         matches!(
             self,
             Self::Setup(_)
+                | Self::Start(_)
+                | Self::FillInStart { .. }
                 | Self::EmptyFill { .. }
                 | Self::OutsideDomain { .. }
                 | Self::TooManyParticles
@@ -153,6 +173,7 @@ pub struct Simulation {
     timings: Timings,
     solver_wall: Duration,
     particle_substeps_here: u64,
+    start: Option<StartRecord>,
     state: State,
 }
 
@@ -164,7 +185,8 @@ struct Inflow {
 }
 
 impl Simulation {
-    /// Builds the scene's solver and fills it with particles, at t = 0.
+    /// Builds the scene's solver and fills it with particles, at t = 0: those of the result that it starts from, then
+    /// those of its fills.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         Self::with_solver(
             scene,
@@ -175,7 +197,9 @@ impl Simulation {
     /// As [`Self::new`], with a solver of the caller's.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let mut simulation = Self::empty(scene, solver);
+        let present = simulation.take_over(scene)?;
         for index in 0..scene.fills.len() {
+            refuse_overlap(&scene.fills[index], &present)?;
             simulation.fill(scene, index)?;
         }
         Ok(simulation)
@@ -226,9 +250,33 @@ impl Simulation {
             timings: Timings::default(),
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
+            start: None,
             state: State::new(inflows.len(), scene.drains.len()),
             inflows,
         }
+    }
+
+    /// Takes over the particles of the result that the scene starts from; returns where they are [m].
+    fn take_over(&mut self, scene: &Scene) -> Result<Vec<Vec3>, SimulationError> {
+        let (Some(from), Some(begin)) = (&scene.start, start::read(scene)?) else {
+            return Ok(Vec::new());
+        };
+        let out = |p: &&Vec3| outside(self.domain, **p);
+        if let Some(first) = begin.positions.iter().find(out) {
+            let count = begin.positions.iter().filter(out).count();
+            let message = format!(
+                "`{}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m",
+                from.result, first.x, first.y, first.z
+            );
+            return Err(StartError::new(message, "enlarge `domain`").into());
+        }
+        self.solver.load(&begin.state).map_err(|e| match e {
+            SolverError::Checkpoint(reason) => start::misfit(from, &reason),
+            other => start::misfit(from, &other.to_string()),
+        })?;
+        self.state.next_id = begin.next_id;
+        self.start = Some(begin.record);
+        Ok(begin.positions)
     }
 
     /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
@@ -506,6 +554,11 @@ impl Simulation {
         }
     }
 
+    /// The state of an earlier result that this simulation was built on; `None` after [`Self::resume`].
+    pub fn start(&self) -> Option<&StartRecord> {
+        self.start.as_ref()
+    }
+
     /// The last whole frame.
     pub fn frame(&self) -> u32 {
         self.state.frame
@@ -597,6 +650,19 @@ fn fit(stable: f64, remaining: f64) -> f64 {
         0.5 * remaining
     } else {
         stable
+    }
+}
+
+/// Two particles cannot be in one place, and which of them is meant only the user knows.
+fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> {
+    let held = |p: &&Vec3| fill.shape.distance(**p) < 0.0;
+    match present.iter().find(held) {
+        None => Ok(()),
+        Some(&position) => Err(SimulationError::FillInStart {
+            name: fill.name.clone(),
+            count: present.iter().filter(held).count(),
+            position,
+        }),
     }
 }
 

@@ -349,3 +349,44 @@ fn the_scene_in_the_readme_is_valid() {
     assert!(summary["emitted"].as_u64().unwrap() > 10, "{summary}");
     assert_eq!(summary["emitted"], summary["particles"]);
 }
+
+#[test]
+fn thin_moving_bodies_are_warned_of() {
+    let place = Place::new();
+    let body = |thickness: f64, motion: &str| {
+        format!(
+            "{}\n[[collider]]\nname = \"paddle\"\nshape = {{ box = {{ min = [0.3, 0, -0.2], max = [{}, 0.3, 0.2] }} }}\n{motion}\n",
+            common::SCENE,
+            0.3 + thickness
+        )
+    };
+    let moving = "motion = { velocity = [-0.5, 0, 0] }";
+    let warning = |scene: &str| {
+        place.write("paddle.toml", scene);
+        let outcome = place.run(&["check", "paddle.toml"]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome.stderr
+    };
+    let thin = warning(&body(0.08, moving));
+    for text in [
+        "collider `paddle`",
+        "0.08 m thick, 2.0 cells",
+        "0.16 m",
+        "solver.dx 0.02 m",
+    ] {
+        assert!(thin.contains(text), "{text}: {thin}");
+    }
+    assert_eq!(warning(&body(0.16, moving)), "");
+    assert_eq!(warning(&body(0.08, "")), "");
+    assert_eq!(
+        warning(&body(0.08, "motion = { velocity = [0, 0, 0] }")),
+        ""
+    );
+    let run = place.run(&["check", "paddle.toml", "--json"]);
+    assert_eq!(run.json()["warnings"], serde_json::json!([]));
+
+    place.write("paddle.toml", &body(0.08, moving));
+    let run = place.run(&["run", "paddle.toml", "--frames", "1", "--json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("collider `paddle` moves"), "{run:?}");
+}

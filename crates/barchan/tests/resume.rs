@@ -385,6 +385,34 @@ fn a_result_knows_where_its_meshes_are() {
 }
 
 #[test]
+fn a_changed_mesh_is_not_gone_on_with() {
+    let place = Place::new();
+    let faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let wedge = |tip: &str| format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 {tip}\n{faces}");
+    let mesh = "\n[[collider]]\nshape = { mesh = { file = \"wedge.obj\", scale = 0.1 } }\n";
+    place.write("wedge.obj", &wedge("1"));
+    place.write("meshed.toml", &format!("{}{mesh}", common::SCENE));
+    place.json(&["run", "meshed.toml", "-o", "r", "--frames", "2", "--json"]);
+    let before = contents(&place.path("r"));
+
+    place.write("wedge.obj", &wedge("1.5"));
+    for scene in [&["r"][..], &["meshed.toml", "-o", "r"]] {
+        let arguments = [&["run"], scene, &["--resume", "--frames", "4"]].concat();
+        let outcome = place.run(&arguments);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        let message = outcome.message();
+        assert!(
+            message.contains("the mesh wedge.obj was changed"),
+            "{message}"
+        );
+    }
+    assert!(contents(&place.path("r")) == before);
+    // A comment changes nothing.
+    place.write("wedge.obj", &format!("# a wedge\n{}", wedge("1")));
+    place.json(&["run", "r", "--resume", "--frames", "4", "--json"]);
+}
+
+#[test]
 fn missing_frames_are_simulated_again() {
     let place = Place::new();
     let whole = place.digest(&["run", "block.toml", "-o", "result", "--json"]);

@@ -26,6 +26,7 @@ impl Builder<'_> {
         let periodic = self.periodic(document);
         let solver = self.solver(document);
         let colliders = self.colliders(document);
+        let start = self.start(document);
         let fills = self.fills(document);
         let emitters = self.emitters(document);
         let drains = self.drains(document);
@@ -53,7 +54,9 @@ impl Builder<'_> {
             description: document.text("description").unwrap_or_default().to_owned(),
             dimensions: self.dimensions,
             frames: u32::try_from(document.integer("frames").unwrap_or(120)).ok()?,
-            frame_rate: document.number("frame_rate").unwrap_or(48.0),
+            frame_rate: document
+                .number("frame_rate")
+                .unwrap_or(Scene::USUAL_FRAME_RATE),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
             periodic,
@@ -63,12 +66,14 @@ impl Builder<'_> {
                 .drain(..)
                 .map(|s| s.material)
                 .collect::<Option<_>>()?,
+            start: start?,
             fills: parts(fills)?,
             emitters: parts(emitters)?,
             colliders: colliders.into_iter().collect::<Option<_>>()?,
             drains: drains.into_iter().collect::<Option<_>>()?,
             solver: solver?,
             check: check?,
+            meshes: std::mem::take(&mut self.meshes),
             document: String::new(),
         })
     }
@@ -96,7 +101,7 @@ impl Builder<'_> {
                 .get(key)
                 .is_none_or(|n| n.list().is_some_and(<[_]>::is_empty))
         };
-        if nothing("fill") && nothing("emitter") {
+        if nothing("fill") && nothing("emitter") && !document.has("start") {
             self.report.error(
                 Place {
                     end: at.start,
@@ -106,6 +111,33 @@ impl Builder<'_> {
                 "add [[fill]] with a shape and a material",
             );
         }
+    }
+
+    /// The start: `None` when it is wrong, `Some(None)` when there is none.
+    fn start(&mut self, document: &Table) -> Option<Option<Start>> {
+        let Some(node) = document.get("start") else {
+            return Some(None);
+        };
+        let table = node.table()?;
+        let result = table.text("result")?;
+        if result.trim().is_empty() {
+            let help = "name the directory of a result, relative to the scene file";
+            let at = table.at("result", node.at);
+            self.report.error(at, "`start.result` is empty", help);
+            return None;
+        }
+        let frame = match table.get("frame") {
+            Some(_) => Some(u32::try_from(table.integer("frame")?).ok()?),
+            None => None,
+        };
+        let result_at = table.at("result", node.at);
+        Some(Some(Start {
+            result: result.to_owned(),
+            path: self.directory.join(result),
+            frame,
+            result_mark: self.report.mark(result_at),
+            frame_mark: self.report.mark(table.at("frame", result_at)),
+        }))
     }
 
     /// The domain: `None` when it is wrong, `Some(None)` when there is none.
@@ -173,9 +205,11 @@ impl Builder<'_> {
                 _ => Kernel::Quadratic,
             },
             transfer,
-            max_dt: table.number("max_dt").unwrap_or(1e-3),
-            cfl: table.number("cfl").unwrap_or(0.5),
-            elastic_cfl: table.number("elastic_cfl").unwrap_or(0.6),
+            max_dt: table.number("max_dt").unwrap_or(MpmSpec::USUAL_MAX_DT),
+            cfl: table.number("cfl").unwrap_or(MpmSpec::USUAL_CFL),
+            elastic_cfl: table
+                .number("elastic_cfl")
+                .unwrap_or(MpmSpec::USUAL_ELASTIC_CFL),
         }))
     }
 

@@ -64,6 +64,11 @@ pub(crate) static SCENE: &[Key] = &[
         Kind::Table(DOMAIN),
         "Box outside which grains are removed; unbounded when left out",
     ),
+    Key::new(
+        "start",
+        Kind::Table(START),
+        "Earlier result whose particles this scene begins with; fills are added to them",
+    ),
     Key::new("solver", Kind::Table(SOLVER), "Solver and its settings").required(),
     Key::new("materials", Kind::Named(MATERIAL), "Materials by name"),
     Key::new(
@@ -94,6 +99,20 @@ static DOMAIN: &[Key] = &[
         "Axes along which the domain repeats: what leaves at one end comes in at the other",
     )
     .default("[]"),
+];
+
+static START: &[Key] = &[
+    Key::new(
+        "result",
+        Kind::Text,
+        "Result directory, relative to the scene file",
+    )
+    .required(),
+    Key::new(
+        "frame",
+        Kind::Integer(Range::closed(0.0, 1e7)),
+        "Frame at whose end the state is taken; the last when left out",
+    ),
 ];
 
 static GRAVITY: &[Key] = &[

@@ -22,7 +22,7 @@ pub use overrides::Overrides;
 pub use schema::schema;
 
 use crate::errors::{Report, SceneError, SceneErrors};
-use crate::model::{Dimensions, Scene};
+use crate::model::{Dimensions, MeshFile, Scene};
 use std::path::{Path, PathBuf};
 use substances::Substance;
 use toml_edit::DocumentMut;
@@ -34,7 +34,7 @@ pub struct SceneSource {
     pub name: String,
     /// TOML.
     pub text: String,
-    /// Folder that the paths of meshes are relative to.
+    /// Folder that the paths of meshes and of the start are relative to.
     pub directory: PathBuf,
 }
 
@@ -89,6 +89,7 @@ pub(crate) struct Builder<'a> {
     /// Resolution [m], for meshes that do not choose their own.
     dx: f64,
     substances: Vec<Substance>,
+    meshes: Vec<MeshFile>,
 }
 
 /// Reads and validates a scene; on failure returns everything that is wrong with it.
@@ -135,6 +136,7 @@ fn read(source: &SceneSource, overrides: &Overrides, report: &mut Report) -> Opt
         dimensions,
         dx: dx.unwrap_or(0.01),
         substances: Vec::new(),
+        meshes: Vec::new(),
     };
     let mut scene = builder.scene(document, tree.at, &source.stem())?;
     if !text.contains_key("name") {

@@ -5,7 +5,7 @@ use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
 use crate::mesh::{self, TriangleMesh};
-use crate::model::Dimensions;
+use crate::model::{Dimensions, MeshFile};
 use crate::numbers::rounded;
 use glam::{DVec3, Quat, Vec3};
 
@@ -321,10 +321,18 @@ impl Builder<'_> {
                 return None;
             }
         };
+        self.remember_mesh(node.text()?, &mesh);
         let scale = table.number("scale").unwrap_or(1.0) as f32;
         mesh.vertices.iter_mut().for_each(|v| *v *= scale);
         let voxel = self.mesh_voxel(&mesh, table, at)?;
         Some(Geometry::mesh(&mesh, voxel))
+    }
+
+    fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
+        if self.meshes.iter().all(|m| m.file != file) {
+            let (file, digest) = (file.to_owned(), mesh.digest());
+            self.meshes.push(MeshFile { file, digest });
+        }
     }
 
     fn mesh_voxel(&mut self, mesh: &TriangleMesh, table: &Table, at: Place) -> Option<f32> {

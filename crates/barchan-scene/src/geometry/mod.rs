@@ -9,6 +9,7 @@ mod revolution;
 mod sampled;
 #[cfg(test)]
 mod tests;
+mod thickness;
 mod volume;
 
 pub use bounds::Bounds;
@@ -371,6 +372,12 @@ impl Geometry {
                 volume::area(self, origin, Vec3::X, Vec3::Y, half)
             }),
         }
+    }
+
+    /// Thickness where it is thickest [m]: the diameter of the largest ball (disc in 2D) that fits inside, to about 1 %.
+    /// Beyond `enough` it is not followed further. `None` for shapes that are empty or infinite.
+    pub fn thickness(&self, dimensions: Dimensions, enough: f32) -> Option<f32> {
+        thickness::thickness(self, dimensions, enough)
     }
 
     /// Area [m²] of the cut with the plane through the centre of the bounds, perpendicular to `normal`. In 2D the length

@@ -228,6 +228,20 @@ impl TriangleMesh {
         faults.open + faults.inconsistent
     }
 
+    /// blake3 (hexadecimal) of vertices and triangles, so that a changed file is noticed: buffers beside a glTF file
+    /// count too, comments and materials do not.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(self.vertices.len() as u64).to_le_bytes());
+        for coordinate in self.vertices.iter().flat_map(|v| v.to_array()) {
+            hasher.update(&coordinate.to_bits().to_le_bytes());
+        }
+        for index in self.triangles.iter().flatten() {
+            hasher.update(&index.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// Volume [m³]; negative when the triangles face inwards.
     pub fn signed_volume(&self) -> f64 {
         let reference = self.bounds().centre().as_dvec3();

@@ -442,6 +442,8 @@ fn estimates_count_fills_and_emitters() {
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         check: Default::default(),
+        start: None,
+        meshes: Vec::new(),
         document: String::new(),
     };
     // One cubic metre, and 1.5 s of 0.05 m³/s.

@@ -3,7 +3,7 @@
 use crate::solver::SolverError;
 use crate::solvers::mpm::wave_speed;
 use barchan_scene::numbers::rounded;
-use barchan_scene::{Scene, SolverSpec};
+use barchan_scene::{MpmSpec, Scene, SolverSpec};
 
 /// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
@@ -11,8 +11,6 @@ const MAX_STEPS_PER_FRAME: f64 = 1e7;
 const MANY_STEPS_PER_FRAME: f64 = 1e5;
 /// A setting is at fault when its usual value would save so many times the steps.
 const FAULT: f64 = 10.0;
-/// Default of `solver.max_dt` [s].
-const USUAL_MAX_DT: f64 = 1e-3;
 
 /// What the first frame will take.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,14 +87,27 @@ impl Limits {
         let at_rest = self.max_dt.min(self.elastic_dt);
         let speed_limits = dt < 0.999 * at_rest;
         // Longest step with the usual value of a setting, were the others to stay.
-        let max_dt = self.elastic_dt.min(USUAL_MAX_DT);
-        let elastic = self.max_dt.min(self.elastic_dt * 0.6 / self.elastic_cfl);
-        let cfl = at_rest.min(dt * 0.5 / self.cfl);
+        let usual_rate = Scene::USUAL_FRAME_RATE;
+        let (usual_dt, usual_cfl, usual_elastic) = (
+            MpmSpec::USUAL_MAX_DT,
+            MpmSpec::USUAL_CFL,
+            MpmSpec::USUAL_ELASTIC_CFL,
+        );
+        let max_dt = self.elastic_dt.min(usual_dt);
+        let elastic = self.elastic_dt * usual_elastic / self.elastic_cfl;
+        let elastic = self.max_dt.min(elastic);
+        let cfl = at_rest.min(dt * usual_cfl / self.cfl);
+        let rate = usual_rate / self.frame_rate;
         let settings = [
-            ("frame_rate", self.frame_rate, 48.0, 48.0 / self.frame_rate),
-            ("solver.max_dt", self.max_dt, USUAL_MAX_DT, max_dt / dt),
-            ("solver.elastic_cfl", self.elastic_cfl, 0.6, elastic / dt),
-            ("solver.cfl", self.cfl, 0.5, cfl / dt),
+            ("frame_rate", self.frame_rate, usual_rate, rate),
+            ("solver.max_dt", self.max_dt, usual_dt, max_dt / dt),
+            (
+                "solver.elastic_cfl",
+                self.elastic_cfl,
+                usual_elastic,
+                elastic / dt,
+            ),
+            ("solver.cfl", self.cfl, usual_cfl, cfl / dt),
         ];
         let saves = |(name, _, _, factor): &(&str, f64, f64, f64)| match *name {
             "solver.cfl" => speed_limits && *factor >= FAULT,

@@ -187,6 +187,8 @@ fn scene() -> Scene {
             elastic_cfl: 0.5,
         }),
         check: FinalCheck::default(),
+        start: None,
+        meshes: Vec::new(),
         document: String::new(),
     }
 }

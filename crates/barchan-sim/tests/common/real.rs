@@ -47,6 +47,8 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         check: FinalCheck::default(),
+        start: None,
+        meshes: Vec::new(),
         document: String::new(),
     }
 }

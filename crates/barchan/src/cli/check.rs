@@ -2,10 +2,11 @@
 
 use super::resources::Estimate;
 use super::scene::SceneArguments;
-use super::{Failure, output};
+use super::{Failure, inputs, output};
 use barchan::scene::numbers::rounded;
 use barchan::scene::{Scene, SolverSpec};
-use barchan::sim::simulation::{Forecast, Simulation};
+use barchan::sim::simulation::Forecast;
+use barchan::sim::start::StartRecord;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -22,11 +23,12 @@ pub struct Check {
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let scene = self.scene.load()?.scene;
-        let estimate = Estimate::of(&scene);
+        let from = inputs::look_at_start(&scene)?;
+        let estimate = Estimate::of(&scene, from.as_ref());
         estimate.refuse_too_large()?;
         // Sampling finds what volumes cannot: empty fills, particles outside the domain, blocked emitters.
         let start = Start::of(&scene)?;
-        output::warn(start.forecast.warning.as_deref());
+        inputs::warn(&scene, &start.forecast);
         if self.json {
             show_json(&scene, &estimate, &start)?;
         } else {
@@ -40,14 +42,16 @@ impl Check {
 struct Start {
     particles: usize,
     forecast: Forecast,
+    from: Option<StartRecord>,
 }
 
 impl Start {
     fn of(scene: &Scene) -> Result<Self, Failure> {
-        let mut simulation = Simulation::new(scene)?;
+        let mut simulation = inputs::begin(scene)?;
         Ok(Self {
             forecast: simulation.forecast()?,
             particles: simulation.particles(),
+            from: simulation.start().cloned(),
         })
     }
 }
@@ -74,6 +78,14 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
             output::number(spec.particles_per_cell)
         ),
     )?;
+    if let (Some(from), Some(named)) = (&start.from, &scene.start) {
+        let count = output::grouped(from.particles as u64);
+        let text = format!(
+            "frame {} of {}, {count} particles",
+            from.frame, named.result
+        );
+        line("start", text)?;
+    }
     let mut count = output::grouped(start.particles as u64);
     if !scene.emitters.is_empty() {
         let all = output::grouped(estimate.particles as u64);
@@ -109,7 +121,8 @@ fn show_json(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
         "memory_available_bytes": estimate.available,
         "disk_bytes": estimate.disk,
         "dt_s": start.forecast.dt,
-        "warning": start.forecast.warning,
         "substeps_per_frame": start.forecast.steps_per_frame,
+        "start": inputs::start_entry(scene, start.from.as_ref()),
+        "warnings": inputs::warnings(scene, &start.forecast),
     }))
 }

@@ -67,6 +67,12 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     if !manifest.colliders.is_empty() {
         line("bodies", manifest.colliders.join(", "))?;
     }
+    if let Some(start) = &manifest.start {
+        line(
+            "start",
+            format!("frame {} of {}", start.frame, start.result),
+        )?;
+    }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     line("columns", columns.join(", "))?;
     let can_go_on = match &info.checkpoint {

@@ -2,6 +2,7 @@
 
 mod check;
 mod info;
+mod inputs;
 mod measure;
 mod output;
 mod progress;

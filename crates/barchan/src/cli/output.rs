@@ -22,13 +22,6 @@ pub fn note(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// A warning, where there is one.
-pub fn warn(warning: Option<&str>) {
-    if let Some(warning) = warning {
-        note(format_args!("warning: {warning}"));
-    }
-}
-
 /// The last line on standard output with `--json`: one object.
 pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {

@@ -2,7 +2,7 @@
 
 use super::progress::Reporter;
 use super::stop::StopRequest;
-use super::{Failure, output};
+use super::{Failure, inputs, output};
 use barchan::frame::{CacheError, ResultDirectory};
 use barchan::scene::Scene;
 use barchan::sim::simulation::{Control, Simulation};
@@ -85,7 +85,11 @@ fn state_before(
         .next();
     Ok(match checkpoint {
         Some(checkpoint) => Simulation::resume(scene, &checkpoint)?,
-        None => Simulation::new(scene)?,
+        None => {
+            let simulation = inputs::begin(scene)?;
+            inputs::refuse_new_start(directory, &simulation)?;
+            simulation
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{Failure, output};
 use barchan::scene::Scene;
 use barchan::scene::numbers::rounded;
+use barchan::sim::start::StartRecord;
 use barchan::sim::{sampling, solvers};
 use std::path::{Path, PathBuf};
 use sysinfo::{Disks, System};
@@ -27,9 +28,10 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What the scene needs, from the volumes of its shapes alone.
-    pub fn of(scene: &Scene) -> Self {
-        let particles = sampling::estimate_particles(scene);
+    /// What the scene needs, from the volumes of its shapes and the number of particles that it starts from.
+    pub fn of(scene: &Scene, start: Option<&StartRecord>) -> Self {
+        let particles = sampling::estimate_particles(scene)
+            .saturating_add(start.map_or(0, |start| start.particles));
         let per_particle = FRAME_BYTES
             .saturating_mul(u64::from(scene.frames) + 1)
             .saturating_add(CHECKPOINT_BYTES);

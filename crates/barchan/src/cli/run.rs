@@ -5,7 +5,7 @@ use super::resources::{Estimate, use_threads};
 use super::scene::{Loaded, SceneArguments};
 use super::stop::StopRequest;
 use super::summary::Summary;
-use super::{Failure, output, repair};
+use super::{Failure, inputs, output, repair};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource, SolverSpec};
@@ -91,12 +91,14 @@ impl Session {
     fn start(arguments: &Run) -> Result<Self, Failure> {
         let Loaded { scene, directory } = arguments.scene.load()?;
         let path = arguments.default_output(&scene);
-        let estimate = Estimate::of(&scene);
+        let start = inputs::look_at_start(&scene)?;
+        let estimate = Estimate::of(&scene, start.as_ref());
         estimate.refuse_too_large()?;
-        let mut simulation = Simulation::new(&scene)?;
-        output::warn(simulation.forecast()?.warning.as_deref());
+        let mut simulation = inputs::begin(&scene)?;
+        inputs::warn(&scene, &simulation.forecast()?);
         estimate.warn_small_disk(&path);
-        let manifest = manifest(&scene, &directory);
+        let mut manifest = manifest(&scene, &directory);
+        manifest.start = inputs::start_entry(&scene, simulation.start());
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
         let mut session = Self {
             scene,
@@ -123,7 +125,9 @@ impl Session {
             directory: base,
         } = loaded;
         refuse_other_scene(&directory, &scene)?;
-        Estimate::of(&scene).refuse_too_large()?;
+        inputs::refuse_other_meshes(&directory, &scene)?;
+        let start = inputs::refuse_other_start(&directory, &scene)?;
+        Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
 
         let checkpoint = newest_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
@@ -140,11 +144,14 @@ impl Session {
         };
         let simulation = match &checkpoint {
             Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
-            None => Simulation::new(&scene)?,
+            None => inputs::begin(&scene)?,
         };
+        inputs::refuse_new_start(&directory, &simulation)?;
         directory.discard_after(simulation.frame())?;
         if scene.frames > simulation.frame() && scene.frames != directory.manifest().frames {
-            directory.rewrite(&manifest(&scene, &base), &scene.document)?;
+            let mut manifest = manifest(&scene, &base);
+            manifest.start = directory.manifest().start.clone();
+            directory.rewrite(&manifest, &scene.document)?;
         }
         let mut session = Self {
             scene,
@@ -355,6 +362,7 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         frames: scene.frames,
         materials: materials.collect(),
         colliders: scene.colliders.iter().map(|c| c.name.clone()).collect(),
+        meshes: inputs::meshes(scene),
         created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
         ..Manifest::default()
     }

@@ -5,7 +5,7 @@ use super::particles::{FLOAT_COLUMNS, Packet};
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
-use barchan_scene::Dimensions;
+use barchan_scene::{Dimensions, Transfer};
 
 /// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
 const MAX_SPEED: &str = "mpm_max_speed_bits";
@@ -162,6 +162,12 @@ impl Mpm {
             drop(rows);
             packet.id[lane] = id[i];
             packet.case[lane] = case[i];
+        }
+        if self.spec.transfer != Transfer::Apic {
+            // As for emitted particles. A state of another transfer may have C.
+            for packet in &mut self.packets {
+                packet.affine = Packet::EMPTY.affine;
+            }
         }
         self.max_speed = f32::from_bits(speed);
         self.needs_sort = true;

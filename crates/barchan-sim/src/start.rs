@@ -1,0 +1,266 @@
+//! The state that a scene begins with when it starts from an earlier result.
+//!
+//! Only checkpoints hold a state: the columns of a frame are rounded, and strain and hardening are not among them.
+//! Particles come over as they are; materials are found again by their names, and everything else is the new scene's.
+
+use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
+use barchan_scene::{Scene, SceneErrors, SolverSpec, Start, material_presets, nearest};
+use glam::Vec3;
+
+/// Which state a run began with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartRecord {
+    /// Frame of the earlier result.
+    pub frame: u32,
+    /// Digest of its state, as [`barchan_frame::digest`] gives it.
+    pub digest: String,
+    /// Number of particles in it.
+    pub particles: usize,
+}
+
+/// Why a scene cannot start from the result it names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}; {help}")]
+pub struct StartError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// Whether the frame is to blame, not the result.
+    about_frame: bool,
+}
+
+impl StartError {
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+            about_frame: false,
+        }
+    }
+
+    /// The error with its place in the scene file; `None` for a scene that has no start.
+    pub fn in_scene(&self, scene: &Scene) -> Option<SceneErrors> {
+        let start = scene.start.as_ref()?;
+        let mark = match self.about_frame {
+            true => &start.frame_mark,
+            false => &start.result_mark,
+        };
+        Some(mark.refuse(&self.message, &self.help))
+    }
+}
+
+/// A state that is ready to be loaded by the scene's solver.
+pub(crate) struct StartState {
+    pub record: StartRecord,
+    /// With the material indices of the scene.
+    pub state: Checkpoint,
+    /// Positions of its particles [m].
+    pub positions: Vec<Vec3>,
+    /// Id after the highest.
+    pub next_id: u32,
+}
+
+/// What the scene starts from, without reading its particles; `None` for a scene that starts from nothing. `frame`
+/// replaces the scene's choice.
+pub fn look(scene: &Scene, frame: Option<u32>) -> Result<Option<StartRecord>, StartError> {
+    let Some(start) = &scene.start else {
+        return Ok(None);
+    };
+    let directory = open(scene, start)?;
+    let index = state_of(&directory, start, frame.or(start.frame))?;
+    let info = directory
+        .read_checkpoint_attributes(index)
+        .map_err(|e| unreadable(start, &e))?;
+    Ok(Some(StartRecord {
+        frame: index,
+        digest: info.digest.unwrap_or_default(),
+        particles: info.particles,
+    }))
+}
+
+/// Reads what the scene starts from.
+pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
+    let Some(start) = &scene.start else {
+        return Ok(None);
+    };
+    let directory = open(scene, start)?;
+    let index = state_of(&directory, start, start.frame)?;
+    let mut state = directory
+        .read_checkpoint(index)
+        .map_err(|e| unreadable(start, &e))?;
+    let record = StartRecord {
+        frame: index,
+        digest: barchan_frame::digest(&state),
+        particles: state.particles(),
+    };
+    let names = directory.manifest().materials.iter();
+    let names: Vec<&str> = names.map(|m| m.name.as_str()).collect();
+    match_materials(&mut state, &names, scene, start)?;
+    Ok(Some(StartState {
+        positions: positions(&state),
+        next_id: next_id(&state, start)?,
+        record,
+        state,
+    }))
+}
+
+/// The result, if it is one that the scene can go on from.
+fn open(scene: &Scene, start: &Start) -> Result<ResultDirectory, StartError> {
+    let directory = ResultDirectory::open(&start.path).map_err(|e| unreadable(start, &e))?;
+    let manifest = directory.manifest();
+    let dimensions = scene.dimensions.count() as u32;
+    if manifest.dimensions != dimensions {
+        return Err(StartError::new(
+            format!(
+                "`{}` is a result in {}D, and this scene is in {dimensions}D",
+                start.result, manifest.dimensions
+            ),
+            "start from a result of as many dimensions",
+        ));
+    }
+    let SolverSpec::Mpm(_) = &scene.solver;
+    if manifest.solver != "mpm" {
+        return Err(StartError::new(
+            format!(
+                "`{}` was simulated by `{}`, whose state `mpm` cannot go on from",
+                start.result, manifest.solver
+            ),
+            "start from a result of the same family of solvers",
+        ));
+    }
+    Ok(directory)
+}
+
+/// The frame to start from: it must have a checkpoint.
+fn state_of(
+    directory: &ResultDirectory,
+    start: &Start,
+    frame: Option<u32>,
+) -> Result<u32, StartError> {
+    let states = directory.checkpoints().map_err(|e| unreadable(start, &e))?;
+    let last = directory.manifest().frames;
+    let wanted = frame.unwrap_or(last);
+    if states.contains(&wanted) {
+        return Ok(wanted);
+    }
+    let kept: Vec<String> = states.iter().map(u32::to_string).collect();
+    let kept = match kept.is_empty() {
+        true => "no frame has one now".to_owned(),
+        false => format!("frames that have one: {}", kept.join(", ")),
+    };
+    let result = &start.result;
+    Err(match frame {
+        Some(_) if wanted > last => StartError {
+            message: format!("`{result}` has no frame {wanted}: it ends with frame {last}"),
+            help: kept,
+            about_frame: true,
+        },
+        Some(_) => StartError {
+            message: format!("`{result}` keeps no exact state of frame {wanted}"),
+            help: format!("{kept}; for another, simulate its scene with --frames {wanted}"),
+            about_frame: true,
+        },
+        None => StartError::new(
+            format!("`{result}` is not finished: it has no exact state of its last frame, {last}"),
+            format!("finish it with --resume, or name a `frame`; {kept}"),
+        ),
+    })
+}
+
+/// Gives every particle the scene's index of the material that it had by name.
+fn match_materials(
+    state: &mut Checkpoint,
+    names: &[&str],
+    scene: &Scene,
+    start: &Start,
+) -> Result<(), StartError> {
+    let here = |name: &str| scene.materials.iter().position(|m| m.name == name);
+    let indices: Vec<Option<u8>> = names
+        .iter()
+        .map(|name| here(name).and_then(|i| u8::try_from(i).ok()))
+        .collect();
+    let column = state.columns.iter_mut().find(|c| c.name == "material");
+    let Some(ColumnData::U8(values)) = column.map(|c| &mut c.data) else {
+        return Err(misfit(
+            start,
+            "it does not say of which material particles are",
+        ));
+    };
+    for value in values {
+        match indices.get(usize::from(*value)) {
+            Some(Some(index)) => *value = *index,
+            Some(None) => return Err(missing_material(names[usize::from(*value)], scene, start)),
+            None => return Err(misfit(start, "particles have a material it does not list")),
+        }
+    }
+    Ok(())
+}
+
+fn missing_material(name: &str, scene: &Scene, start: &Start) -> StartError {
+    let own = scene.materials.iter().map(|m| m.name.as_str());
+    let help = match nearest(name, own) {
+        Some(near) => format!("materials are matched by name: rename `{near}` to `{name}`"),
+        None if material_presets().iter().any(|p| p.name == name) => {
+            format!("add [materials.\"{name}\"] with preset = \"{name}\"")
+        }
+        None => format!("materials are matched by name: add [materials.\"{name}\"]"),
+    };
+    let message = format!(
+        "`{}` holds particles of `{name}`, a material that this scene does not have",
+        start.result
+    );
+    StartError::new(message, help)
+}
+
+fn positions(state: &Checkpoint) -> Vec<Vec3> {
+    match state.column("position").map(|c| &c.data) {
+        Some(ColumnData::F32(values)) => values.chunks_exact(3).map(Vec3::from_slice).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn next_id(state: &Checkpoint, start: &Start) -> Result<u32, StartError> {
+    let Some(ColumnData::U32(ids)) = state.column("id").map(|c| &c.data) else {
+        return Err(misfit(start, "particles have no identities"));
+    };
+    let Some(highest) = ids.iter().max() else {
+        return Ok(0);
+    };
+    highest
+        .checked_add(1)
+        .ok_or_else(|| misfit(start, "there are no identities left for new particles"))
+}
+
+/// A state that is whole but makes no sense to the scene's solver.
+pub(crate) fn misfit(start: &Start, reason: &str) -> StartError {
+    StartError::new(
+        format!("the state of `{}` cannot be used: {reason}", start.result),
+        "simulate the earlier scene again, with this version of barchan",
+    )
+}
+
+fn unreadable(start: &Start, error: &CacheError) -> StartError {
+    let result = &start.result;
+    match error {
+        CacheError::Missing(path) => StartError::new(
+            format!(
+                "there is no result `{result}` to start from: {} does not exist",
+                path.display()
+            ),
+            "paths are relative to the folder of the scene file; simulate the earlier scene first: barchan run SCENE -o DIR",
+        ),
+        CacheError::NotAResult { reason, .. } => StartError::new(
+            format!("`{result}` is not a result to start from: {reason}"),
+            "give the directory that `barchan run` wrote, relative to the folder of the scene file",
+        ),
+        CacheError::Damaged { what, reason, .. } => StartError::new(
+            format!("`{result}` cannot be started from: {what} is damaged ({reason})"),
+            "simulate the earlier scene again, or choose another `frame`",
+        ),
+        other => StartError::new(
+            format!("`{result}` cannot be started from: {other}"),
+            "repair it, or simulate the earlier scene again",
+        ),
+    }
+}

@@ -1,0 +1,134 @@
+//! What a scene takes over from the result that it starts from.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use barchan_frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial, ResultDirectory};
+use barchan_scene::{Overrides, Scene, SceneSource, load};
+use barchan_sim::collider::thin_movers;
+use barchan_sim::simulation::{Control, Simulation, SimulationError};
+use barchan_sim::start;
+use std::path::Path;
+use tempfile::TempDir;
+
+const BED: &str = r#"dimensions = 2
+[solver]
+dx = 0.02
+[materials.sand]
+preset = "dry sand"
+[[fill]]
+shape = { box = { min = [0, 0], max = [0.2, 0.1] } }
+material = "sand"
+spin = [0, 0, 1]
+[[collider]]
+shape = { half_space = { normal = [0, 1] } }
+"#;
+
+const NEXT: &str = r#"dimensions = 2
+start = { result = "bed" }
+[solver]
+dx = 0.02
+[materials.sand]
+preset = "dry sand"
+"#;
+
+fn scene(text: &str, directory: &Path) -> Scene {
+    let source = SceneSource {
+        name: "test.toml".into(),
+        text: text.into(),
+        directory: directory.into(),
+    };
+    load(&source, &Overrides::default()).unwrap()
+}
+
+/// A folder with the result of [`BED`] after two frames; `solver` is the name in its manifest.
+fn bed(solver: &str) -> (TempDir, Checkpoint) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = Simulation::new(&scene(BED, folder.path())).unwrap();
+    for _ in 0..2 {
+        simulation
+            .advance_frame(&mut |_| Control::Continue)
+            .unwrap();
+        simulation.write_frame().unwrap();
+    }
+    let state = simulation.save().unwrap();
+    let manifest = Manifest {
+        solver: solver.into(),
+        dimensions: 2,
+        frames: 2,
+        materials: vec![ManifestMaterial {
+            name: "sand".into(),
+            density: 1600.0,
+        }],
+        ..Manifest::default()
+    };
+    let result = ResultDirectory::create(&folder.path().join("bed"), &manifest, "").unwrap();
+    result.write_checkpoint(&state).unwrap();
+    (folder, state)
+}
+
+fn affine(state: &Checkpoint) -> &[f32] {
+    match &state.column("affine").unwrap().data {
+        ColumnData::F32(values) => values,
+        _ => panic!("floats"),
+    }
+}
+
+#[test]
+fn every_column_comes_over_whatever_the_grid() {
+    let (folder, state) = bed("mpm");
+    for dx in ["0.02", "0.03", "0.013"] {
+        let next = scene(&NEXT.replace("0.02", dx), folder.path());
+        let mut simulation = Simulation::new(&next).unwrap();
+        assert_eq!((simulation.frame(), simulation.time()), (0, 0.0));
+        let begun = simulation.save().unwrap();
+        assert!(begun.columns == state.columns, "dx = {dx}");
+        let looked = start::look(&next, None).unwrap();
+        assert_eq!(simulation.start(), looked.as_ref());
+        assert_eq!(looked.unwrap().digest, barchan_frame::digest(&state));
+    }
+}
+
+/// Only APIC renews the affine velocity: kept, it would drive the sand for ever.
+#[test]
+fn other_transfers_drop_the_affine_velocity() {
+    let (folder, state) = bed("mpm");
+    assert!(affine(&state).iter().any(|c| *c != 0.0));
+    let text = NEXT.replace("dx = 0.02", "dx = 0.02\ntransfer = \"pic\"");
+    let mut simulation = Simulation::new(&scene(&text, folder.path())).unwrap();
+    let begun = simulation.save().unwrap();
+    assert!(affine(&begun).iter().all(|c| c.to_bits() == 0));
+}
+
+#[test]
+fn another_family_of_solvers_is_refused() {
+    let (folder, _) = bed("dem");
+    let next = scene(NEXT, folder.path());
+    let Err(SimulationError::Start(error)) = Simulation::new(&next) else {
+        panic!("the start should be refused");
+    };
+    assert!(error.message.contains("was simulated by `dem`"), "{error}");
+    let placed = error.in_scene(&next).unwrap();
+    assert_eq!(placed.errors()[0].marked(), Some("\"bed\""));
+    assert_eq!(placed.errors()[0].line(), Some(2));
+}
+
+#[test]
+fn thin_bodies_are_found_whatever_their_shape() {
+    let (folder, _) = bed("mpm");
+    let with = |shape: &str| {
+        let body = "[[collider]]\nname = \"body\"\nmotion = { velocity = [1, 0] }\nshape = ";
+        let scene = scene(&format!("{NEXT}{body}{shape}\n"), folder.path());
+        thin_movers(&scene).first().map(|thin| thin.thickness)
+    };
+    let thin = with(
+        "{ box = { min = [1, 0], max = [1.05, 1] }, rotate = { axis = [0, 0, 1], angle = 20 } }",
+    );
+    assert!((thin.unwrap() - 0.05).abs() < 0.001, "{thin:?}");
+    let ring = "{ difference = [{ sphere = { center = [2, 0], radius = 0.5 } }, { sphere = { center = [2, 0], radius = 0.47 } }] }";
+    let thin = with(ring);
+    assert!((thin.unwrap() - 0.03).abs() < 0.001, "{thin:?}");
+    assert_eq!(with("{ box = { min = [1, 0], max = [1.08, 1] } }"), None);
+    assert_eq!(
+        with("{ half_space = { point = [0, -1], normal = [0, 1] } }"),
+        None
+    );
+}

@@ -1,0 +1,131 @@
+//! What a run reads besides its scene, meshes and the result it starts from: told in the manifest, compared at `--resume`.
+//! Also warns of what a scene asks for that will hardly come out as meant.
+
+use super::{Failure, output};
+use barchan::frame::{ManifestMesh, ManifestStart, ResultDirectory};
+use barchan::scene::Scene;
+use barchan::sim::simulation::{Forecast, Simulation, SimulationError};
+use barchan::sim::start::{self, StartError, StartRecord};
+
+/// What the scene starts from, without its particles.
+pub fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
+    start::look(scene, None).map_err(|e| start_failure(&e, scene))
+}
+
+/// The scene at its beginning.
+pub fn begin(scene: &Scene) -> Result<Simulation, Failure> {
+    Simulation::new(scene).map_err(|error| match &error {
+        SimulationError::Start(start) => start_failure(start, scene),
+        _ => error.into(),
+    })
+}
+
+fn start_failure(error: &StartError, scene: &Scene) -> Failure {
+    match error.in_scene(scene) {
+        Some(errors) => errors.into(),
+        None => Failure::call(&error.message, &error.help),
+    }
+}
+
+/// The meshes, as the manifest lists them.
+pub fn meshes(scene: &Scene) -> Vec<ManifestMesh> {
+    let meshes = scene.meshes.iter().map(|m| ManifestMesh {
+        file: m.file.clone(),
+        digest: m.digest.clone(),
+    });
+    meshes.collect()
+}
+
+/// The start, as the manifest has it.
+pub fn start_entry(scene: &Scene, record: Option<&StartRecord>) -> Option<ManifestStart> {
+    let (start, record) = (scene.start.as_ref()?, record?);
+    Some(ManifestStart {
+        result: start.result.clone(),
+        frame: record.frame,
+        digest: record.digest.clone(),
+    })
+}
+
+/// Refuses to go on with meshes that are not those of the beginning.
+pub fn refuse_other_meshes(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
+    let begun = &directory.manifest().meshes;
+    let changed = scene.meshes.iter().find(|mesh| {
+        let same = |m: &&ManifestMesh| m.file == mesh.file;
+        begun
+            .iter()
+            .find(same)
+            .is_some_and(|m| m.digest != mesh.digest)
+    });
+    match changed {
+        Some(mesh) => Err(Failure::call(
+            format_args!(
+                "the mesh {} was changed since the run in {} began",
+                mesh.file,
+                directory.path().display()
+            ),
+            "restore it, or simulate with the changed mesh into another directory with -o",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to go on when the result that the run started from is not as it was. One that is gone is no more than a
+/// warning when the run can go on from a state of its own.
+pub fn refuse_other_start(
+    directory: &ResultDirectory,
+    scene: &Scene,
+) -> Result<Option<StartRecord>, Failure> {
+    let Some(begun) = &directory.manifest().start else {
+        return Ok(None);
+    };
+    match start::look(scene, Some(begun.frame)) {
+        Ok(Some(now)) if now.digest == begun.digest => Ok(Some(now)),
+        Ok(_) => Err(changed_start(directory, &begun.result)),
+        Err(error) if directory.checkpoints()?.is_empty() => Err(start_failure(&error, scene)),
+        Err(error) => {
+            output::note(format_args!(
+                "warning: whether the result that this run started from is still the same cannot be told: {}",
+                error.message
+            ));
+            Ok(None)
+        }
+    }
+}
+
+/// Refuses a run that begins again from another state than the first time.
+pub fn refuse_new_start(
+    directory: &ResultDirectory,
+    simulation: &Simulation,
+) -> Result<(), Failure> {
+    let (Some(begun), Some(now)) = (&directory.manifest().start, simulation.start()) else {
+        return Ok(());
+    };
+    match now.frame == begun.frame && now.digest == begun.digest {
+        true => Ok(()),
+        false => Err(changed_start(directory, &begun.result)),
+    }
+}
+
+fn changed_start(directory: &ResultDirectory, result: &str) -> Failure {
+    Failure::call(
+        format_args!(
+            "the result {result} that the run in {} started from was changed since",
+            directory.path().display()
+        ),
+        "restore it, or simulate from its present state into another directory with -o",
+    )
+}
+
+/// What will run, but very long or hardly as meant.
+pub fn warnings(scene: &Scene, forecast: &Forecast) -> Vec<String> {
+    let thin = barchan::sim::collider::thin_movers(scene);
+    let thin = thin.iter().map(ToString::to_string);
+    forecast.warning.iter().cloned().chain(thin).collect()
+}
+
+/// Shows it.
+pub fn warn(scene: &Scene, forecast: &Forecast) {
+    for warning in warnings(scene, forecast) {
+        output::note(format_args!("warning: {warning}"));
+    }
+}
