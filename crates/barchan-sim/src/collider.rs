@@ -1,5 +1,6 @@
 //! Everything that is not grains: signed distance, velocity and friction, posed for a step; and what grains do to it.
 
+use barchan_scene::numbers::rounded;
 use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene, SolverSpec};
 use glam::{DVec3, Quat, Vec3};
 
@@ -160,17 +161,12 @@ impl std::fmt::Display for ThinMover {
             "collider `{}` moves and is {} m thick, {:.1} cells: grains get through a body that pushes them with less than \
              {CELLS_TO_PUSH} cells; make it {} m thick, or solver.dx {} m",
             self.name,
-            rounded(self.thickness),
+            rounded(self.thickness, 3),
             self.thickness / self.dx,
-            rounded(CELLS_TO_PUSH * self.dx),
-            rounded(self.thickness / CELLS_TO_PUSH),
+            rounded(CELLS_TO_PUSH * self.dx, 3),
+            rounded(self.thickness / CELLS_TO_PUSH, 3),
         )
     }
-}
-
-/// To three digits.
-fn rounded(x: f64) -> f64 {
-    format!("{x:.2e}").parse().unwrap_or(x)
 }
 
 /// The bodies of a scene that move and are thinner than grains respect. Infinite bodies are thick enough.

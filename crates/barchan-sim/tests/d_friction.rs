@@ -424,20 +424,20 @@ fn assert_flows(slab: &Slab) {
     assert_eq!(run.particles(), count, "nothing leaves a periodic domain");
 }
 
-/// The tilt comes on over several swings of the layer, which then hardly swings and hardly yields; sand that flows gains speed.
+/// With a tilt that comes on over several swings of the layer it hardly swings; sand that flows gains speed.
 fn assert_rests(slab: &Slab) {
     assert!(slab.acceleration() < 0.0);
     let fastest = speed_after_tilt(slab);
     println!(
-        "D4 {}D {} {} {}° at {}° rests: {fastest:.1e} m/s half a second after the tilt",
-        slab.dimensions, slab.cone, slab.sampling, slab.friction_angle, slab.degrees
+        "D4 {}D {} {} {}° at {}° after a tilt of {} s: {fastest:.1e} m/s",
+        slab.dimensions, slab.cone, slab.sampling, slab.friction_angle, slab.degrees, slab.tilt
     );
     assert!(fastest < 0.02, "{fastest} m/s");
 }
 
-/// Largest mean speed along the slope [m/s] in half a second after a tilt that took a second.
+/// Largest mean speed along the slope [m/s] in half a second, one second after the tilt began.
 fn speed_after_tilt(slab: &Slab) -> f64 {
-    let mut run = Slab { tilt: 1.0, ..*slab }.start();
+    let mut run = slab.start();
     advance(&mut run, SLAB_RATE as u32);
     let mut fastest = 0.0f64;
     for _ in 0..SLAB_RATE as u32 / 2 {
@@ -463,24 +463,39 @@ fn d4_a_slab_on_a_rough_incline_accelerates_as_derived() {
     assert_flows(&SLAB);
 }
 
+/// Below θ_flow, which is 29.6° for φ = 25°, and 39.3° for 35°: the negative control of the test above.
+fn resting_slabs(sampling: &'static str, tilt: f64) -> [Slab; 2] {
+    let slab = |friction_angle, degrees| Slab {
+        friction_angle,
+        degrees,
+        sampling,
+        tilt,
+        ..SLAB
+    };
+    [slab(25.0, 27.0), slab(35.0, 35.0)]
+}
+
 #[test]
 fn d4_a_slab_rests_below_the_angle_of_flow_and_with_more_friction() {
-    // θ_flow is 29.6° for 25°, and 39.3° for 35°: the negative control of the test above.
     for sampling in ["lattice", "poisson"] {
-        assert_rests(&Slab {
-            degrees: 27.0,
-            sampling,
-            ..SLAB
-        });
-        assert_rests(&Slab {
-            friction_angle: 35.0,
-            sampling,
-            ..SLAB
-        });
+        resting_slabs(sampling, 1.0).iter().for_each(assert_rests);
         // And the control of this one.
-        let flows = speed_after_tilt(&Slab { sampling, ..SLAB });
+        let tilt = 1.0;
+        let flows = speed_after_tilt(&Slab {
+            sampling,
+            tilt,
+            ..SLAB
+        });
         assert!(flows > 0.2, "{flows} m/s");
     }
+}
+
+#[test]
+#[ignore = "falls short: 0.30 and 0.85 m/s after a second; docs/validation.md, D4"]
+fn d4_a_slab_that_is_tilted_at_once_rests_too() {
+    let speeds = resting_slabs("poisson", 0.0).map(|slab| speed_after_tilt(&slab));
+    println!("D4 tilted at once: {speeds:.2?} m/s");
+    assert!(speeds.iter().all(|v| *v < 0.05), "{speeds:?}");
 }
 
 #[test]
@@ -491,9 +506,13 @@ fn d4_in_the_plane_each_cone_has_its_own_angle() {
             friction_angle,
             cone,
             degrees,
+            tilt: 1.0,
             ..SLAB
         };
-        assert_flows(&flat(25.0, 27.0));
+        assert_flows(&Slab {
+            tilt: 0.0,
+            ..flat(25.0, 27.0)
+        });
         // θ_flow: 20.7° and 22.9°, and more than 32° for 40°.
         assert_rests(&flat(25.0, 18.0));
         assert_rests(&flat(40.0, 27.0));
