@@ -22,3 +22,4 @@ pub use barchan_sim as sim;
 
 pub mod final_check;
 pub mod gallery;
+pub mod view;

@@ -14,6 +14,7 @@ mod scenes;
 mod schema;
 mod stop;
 mod summary;
+mod view;
 
 use barchan::frame::CacheError;
 use barchan::scene::SceneErrors;
@@ -40,6 +41,7 @@ enum Command {
     Schema(schema::Schema),
     Info(info::Info),
     Measure(measure::Measure),
+    View(view::View),
 }
 
 impl Command {
@@ -51,6 +53,7 @@ impl Command {
             Self::Schema(command) => command.run(),
             Self::Info(command) => command.run(),
             Self::Measure(command) => command.run(),
+            Self::View(command) => command.run(),
         }
     }
 
@@ -62,6 +65,7 @@ impl Command {
             Self::Schema(_) => false,
             Self::Info(command) => command.json,
             Self::Measure(command) => command.json,
+            Self::View(command) => command.json,
         }
     }
 }
