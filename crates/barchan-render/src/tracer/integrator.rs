@@ -17,15 +17,15 @@ const GLASS_REFLECTION: f32 = 0.04;
 const GLASS_SHADE: f32 = 0.8;
 /// Surfaces of one glass body that a ray may cross.
 const GLASS_SURFACES: usize = 8;
-/// What remains of the sky's light where it is no longer followed: such places lie between grains.
-const DEEP_AMBIENT: f32 = 0.4;
+/// Part of the sky's light that comes by way of what hides the sky, where light is no longer followed.
+const DEEP: f32 = 0.3;
 
 /// How much work a picture may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quality {
     /// Paths through each pixel.
     pub samples: u32,
-    /// Times that light is followed from one surface to the next.
+    /// Surfaces at which a path takes up light; after the last only the sky is looked for.
     pub bounces: u32,
 }
 
@@ -111,7 +111,7 @@ impl Stage {
     fn light(&self, mut ray: Ray, bounces: u32, sampler: &mut Sampler) -> Vec3 {
         let mut light = Vec3::ZERO;
         let mut carried = Vec3::ONE;
-        for bounce in 0..=bounces {
+        for _ in 0..bounces {
             let hit = self.closest(&ray);
             let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
             let (reflected, passed) = self.through_glass(&ray, limit);
@@ -124,28 +124,26 @@ impl Stage {
                 return light + carried * self.sky.radiance(ray.direction.with_y(0.0));
             }
             carried *= hit.albedo;
-            let from = ray.at(hit.t) + self.epsilon * hit.normal;
+            let origin = ray.at(hit.t) + self.epsilon * hit.normal;
             let to_sun = self.sky.toward_sun(sampler.two());
             let facing = hit.normal.dot(to_sun);
             if facing > 0.0 {
                 let shadow = Ray {
-                    origin: from,
+                    origin,
                     direction: to_sun,
-                    time: ray.time,
+                    ..ray
                 };
                 light += carried * facing * self.visible(&shadow) * self.sky.sunlight();
             }
-            if bounce == bounces {
-                return light + DEEP_AMBIENT * carried * self.sky.ambient();
-            }
             let direction = cosine_direction(hit.normal, sampler.two());
             ray = Ray {
-                origin: from,
+                origin,
                 direction,
-                time: ray.time,
+                ..ray
             };
         }
-        light
+        let sky = self.sky.radiance(ray.direction);
+        light + carried * sky * (DEEP + (1.0 - DEEP) * self.visible(&ray))
     }
 
     /// The first opaque point on a ray.
@@ -221,7 +219,7 @@ impl Stage {
         (reflected, passed)
     }
 
-    /// Part of the sun's light that gets through.
+    /// Part of the light from far away that gets through.
     fn visible(&self, ray: &Ray) -> f32 {
         let plane = |p: &Plane| p.meets(ray, f32::INFINITY).is_some();
         let matte = |b: &&Body| b.material != Material::Glass;

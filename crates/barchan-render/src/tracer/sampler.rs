@@ -67,8 +67,9 @@ fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 / 16_777_216.0
 }
 
+/// Of a number that is not negative.
 fn fraction(x: f32) -> f32 {
-    (x - x.floor()).min(0.999_999_9)
+    (x - x as u32 as f32).min(0.999_999_9)
 }
 
 #[cfg(test)]
