@@ -27,3 +27,29 @@ fn hash(id: u64) -> u32 {
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ (x >> 31)) >> 32) as u32
 }
+
+/// sRGB to linear light.
+pub fn to_linear(colour: [u8; 3]) -> glam::Vec3 {
+    glam::Vec3::from_array(colour.map(|c| LINEAR[usize::from(c)]))
+}
+
+/// Linear light in [0, 1] to sRGB.
+pub fn encode(x: f32) -> u8 {
+    let curve = if x <= 0.003_130_8 {
+        12.92 * x
+    } else {
+        1.055 * x.powf(1.0 / 2.4) - 0.055
+    };
+    (255.0 * curve + 0.5) as u8
+}
+
+static LINEAR: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
+    std::array::from_fn(|c| {
+        let x = c as f32 / 255.0;
+        if x <= 0.040_45 {
+            x / 12.92
+        } else {
+            ((x + 0.055) / 1.055).powf(2.4)
+        }
+    })
+});

@@ -2,7 +2,10 @@
 //!
 //! Reads frames and the scene that stands beside them; knows nothing of solvers.
 
+pub mod camera;
 pub mod colour;
+pub mod grains;
 pub mod picture;
+pub mod tracer;
 
 pub use picture::Picture;
