@@ -1,24 +1,11 @@
 //! The camera: where rays start, and how a scene is framed when nobody said how.
 
 use crate::tracer::Ray;
-use barchan_scene::geometry::Bounds;
+use barchan_scene::{Bounds, View};
 use glam::Vec3;
 
-/// Field of view of the automatic camera, vertical [degrees].
-pub const USUAL_FOV: f32 = 30.0;
 /// Part of the picture that the automatic camera fills.
 const FILLED: f32 = 0.9;
-
-/// Where the camera stands and looks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct View {
-    /// Place of the eye [m].
-    pub position: Vec3,
-    /// Point in the middle of the picture [m].
-    pub target: Vec3,
-    /// Vertical field of view [degrees].
-    pub fov: f32,
-}
 
 /// A pinhole camera for pictures of one size.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +81,8 @@ pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
     view
 }
 
-fn corners(bounds: &Bounds) -> impl Iterator<Item = Vec3> {
+/// Corners of a box.
+pub fn corners(bounds: &Bounds) -> impl Iterator<Item = Vec3> {
     let (low, high) = (bounds.min, bounds.max);
     (0..8).map(move |i| {
         let pick = |bit: u32, a: f32, b: f32| if i >> bit & 1 == 0 { a } else { b };

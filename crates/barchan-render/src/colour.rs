@@ -7,6 +7,11 @@ pub const SAND: [([u8; 3], f32); 3] = [
     ([255, 255, 255], 0.05),
 ];
 
+/// Chance of a grain by its identity, in [0, 1): the same for life.
+pub fn chance(id: u64) -> f32 {
+    (hash(id) >> 8) as f32 / 16_777_216.0
+}
+
 /// Index into [`SAND`] of a grain: chance by its identity, so that it stays for life.
 pub fn sand_index(id: u64) -> usize {
     let chance = hash(id) as f32 / 4_294_967_296.0;

@@ -57,7 +57,11 @@ pub fn subject(
         None => around,
     };
     let floor = floor(&props, &infos, bodies, &around);
-    Ok(Subject { props, bounds, floor })
+    Ok(Subject {
+        props,
+        bounds,
+        floor,
+    })
 }
 
 /// Some of a list, evenly spread, with its first and its last.
@@ -95,7 +99,9 @@ fn middle_box(positions: &[Vec3]) -> Option<Bounds> {
 /// Box around the bodies of usual size, over the frames.
 fn bodies_box(props: &[Prop], frames: &[FrameInfo], largest: f32) -> Option<Bounds> {
     let boxes = frames.iter().flat_map(|frame| {
-        props.iter().filter_map(|prop| prop.bounds(&prop.placed(frame)))
+        props
+            .iter()
+            .filter_map(|prop| prop.bounds(&prop.placed(frame)))
     });
     let usual = boxes.filter(|b| b.is_finite() && b.size().max_element() <= largest);
     usual.reduce(|a, b| a.union(&b))

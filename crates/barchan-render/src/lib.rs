@@ -4,8 +4,12 @@
 
 pub mod camera;
 pub mod colour;
+pub mod framing;
 pub mod grains;
 pub mod picture;
+pub mod props;
+pub mod renderer;
 pub mod tracer;
 
 pub use picture::Picture;
+pub use renderer::{RenderError, RenderOptions, Renderer};

@@ -47,7 +47,10 @@ pub struct Placed {
 /// The visible colliders of a scene. `grains` are some positions of each of a few frames: what holds many of them is a
 /// container, and shown as glass unless the scene says otherwise.
 pub fn props(scene: &Scene, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Vec<Prop> {
-    let visible = scene.colliders.iter().filter(|c| c.look != Some(Look::Hidden));
+    let visible = scene
+        .colliders
+        .iter()
+        .filter(|c| c.look != Some(Look::Hidden));
     visible.map(|c| prop(c, grains, surroundings)).collect()
 }
 
@@ -117,7 +120,9 @@ impl Prop {
         };
         let local = shape.bounds();
         let corners = crate::camera::corners(&local);
-        Some(Bounds::from_points(corners.map(|c| placed.pose.to_world(c))))
+        Some(Bounds::from_points(
+            corners.map(|c| placed.pose.to_world(c)),
+        ))
     }
 
     /// The plane of a half space in a frame.
@@ -137,7 +142,11 @@ impl Prop {
         let Form::Solid(shape) = &self.form else {
             return None;
         };
-        let Placed { pose, velocity, angular_velocity } = placed;
+        let Placed {
+            pose,
+            velocity,
+            angular_velocity,
+        } = placed;
         let matte = Material::Matte(crate::colour::to_linear(self.colour.unwrap_or(BODY_COLOUR)));
         let cut = (self.look == Look::Cutaway).then(|| {
             let centre = pose.to_world(shape.bounds().centre());
@@ -145,7 +154,11 @@ impl Prop {
         });
         Some(Body {
             shape: shape.clone(),
-            material: if self.look == Look::Glass { Material::Glass } else { matte },
+            material: if self.look == Look::Glass {
+                Material::Glass
+            } else {
+                matte
+            },
             poses: [-0.5, 0.5].map(|s| moved(pose, *velocity, *angular_velocity, s * exposure)),
             cut,
         })

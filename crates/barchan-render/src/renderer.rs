@@ -1,14 +1,14 @@
 //! From a result to its pictures.
 
-use crate::camera::{Camera, USUAL_FOV, framed};
+use crate::camera::{Camera, framed};
+use crate::colour::{SAND, chance};
 use crate::framing::{Subject, subject};
 use crate::grains::{FrameColumns, Grains};
 use crate::picture::Picture;
 use crate::props;
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, FrameInfo, ResultDirectory};
-use barchan_scene::camera::View;
-use barchan_scene::{Overrides, Scene, SceneSource};
+use barchan_scene::{ColourMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
 use std::path::PathBuf;
 
@@ -54,6 +54,9 @@ pub enum RenderError {
     /// The result or a frame of it cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The changes to the scene are wrong.
+    #[error("{0}")]
+    Scene(#[from] SceneErrors),
     /// There is nothing to draw.
     #[error("{}: the result has no frames yet; wait for its first, or run the scene", .0.display())]
     NoFrames(PathBuf),
@@ -77,7 +80,7 @@ impl Renderer {
         if frames.is_empty() {
             return Err(RenderError::NoFrames(directory.path().to_owned()));
         }
-        let (scene, warnings) = scene_of(&directory, &options.overrides);
+        let (scene, warnings) = scene_of(&directory, &options.overrides)?;
         let subject = subject(&directory, &frames, scene.as_ref())?;
         Ok(Self {
             directory,
@@ -108,7 +111,9 @@ impl Renderer {
     fn grains(&self, columns: &FrameColumns<'_>) -> Result<Grains, CacheError> {
         let manifest = self.directory.manifest();
         let mut radius = columns.radii(manifest)?;
-        radius.iter_mut().for_each(|r| *r *= self.options.grain_size);
+        radius
+            .iter_mut()
+            .for_each(|r| *r *= self.options.grain_size);
         Ok(Grains {
             position: columns.vectors("position")?,
             velocity: match self.options.shutter {
@@ -120,17 +125,46 @@ impl Renderer {
         })
     }
 
+    /// Each grain by chance from the colours of its material, the same for life.
+    fn own_colours(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
+        let sand = ColourMix::new(&SAND);
+        let mixes: Vec<Option<&ColourMix>> = match &self.scene {
+            Some(scene) => scene.materials.iter().map(|m| Some(&m.colour)).collect(),
+            None => Vec::new(),
+        };
+        let materials = columns.materials()?;
+        let colour = |(i, &id): (usize, &u64)| {
+            let material = usize::from(materials.get(i).copied().unwrap_or(0));
+            let mix = mixes.get(material).copied().flatten().or(sand.as_ref())?;
+            mix.parts()
+                .get(mix.index(chance(id)))
+                .map(|(colour, _)| *colour)
+        };
+        let ids = columns.ids()?;
+        Ok(ids
+            .iter()
+            .enumerate()
+            .map(|g| colour(g).unwrap_or([255; 3]))
+            .collect())
+    }
+
     /// Seconds for which the shutter is open.
     fn exposure(&self) -> f32 {
         self.options.shutter / self.directory.manifest().frame_rate as f32
     }
 
     fn stage(&self, frame: &FrameInfo, grains: &Grains, view: &View) -> Stage {
-        let Subject { props, bounds, floor } = &self.subject;
+        let Subject {
+            props,
+            bounds,
+            floor,
+        } = &self.subject;
         let exposure = self.exposure();
         let placed: Vec<_> = props.iter().map(|p| (p, p.placed(frame))).collect();
         let planes = placed.iter().filter_map(|(prop, at)| prop.plane(at));
-        let bodies = placed.iter().filter_map(|(prop, at)| prop.body(at, exposure, view.position));
+        let bodies = placed
+            .iter()
+            .filter_map(|(prop, at)| prop.body(at, exposure, view.position));
         let size = bounds.size().length();
         Stage {
             spheres: Spheres::new(grains, exposure),
@@ -147,7 +181,9 @@ impl Renderer {
     fn view(&self, time: f64) -> View {
         let [width, height] = self.options.size.map(|n| n.max(1) as f32);
         let camera = self.scene.as_ref().and_then(|s| s.camera.as_ref());
-        let fov = camera.and_then(|c| c.fov).unwrap_or(USUAL_FOV);
+        let fov = camera
+            .and_then(|c| c.fov_at(time))
+            .unwrap_or(View::USUAL_FOV);
         let from = VIEW_FROM.normalize();
         let automatic = framed(&self.subject.bounds, from, fov, width / height);
         camera.map_or(automatic, |c| c.at(time, automatic))
@@ -161,11 +197,15 @@ impl Renderer {
     }
 }
 
-/// The scene that stands beside the frames, with what could not be read of it.
-fn scene_of(directory: &ResultDirectory, overrides: &Overrides) -> (Option<Scene>, Vec<String>) {
+/// The scene that stands beside the frames, with what could not be read of it. Mistakes in the changes to it are errors;
+/// a scene that cannot be read at all leaves the grains.
+fn scene_of(
+    directory: &ResultDirectory,
+    overrides: &Overrides,
+) -> Result<(Option<Scene>, Vec<String>), SceneErrors> {
     let text = match directory.scene_document() {
         Ok(text) => text,
-        Err(error) => return (None, vec![format!("only grains are drawn: {error}")]),
+        Err(error) => return Ok((None, vec![format!("only grains are shown: {error}")])),
     };
     let source = SceneSource {
         name: directory.path().join("scene.toml").display().to_string(),
@@ -173,10 +213,11 @@ fn scene_of(directory: &ResultDirectory, overrides: &Overrides) -> (Option<Scene
         directory: PathBuf::from(&directory.manifest().scene_directory),
     };
     match barchan_scene::load_for_viewing(&source, overrides) {
-        Ok((scene, warnings)) => (Some(scene), warnings),
+        Ok((scene, warnings)) => Ok((Some(scene), warnings)),
+        Err(errors) if !overrides.is_empty() => Err(errors),
         Err(errors) => {
             let reasons = errors.messages().join("; ");
-            (None, vec![format!("only grains are drawn: {reasons}")])
+            Ok((None, vec![format!("only grains are shown: {reasons}")]))
         }
     }
 }

@@ -134,22 +134,35 @@ pub struct BodyHit {
     pub t: f32,
     /// Outwards.
     pub normal: Vec3,
-    pub material: Material,
 }
 
 impl Body {
     /// The first point before `limit`.
     pub fn closest(&self, ray: &Ray, limit: f32) -> Option<BodyHit> {
+        let pose = self.pose(ray.time);
+        let local = in_body(ray, &pose);
+        let (t, face) = self.meets(ray, &local, limit)?;
+        let normal = match face {
+            Face::Cut(normal) => normal,
+            Face::Surface => pose.rotation * self.shape.geometry.normal(local.at(t)),
+        };
+        Some(BodyHit { t, normal })
+    }
+
+    /// Whether it stands in the way before `limit`.
+    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+        let local = in_body(ray, &self.pose(ray.time));
+        self.meets(ray, &local, limit).is_some()
+    }
+
+    /// Distance to the first point before `limit`, of the surface or of the cut. `local` is the ray in the body's frame.
+    fn meets(&self, ray: &Ray, local: &Ray, limit: f32) -> Option<(f32, Face)> {
+        let on_surface = |t: f32| (t, Face::Surface);
         let Some((point, normal)) = self.cut else {
-            return self.surface(ray, 0.0, limit);
+            return self.shape.closest(local, limit).map(on_surface);
         };
         let height = (ray.origin - point).dot(normal);
-        let climb = ray.direction.dot(normal);
-        let crossing = if climb == 0.0 {
-            f32::INFINITY
-        } else {
-            -height / climb
-        };
+        let crossing = -height / ray.direction.dot(normal);
         if height <= 0.0 {
             // Starts in what is left; ends where it leaves it.
             let end = if crossing > 0.0 {
@@ -157,39 +170,20 @@ impl Body {
             } else {
                 limit
             };
-            return self.surface(ray, 0.0, end);
+            return self.shape.closest(local, end).map(on_surface);
         }
         if !(crossing > 0.0 && crossing < limit) {
             return None;
         }
-        let pose = self.pose(ray.time);
-        if self.shape.geometry.distance(pose.to_body(ray.at(crossing))) < 0.0 {
-            return Some(BodyHit {
-                t: crossing,
-                normal,
-                material: self.material,
-            });
-        }
-        self.surface(ray, crossing, limit)
-    }
-
-    /// The first point of the whole surface between two distances.
-    fn surface(&self, ray: &Ray, from: f32, limit: f32) -> Option<BodyHit> {
-        let pose = self.pose(ray.time);
-        let start = ray.at(from);
-        let inverse = pose.rotation.inverse();
-        let local = Ray {
-            origin: inverse * (start - pose.position),
-            direction: inverse * ray.direction,
-            time: ray.time,
+        let entry = Ray {
+            origin: local.at(crossing),
+            ..*local
         };
-        let t = self.shape.closest(&local, limit - from)?;
-        let normal = self.shape.geometry.normal(local.at(t));
-        Some(BodyHit {
-            t: from + t,
-            normal: pose.rotation * normal,
-            material: self.material,
-        })
+        if self.shape.geometry.distance(entry.origin) < 0.0 {
+            return Some((crossing, Face::Cut(normal)));
+        }
+        let t = self.shape.closest(&entry, limit - crossing)?;
+        Some((crossing + t, Face::Surface))
     }
 
     /// Part of the light that `length` [m] of its glass lets pass: clear through a wall, tinted through the whole body.
@@ -210,6 +204,21 @@ impl Body {
             position: open.position.lerp(close.position, s),
             rotation: open.rotation.lerp(close.rotation, s),
         }
+    }
+}
+
+enum Face {
+    Surface,
+    Cut(Vec3),
+}
+
+/// A ray in the frame of a body.
+fn in_body(ray: &Ray, pose: &Pose) -> Ray {
+    let inverse = pose.rotation.inverse();
+    Ray {
+        origin: inverse * (ray.origin - pose.position),
+        direction: inverse * ray.direction,
+        time: ray.time,
     }
 }
 

@@ -222,20 +222,17 @@ impl Stage {
     /// Part of the light from far away that gets through.
     fn visible(&self, ray: &Ray) -> f32 {
         let plane = |p: &Plane| p.meets(ray, f32::INFINITY).is_some();
-        let matte = |b: &&Body| b.material != Material::Glass;
+        let glass = |b: &&Body| b.material == Material::Glass;
+        let mut matte = self.bodies.iter().filter(|b| !glass(b));
         if self.planes.iter().any(plane)
             || self.spheres.block(ray, f32::INFINITY)
-            || self
-                .bodies
-                .iter()
-                .filter(matte)
-                .any(|b| b.closest(ray, f32::INFINITY).is_some())
+            || matte.any(|b| b.blocks(ray, f32::INFINITY))
         {
             return 0.0;
         }
-        let glass = self.bodies.iter().filter(|b| b.material == Material::Glass);
-        let shades = glass.filter(|b| b.closest(ray, f32::INFINITY).is_some());
-        GLASS_SHADE.powi(shades.count() as i32)
+        let shades = self.bodies.iter().filter(glass);
+        let count = shades.filter(|b| b.blocks(ray, f32::INFINITY)).count();
+        GLASS_SHADE.powi(count as i32)
     }
 }
 
