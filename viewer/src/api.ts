@@ -17,9 +17,9 @@ export interface Body {
   name: string;
   /** How it is shown; absent when its shape is not known. */
   look?: "solid" | "glass" | "cutaway" | "hidden";
-  colour?: Vector;
+  colour?: Vector | null;
   /** A plane in the body's own frame, instead of a surface. */
-  plane?: { point: Vector; normal: Vector };
+  plane?: { point: Vector; normal: Vector } | null;
   surface?: boolean;
 }
 
@@ -29,9 +29,10 @@ export interface Material {
   colour: Vector;
 }
 
+/** Camera of the scene; what is null is framed here. */
 export interface Camera {
-  position: Vector;
-  target: Vector;
+  position: Vector | null;
+  target: Vector | null;
   /** Vertical [degrees]. */
   field_of_view: number;
 }

@@ -78,7 +78,7 @@ export class App {
     this.applyAll();
     this.listenToServer();
     requestAnimationFrame((now) => this.tick(now));
-    if (!this.result.bodies.some((body) => body.plane)) this.scene.bodies.addGrid(this.result.bounds[0][1]);
+    if (this.result.dimensions === 3 && !this.result.bodies.some((body) => body.plane)) this.scene.bodies.addGrid(this.result.bounds[0][1]);
     const problems = await this.scene.bodies.load(() => this.scene.refresh(true));
     this.scene.setTheme(this.theme.isDark);
     if (problems.length) this.banners.show("bodies", `some bodies are not shown: ${problems.join("; ")}`, "", false);

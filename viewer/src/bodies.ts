@@ -37,6 +37,7 @@ export class Bodies {
     private readonly light: Light,
     private readonly centre: Vector3,
     private readonly reach: number,
+    private readonly depth: number,
     clip: Vector4,
   ) {
     this.shared = {
@@ -106,16 +107,20 @@ export class Bodies {
         depthWrite: opacity === 1,
       });
     const group = this.groups[i]!;
+    // In the plane, bodies lie behind the grains.
+    const shift = new Group();
+    shift.position.z = this.depth;
+    group.add(shift);
     if (isGlass) {
       // The far wall before the grains, the near wall after them.
       const far = new Mesh(geometry, material(0.1, BackSide));
       const near = new Mesh(geometry, material(0.1, FrontSide));
       far.renderOrder = -1;
       near.renderOrder = 2;
-      group.add(far, near);
+      shift.add(far, near);
       return;
     }
-    group.add(new Mesh(geometry, material(1, isCut ? BackSide : DoubleSide)));
+    shift.add(new Mesh(geometry, material(1, isCut ? BackSide : DoubleSide)));
     const shadow = new RawShaderMaterial({
       glslVersion: GLSL3,
       vertexShader: bodyVertex,
@@ -125,7 +130,7 @@ export class Bodies {
     if (!isCut) {
       const caster = new Mesh(geometry, shadow);
       caster.layers.set(SHADOW_LAYER);
-      group.add(caster);
+      shift.add(caster);
     }
   }
 

@@ -9,6 +9,7 @@ import {
   Matrix3,
   Points,
   RawShaderMaterial,
+  Sphere,
   Vector3,
   Vector4,
   type IUniform,
@@ -40,6 +41,8 @@ export class GrainCloud {
     this.gl = renderer.getContext() as WebGL2RenderingContext;
     this.positions = new GLBufferAttribute(this.newBuffer(), this.gl.UNSIGNED_SHORT, 4, 2, 0);
     this.values = new GLBufferAttribute(this.newBuffer(), this.gl.UNSIGNED_SHORT, 1, 2, 0);
+    // Nobody asks how large it is, but three.js warns when it cannot find out.
+    this.geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
     this.geometry.setAttribute("position", this.positions as never);
     this.geometry.setAttribute("value", this.values as never);
     const common = {

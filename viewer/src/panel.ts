@@ -75,7 +75,7 @@ export class Panel {
   /** All columns of a grain, or how to pick one. */
   showGrain(grain: Grain | null, isMissing: boolean, id: number | null = null): void {
     if (!grain) {
-      const button = make("button", { class: "tool", id: "pick", type: "button" }, "Pick the middle one");
+      const button = make("button", { class: "tool", id: "pick", type: "button" }, "Pick one");
       button.addEventListener("click", () => this.events.pickNearest());
       const hint = isMissing ? `Grain ${id} is not in this frame.` : "Click on a grain to read its numbers.";
       this.grain.replaceChildren(make("div", { class: "grain-head" }, make("p", { class: "hint" }, hint), isMissing ? this.forget() : button));

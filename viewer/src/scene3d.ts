@@ -55,7 +55,7 @@ export class Scene3d {
     this.camera = result.dimensions === 2 ? new OrthographicCamera() : new PerspectiveCamera(result.camera?.field_of_view ?? FIELD_OF_VIEW);
     this.camera.layers.enable(0);
     this.grains = new GrainCloud(this.renderer, this.light, result.palette);
-    this.bodies = new Bodies(result.bodies, this.light, this.centre, 14 * this.radius, this.clipPlane);
+    this.bodies = new Bodies(result.bodies, this.light, this.centre, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
     this.scene.add(this.grains.points, this.grains.shadow, this.bodies.group);
     this.light.frame(this.centre, 1.7 * this.radius, result.grain_radius);
     this.grains.aimShadow(this.light.pixelsPerMetre);
@@ -119,22 +119,19 @@ export class Scene3d {
   }
 
   look(view: ViewName): void {
-    const camera = this.result.camera;
-    const flat = this.result.dimensions === 2;
-    if (view === "reset" && camera && !flat) {
-      this.camera.position.set(...camera.position);
-      this.controls.target.set(...camera.target);
-    } else {
-      const directions: Record<ViewName, Vector> = flat
+    const given = view === "reset" && this.result.dimensions === 3 ? this.result.camera : null;
+    const directions: Record<ViewName, Vector> =
+      this.result.dimensions === 2
         ? { reset: [0, 0, 1], front: [0, 0, 1], side: [0, 0, 1], top: [0, 0, 1] }
         : { reset: [0.55, 0.42, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] };
-      const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
-      const angle = (FIELD_OF_VIEW * Math.PI) / 360;
-      const distance = (this.radius / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(aspect, 0.2)) * 1.02;
-      const direction = new Vector3(...directions[view]).normalize();
-      this.controls.target.copy(this.centre);
-      this.camera.position.copy(this.centre).addScaledVector(direction, distance);
-    }
+    const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+    const angle = ((this.result.camera?.field_of_view ?? FIELD_OF_VIEW) * Math.PI) / 360;
+    const distance = (this.radius / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(aspect, 0.2)) * 1.02;
+    const offset = new Vector3(...directions[view]).normalize().multiplyScalar(distance);
+    const target = given?.target ? new Vector3(...given.target) : this.centre;
+    this.controls.target.copy(target);
+    if (given?.position) this.camera.position.set(...given.position);
+    else this.camera.position.copy(target).add(offset);
     this.camera.zoom = 1;
     this.frameCamera();
     this.controls.update();

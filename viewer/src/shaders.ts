@@ -226,8 +226,8 @@ float line(vec2 q, float width) {
   vec2 away = abs(fract(q - 0.5) - 0.5);
   vec2 on = 1.0 - smoothstep(d * 0.5, d * 1.5, away);
   // Lines that are closer than pixels become an even tone.
-  vec2 even = clamp(d * 2.0, 0.0, 1.0);
-  on = mix(on, vec2(0.25), even);
+  vec2 even = smoothstep(0.08, 0.5, fwidth(q));
+  on = mix(on, vec2(0.12), even);
   return max(on.x, on.y);
 }
 
@@ -241,9 +241,8 @@ void main() {
   float sun = sunlight(world);
   vec3 facing = dot(n, cameraPosition - world) < 0.0 ? -n : n;
   vec3 base = lit(tint, facing, sun);
-  float fine = line(q, 1.0) * 0.10;
-  float coarse = line(q / 5.0, 1.2) * 0.16;
-  vec3 lines = mix(base, dark > 0.5 ? base * 1.9 + 0.01 : base * 0.6, max(fine, coarse) / 0.16 * 0.55);
-  colour = vec4(toScreen(lines), fade * (dot(n, cameraPosition - world) < 0.0 ? 0.25 : 1.0));
+  float lines = max(line(q, 0.8) * 0.45, line(q / 5.0, 1.0)) * 0.5;
+  vec3 drawn = mix(base, dark > 0.5 ? base * 1.7 + 0.006 : base * 0.72, lines);
+  colour = vec4(toScreen(drawn), fade * (dot(n, cameraPosition - world) < 0.0 ? 0.25 : 1.0));
 }
 `;

@@ -201,19 +201,19 @@ async fn surface(
     headers: HeaderMap,
 ) -> Result<Response, Response> {
     let body: usize = number(&viewer, &body, "body")?;
+    let key = format!("surface-{body}-{}", viewer.store.manifest().scene_digest);
+    let name = key.clone();
     let bytes = work(&viewer, move |viewer| {
-        let surface = viewer
-            .look()
-            .surface(body)
-            .ok_or_else(|| ViewError::Unknown {
+        viewer.store.encoded(key, || {
+            let surface = viewer.look().surface(&viewer.store, body);
+            let surface = surface.ok_or_else(|| ViewError::Unknown {
                 what: format!("surface of body {body}"),
                 help: "look at /api/result for the bodies that have one".into(),
             })?;
-        viewer
-            .store
-            .encoded(format!("surface-{body}"), || Ok(encode::surface(&surface)))
+            Ok(encode::surface(&surface))
+        })
     });
-    Ok(binary(&headers, &format!("surface-{body}"), &bytes.await?))
+    Ok(binary(&headers, &name, &bytes.await?))
 }
 
 async fn grains(

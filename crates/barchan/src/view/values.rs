@@ -132,13 +132,20 @@ pub fn range_of_result(
     }
 }
 
-/// Corners of the box that holds nearly all grains, of the first, a middle and the last frame [m].
-pub fn bounds_of_result(store: &Store, frames: &[u32]) -> [[f32; 3]; 2] {
-    let mut wanted: Vec<u32> = [0, frames.len() / 2, frames.len().saturating_sub(1)]
+/// Three frames, or as many as there are.
+pub fn first_middle_last(frames: &[u32]) -> Vec<u32> {
+    let places = [0, frames.len() / 2, frames.len().saturating_sub(1)];
+    let mut chosen: Vec<u32> = places
         .iter()
         .filter_map(|i| frames.get(*i).copied())
         .collect();
-    wanted.dedup();
+    chosen.dedup();
+    chosen
+}
+
+/// Corners of the box that holds nearly all grains, of the first, a middle and the last frame [m].
+pub fn bounds_of_result(store: &Store, frames: &[u32]) -> [[f32; 3]; 2] {
+    let wanted = first_middle_last(frames);
     let (mut lower, mut upper) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
     for column in wanted
         .iter()
