@@ -60,6 +60,7 @@ export class App {
 
   /** Shows what there is, and goes on listening. */
   async start(): Promise<void> {
+    document.body.classList.toggle("flat", this.result.dimensions === 2);
     document.title = `${this.result.scene} · barchan`;
     element("title").textContent = this.result.scene;
     const about = element("about");

@@ -21,7 +21,7 @@ import type { Vector4 } from "three";
 import { SHADOW_LAYER, type Light } from "./light";
 import { bodyFragment, bodyVertex, depthFragment, groundFragment } from "./shaders";
 
-const SOLID: Vector = [150, 156, 165];
+const SOLID: Vector = [164, 168, 174];
 const GLASS: Vector = [190, 215, 225];
 const CREASE = 0.6;
 

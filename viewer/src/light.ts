@@ -20,7 +20,7 @@ export const SHADOW_LAYER = 1;
 
 export class Light {
   readonly uniforms: Record<string, IUniform> = {
-    sunDirection: { value: new Vector3(0.5, 0.72, 0.48).normalize() },
+    sunDirection: { value: new Vector3(-0.62, 0.66, 0.42).normalize() },
     dark: { value: 0 },
     shadowMap: { value: null },
     shadowMatrix: { value: new Matrix4() },

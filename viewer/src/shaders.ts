@@ -123,6 +123,7 @@ flat in float sun;
 flat in float sharpness;
 uniform mat3 worldFromView;
 uniform int mode;
+uniform bool orthographic;
 ${LIGHT}
 out vec4 colour;
 
@@ -139,7 +140,9 @@ void main() {
   float strength = mode == 0 ? 1.0 : 0.6;
   vec3 shaded = lit(albedo, normal, sun) * crevice;
   vec3 flatter = albedo * (0.55 + 0.35 * sun) * crevice;
-  colour = vec4(toScreen(mix(flatter, shaded, strength)), 1.0);
+  // In the plane there is neither sun nor sky: discs with a rim.
+  vec3 disc = albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2));
+  colour = vec4(toScreen(orthographic ? disc : mix(flatter, shaded, strength)), 1.0);
 }
 `;
 
@@ -199,7 +202,7 @@ void main() {
   vec3 n = normalize(worldNormal);
   if (dot(n, toEye) < 0.0) n = -n;
   float sun = opacity < 1.0 ? 1.0 : sunlight(world + n * shadowBias * 2.0);
-  vec3 shaded = lit(tint, n, sun);
+  vec3 shaded = orthographic ? tint : lit(tint, n, sun);
   float rim = pow(1.0 - clamp(dot(n, toEye), 0.0, 1.0), 2.5);
   float alpha = opacity < 1.0 ? mix(opacity, min(1.0, opacity * 4.5), rim) : 1.0;
   colour = vec4(toScreen(shaded), alpha);

@@ -2,6 +2,7 @@
 //! are. The layout is described in `docs/viewer.md`.
 
 use super::error::ViewError;
+use super::grain;
 use super::look::Palette;
 use super::values::{self, Part, Range};
 use barchan_frame::{Column, FrameInfo};
@@ -44,7 +45,7 @@ pub fn grains(
     });
     let mut out = begin(&header, 8 * info.particles);
     let scale = size.map(|s| if s > 0.0 { COORDINATE_STEPS / s } else { 0.0 });
-    let id = columns.id.as_ref().and_then(|c| c.data.as_u64());
+    let id = columns.id.as_ref().map(|c| &c.data);
     let material = columns.material.as_ref().and_then(|c| c.data.as_u8());
     for (i, p) in position.chunks_exact(3).enumerate() {
         let finite = p.iter().all(|x| x.is_finite());
@@ -53,7 +54,7 @@ pub fn grains(
             let step = ((p[axis] - lower[axis]) * scale[axis]).round() as u16;
             out.extend_from_slice(&step.to_le_bytes());
         }
-        let id = id.map_or(i as u64, |v| v[i]);
+        let id = id.and_then(|ids| grain::whole(ids, i)).unwrap_or(i as u64);
         let material = material.map_or(0, |v| v[i].min(NOT_DRAWN - 1));
         out.push(palette.index(material, id));
         out.push(if finite { material } else { NOT_DRAWN });

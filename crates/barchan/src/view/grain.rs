@@ -84,10 +84,7 @@ pub fn at(frame: &Frame, index: usize) -> Result<Grain, ViewError> {
         frame: frame.index,
         time_s: frame.time,
         index,
-        id: frame
-            .column("id")
-            .and_then(|c| c.data.as_u64())
-            .map(|v| v[index]),
+        id: frame.column("id").and_then(|c| whole(&c.data, index)),
         columns: columns.collect(),
     })
 }
@@ -102,11 +99,21 @@ pub fn with_id(frame: &Frame, id: u64) -> Result<Grain, ViewError> {
         which: format!("with id {id}"),
         help: help.into(),
     };
-    let ids = frame.column("id").and_then(|c| c.data.as_u64());
-    let ids = ids.ok_or_else(|| missing("this result has no column `id`"))?;
-    match ids.iter().position(|&other| other == id) {
+    let ids = frame
+        .column("id")
+        .ok_or_else(|| missing("this result has no column `id`"))?;
+    let found = (0..ids.particles()).find(|i| whole(&ids.data, *i) == Some(id));
+    match found {
         Some(index) => at(frame, index),
         None => Err(missing("it may not be there yet, or was removed")),
+    }
+}
+
+/// A value of a column of whole numbers, such as identities.
+pub fn whole(data: &ColumnData, i: usize) -> Option<u64> {
+    match number(data, i) {
+        Number::Whole(value) => Some(value),
+        Number::Float(_) => None,
     }
 }
 

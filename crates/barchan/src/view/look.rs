@@ -4,6 +4,7 @@ use super::error::ViewError;
 use super::store::Store;
 use super::values;
 use barchan_frame::{Column, Manifest};
+use barchan_render::camera::corners;
 use barchan_render::colour::{SAND, chance};
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
@@ -61,9 +62,15 @@ impl Look {
                 None
             }
         };
-        let bounds = values::bounds_of_result(store, frames);
-        let surroundings = surroundings(bounds, &manifest);
         let grains = sample(store, frames);
+        let mut bounds = values::bounds_of_result(store, frames);
+        let surroundings = surroundings(bounds, &manifest);
+        if manifest.dimensions == 3 {
+            let colliders = scene.iter().flat_map(|s| &s.colliders);
+            for container in colliders.filter(|c| holds_grains(c, &grains)) {
+                enclose(&mut bounds, container);
+            }
+        }
         let palette = Palette::new(scene.as_ref(), manifest.materials.len());
         let materials = manifest.materials.iter().enumerate();
         let bodies = manifest.colliders.iter();
@@ -93,17 +100,7 @@ impl Look {
             own.expand(1e-4 * own.size().max_element())
         } else {
             let pose = collider.motion.pose(0.0);
-            let Bounds { min, max } = self.surroundings;
-            let corners = (0..8).map(|i| {
-                let pick = |axis: usize| {
-                    if i >> axis & 1 == 1 {
-                        max[axis]
-                    } else {
-                        min[axis]
-                    }
-                };
-                pose.to_body([pick(0), pick(1), pick(2)].into())
-            });
+            let corners = corners(&self.surroundings).map(|c| pose.to_body(c));
             Bounds::from_points(corners).intersect(&own)
         };
         Some(collider.shape.surface(&within, SURFACE_CELLS))
@@ -187,6 +184,21 @@ fn holds_grains(collider: &Collider, grains: &Sample) -> bool {
             .filter(|p| bounds.contains(pose.to_body((**p).into())));
         inside.count() as f32 > CONTAINED * points.len() as f32
     })
+}
+
+/// Makes the box large enough for a body at its beginning.
+fn enclose(bounds: &mut [[f32; 3]; 2], collider: &Collider) {
+    let own = collider.shape.bounds();
+    if !own.is_finite() {
+        return;
+    }
+    let pose = collider.motion.pose(0.0);
+    for corner in corners(&own).map(|c| pose.to_world(c)) {
+        for axis in 0..3 {
+            bounds[0][axis] = bounds[0][axis].min(corner[axis]);
+            bounds[1][axis] = bounds[1][axis].max(corner[axis]);
+        }
+    }
 }
 
 /// The camera at the beginning; null where the scene leaves it open.
