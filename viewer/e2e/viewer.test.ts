@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, symlinkSync, truncateSync, existsSync, write
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { barchan, copyOf, finish, open, picture, place, raw, result, SCENES, serve, settled, shownFrame, slowRun } from "./harness";
+import { barchan, copyOf, finish, open, picture, place, raw, result, SCENES, serve, settled, shownFrame, slowRun, until } from "./harness";
 import { difference, part } from "./png";
 
 let block = "";
@@ -50,24 +50,24 @@ test("it plays, pauses, scrubs and steps", async () => {
   const page = await show(`${url}#frame=0&loop=no`);
   const before = await picture(page);
   await page.getByRole("button", { name: "Play" }).click();
-  await page.waitForFunction("window.barchan.frame() >= 5");
-  await page.waitForFunction("window.barchan.frame() === 12");
+  await until(page, "window.barchan.frame() >= 5");
+  await until(page, "window.barchan.frame() === 12");
   await page.getByRole("button", { name: "Play" }).waitFor();
   expect(difference(before, await picture(page))).toBeGreaterThan(0.005);
   await page.getByRole("slider", { name: "Frame" }).fill("3");
-  await page.waitForFunction("window.barchan.frame() === 3");
+  await until(page, "window.barchan.frame() === 3");
   await page.getByRole("button", { name: "One frame on" }).click();
-  await page.waitForFunction("window.barchan.frame() === 4");
+  await until(page, "window.barchan.frame() === 4");
   await page.getByRole("button", { name: "One frame back" }).click();
-  await page.waitForFunction("window.barchan.frame() === 3");
+  await until(page, "window.barchan.frame() === 3");
   expect(await page.locator("#now").textContent()).toContain("3 / 12");
 });
 
 test("loops", async () => {
   const page = await show(`${url}#frame=9`);
   await page.getByRole("button", { name: "Play" }).click();
-  await page.waitForFunction("window.barchan.frame() === 12 || window.barchan.frame() < 5");
-  await page.waitForFunction("window.barchan.frame() < 5");
+  await until(page, "window.barchan.frame() === 12 || window.barchan.frame() < 5");
+  await until(page, "window.barchan.frame() < 5");
   await page.getByRole("button", { name: "Pause" }).click();
 });
 
@@ -94,12 +94,12 @@ test("colour by a column changes the pixels and shows a legend", async () => {
 test("clip plane, grain size and bodies change the picture", async () => {
   const page = await show(`${url}#frame=2`);
   const whole = await picture(page);
-  await page.getByLabel("Plane").selectOption("x");
+  await page.getByLabel("Plane", { exact: true }).selectOption("x");
   const cut = await picture(page);
   expect(part(cut, isSand)).toBeLessThan(0.85 * part(whole, isSand));
   await page.getByLabel("Cut the other side").check();
   expect(difference(cut, await picture(page))).toBeGreaterThan(0.01);
-  await page.getByLabel("Plane").selectOption("");
+  await page.getByLabel("Plane", { exact: true }).selectOption("");
   await page.getByLabel("Size").fill("0.4");
   expect(part(await picture(page), isSand)).toBeLessThan(0.85 * part(whole, isSand));
   await page.getByLabel("Size").fill("1");
@@ -116,7 +116,7 @@ test("a picked grain shows the numbers that `measure` prints, and is followed", 
   await page.locator(".grain-table").waitFor();
   for (const frame of [7, 8]) {
     if (frame === 8) await page.keyboard.press("ArrowRight");
-    await page.waitForFunction(`window.barchan.frame() === ${frame}`);
+    await until(page, `window.barchan.frame() === ${frame}`);
     await settled(page);
     const id = /\d+/.exec((await page.locator("#grain strong").textContent())!)![0];
     const measured = await barchan("measure", block, "--frame", String(frame), "--grain", id, "--json");
@@ -129,7 +129,6 @@ test("a picked grain shows the numbers that `measure` prints, and is followed", 
         expect(parseFloat(shown), `${name} ${i} of frame ${frame}`).toBe(value);
       }
     }
-    expect(await page.evaluate("location.hash")).toBeDefined();
   }
   await page.keyboard.press("Escape");
   expect(await page.locator(".grain-table").count()).toBe(0);
@@ -137,7 +136,7 @@ test("a picked grain shows the numbers that `measure` prints, and is followed", 
 
 test("plots show the statistics, and a click on one goes to its frame", async () => {
   const page = await show(`${url}#frame=0`);
-  await page.waitForFunction("document.querySelectorAll('.plot canvas').length === 5");
+  await until(page, "document.querySelectorAll('.plot canvas').length === 5");
   const labels = await page.locator(".plot canvas").evaluateAll((all) => all.map((c) => c.getAttribute("aria-label") ?? ""));
   for (const name of ["Kinetic energy", "Maximum speed", "Height", "Force on floor", "Force on post"]) {
     expect(labels.some((label) => label.startsWith(name)), name).toBe(true);
@@ -146,18 +145,18 @@ test("plots show the statistics, and a click on one goes to its frame", async ()
   await plot.scrollIntoViewIfNeeded();
   const box = (await plot.boundingBox())!;
   await page.mouse.click(box.x + box.width - 4, box.y + 20);
-  await page.waitForFunction("window.barchan.frame() === 12");
+  await until(page, "window.barchan.frame() === 12");
 });
 
 test("the address holds the view", async () => {
   const page = await show(`${url}#frame=5`);
   await page.getByLabel("Colour by").selectOption("pressure.value");
-  await page.getByLabel("Plane").selectOption("z");
+  await page.getByLabel("Plane", { exact: true }).selectOption("z");
   await page.locator("#canvas").focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press("Shift+ArrowLeft");
   await page.keyboard.press("+");
   const shown = await picture(page);
-  await page.waitForFunction("location.hash.includes('camera=') && location.hash.includes('clip=z')");
+  await until(page, "location.hash.includes('camera=') && location.hash.includes('clip=z')");
   const address = page.url();
   const again = await show(address);
   expect(await shownFrame(again)).toBe(5);
@@ -174,12 +173,12 @@ test("new frames of a run appear by themselves", async () => {
   const page = await show(await serve(directory));
   const first = (await page.evaluate("window.barchan.last()")) as number;
   expect(await page.locator("#live").textContent()).toContain("of 400");
-  await page.waitForFunction(`window.barchan.last() >= ${first + 2} && window.barchan.frame() >= ${first + 2}`);
+  await until(page, `window.barchan.last() >= ${first + 2} && window.barchan.frame() >= ${first + 2}`);
   // Who looks at an earlier frame stays there.
   await page.keyboard.press("Home");
-  await page.waitForFunction("window.barchan.frame() === 0");
+  await until(page, "window.barchan.frame() === 0");
   const last = (await page.evaluate("window.barchan.last()")) as number;
-  await page.waitForFunction(`window.barchan.last() > ${last}`);
+  await until(page, `window.barchan.last() > ${last}`);
   expect(await shownFrame(page)).toBe(0);
   child.kill("SIGKILL");
 });
@@ -194,7 +193,7 @@ test("a damaged frame is told, and the others go on", async () => {
   await banner.waitFor();
   expect(await banner.textContent()).toMatch(/Frame 4 is damaged: frames\/000004\/position\/c\/0\/0/);
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction("window.barchan.frame() === 5");
+  await until(page, "window.barchan.frame() === 5");
   await banner.waitFor({ state: "detached" });
   expect(await page.locator(".marks i").count()).toBe(1);
 });
@@ -242,11 +241,11 @@ test("hostile requests get nothing", async () => {
 test("keys do everything", async () => {
   const page = await show(`${url}#frame=2`);
   await page.keyboard.press("End");
-  await page.waitForFunction("window.barchan.frame() === 12");
+  await until(page, "window.barchan.frame() === 12");
   await page.keyboard.press("Home");
-  await page.waitForFunction("window.barchan.frame() === 0");
+  await until(page, "window.barchan.frame() === 0");
   await page.keyboard.press("Space");
-  await page.waitForFunction("window.barchan.frame() >= 2");
+  await until(page, "window.barchan.frame() >= 2");
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Play" }).waitFor();
   const before = await picture(page);
@@ -309,7 +308,8 @@ test("works at the width of a phone", async () => {
   expect(await overflow()).toBeLessThanOrEqual(0);
   await page.getByRole("button", { name: "Settings" }).tap();
   await page.getByRole("button", { name: "Play" }).tap();
-  await page.waitForFunction("window.barchan.frame() > 2");
+  await until(page, "window.barchan.frame() > 2");
+  await page.getByRole("button", { name: "Pause" }).tap();
   expect(part(await picture(page), () => true)).toBe(1);
 });
 

@@ -190,6 +190,7 @@ export class App {
     if (here) this.display(here);
     else element("loading").hidden = this.clock.playing && this.shown !== null;
     this.frames.want(this.ahead(frame));
+    this.showDamage();
   }
 
   /** This frame, and those that come next. */
@@ -234,6 +235,7 @@ export class App {
 
   /** Banners of damaged frames: that of the frame that is asked for. */
   private showDamage(): void {
+    if (this.live?.damage.some((d) => d.frame === this.wanted)) element("loading").hidden = true;
     for (const key of this.banners.keys()) {
       if (key.startsWith("frame-") && key !== `frame-${this.wanted}`) this.banners.clear(key);
     }
