@@ -24,7 +24,7 @@ for (const scale of scales) {
       };
       step();
     })`)) as number;
-    const ratio = (await page.evaluate("window.barchan.ratio()")) as number;
+    const { ratio, every } = (await page.evaluate("window.barchan.level()")) as { ratio: number; every: number };
     await page.waitForTimeout(1000);
     await page.keyboard.press("Space");
     const playing = (await page.evaluate(`new Promise((done) => {
@@ -41,7 +41,7 @@ for (const scale of scales) {
     })`)) as number;
     const text = (await page.locator("#now").textContent()) ?? "";
     const grains = /·\s*([\d\s\u202f]+) grains/.exec(text)?.[1] ?? "?";
-    console.log(`${grains} grains: ${turning.toFixed(1)} pictures/s turning (resolution × ${ratio.toFixed(2)}), ${playing.toFixed(1)} frames/s playing`);
+    console.log(`${grains} grains: ${turning.toFixed(1)} pictures/s turning (resolution × ${ratio}, one grain in ${every}), ${playing.toFixed(1)} frames/s playing`);
     expect(turning).toBeGreaterThan(1);
   });
 }

@@ -606,7 +606,7 @@ export class App {
       frame: () => this.shown?.frame ?? null,
       last: () => this.span.last,
       pictures: () => this.scene.pace.drawn,
-      ratio: () => this.scene.pace.ratio,
+      level: () => this.scene.pace.now,
       turn: (x: number) => this.scene.nudge("turn", x, 0),
       onScreen: (index: number) => {
         const grains = this.shown?.grains;

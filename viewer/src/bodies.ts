@@ -187,6 +187,6 @@ async function fetchSurface(body: number): Promise<BufferGeometry> {
 }
 
 function linear(colour: Vector): Vector3 {
-  const decode = (x: number) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
-  return new Vector3(...(colour.map((c) => decode(c / 255)) as Vector));
+  // As the shaders do it.
+  return new Vector3(...(colour.map((c) => (c / 255) ** 2) as Vector));
 }

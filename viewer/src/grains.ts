@@ -6,7 +6,6 @@ import {
   DataTexture,
   GLBufferAttribute,
   GLSL3,
-  Matrix3,
   Points,
   RawShaderMaterial,
   Sphere,
@@ -26,6 +25,8 @@ import { depthFragment, grainFragment, grainShadowVertex, grainVertex } from "./
 /** `n · x + w` that is never negative. */
 export const NO_CLIP = new Vector4(0, 0, 0, 1);
 
+const UP = new Vector3(0, 1, 0);
+
 export class GrainCloud {
   readonly points: Points;
   readonly shadow: Points;
@@ -36,6 +37,7 @@ export class GrainCloud {
   private positions: GLBufferAttribute;
   private values: GLBufferAttribute;
   private shown: Loaded | null = null;
+  private fullRadius = 0.01;
 
   constructor(renderer: WebGLRenderer, light: Light, palette: Vector[]) {
     this.gl = renderer.getContext() as WebGL2RenderingContext;
@@ -51,6 +53,7 @@ export class GrainCloud {
       radius: { value: 0.01 },
       clip: { value: NO_CLIP.clone() },
       hidden: { value: 0 },
+      every: { value: 1 },
     };
     this.uniforms = {
       ...light.uniforms,
@@ -62,7 +65,8 @@ export class GrainCloud {
       colourTable: { value: paletteTexture(CATEGORIES) },
       missingColour: { value: new Vector3(0.55, 0.55, 0.58) },
       picked: { value: -1 },
-      worldFromView: { value: new Matrix3() },
+      sunInView: { value: new Vector3() },
+      upInView: { value: new Vector3() },
     };
     this.shadowUniforms = { ...common, pixels: { value: 1 }, orthographic: { value: true } };
     this.points = this.object(grainVertex, grainFragment, this.uniforms);
@@ -100,7 +104,14 @@ export class GrainCloud {
   }
 
   set radius(value: number) {
-    this.uniforms["radius"]!.value = value;
+    this.fullRadius = value;
+    this.thin(1);
+  }
+
+  /** Draws one grain in `every`, larger, so that they still cover each other. */
+  thin(every: number): void {
+    this.uniforms["every"]!.value = every;
+    this.uniforms["radius"]!.value = this.fullRadius * every ** 0.4;
   }
 
   set picked(index: number | null) {
@@ -126,7 +137,10 @@ export class GrainCloud {
       : heightInPixels / (2 * Math.tan((camera.fov * Math.PI) / 360) / camera.zoom);
     this.uniforms["pixels"]!.value = perMetre;
     this.uniforms["orthographic"]!.value = isOrthographic;
-    (this.uniforms["worldFromView"]!.value as Matrix3).setFromMatrix4(camera.matrixWorld);
+    const toView = (direction: Vector3, world: Vector3) => direction.copy(world).transformDirection(camera.matrixWorldInverse);
+    camera.updateMatrixWorld();
+    toView(this.uniforms["sunInView"]!.value as Vector3, this.uniforms["sunDirection"]!.value as Vector3);
+    toView(this.uniforms["upInView"]!.value as Vector3, UP);
   }
 
   /** The same for the shadow map. */

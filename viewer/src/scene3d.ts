@@ -47,7 +47,10 @@ export class Scene3d {
 
   constructor(canvas: HTMLCanvasElement, private readonly result: Result) {
     this.canvas = canvas;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    const isSlow = drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !isSlow, powerPreference: "high-performance" });
+    this.light.uniforms["isSlow"]!.value = isSlow;
+    if (isSlow) this.pace.expectSlow();
     this.renderer.autoClear = false;
     const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
     this.centre = lower.clone().add(upper).multiplyScalar(0.5);
@@ -75,6 +78,7 @@ export class Scene3d {
 
   show(loaded: Loaded): void {
     this.grains.show(loaded);
+    this.pace.grains = loaded.grains.header.grains;
     this.bodies.pose(loaded.grains.header.bodies);
     this.busy();
     this.refresh(true);
@@ -196,9 +200,9 @@ export class Scene3d {
     return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
   }
 
-  /** Draws now, at full resolution. */
+  /** Draws now, all of it. */
   drawNow(): void {
-    this.setRatio(1);
+    this.use({ ratio: 1, every: 1 });
     this.draw();
   }
 
@@ -242,32 +246,31 @@ export class Scene3d {
   }
 
   private resize(): void {
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * this.pace.ratio);
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(Math.max(1, this.canvas.parentElement!.clientWidth), Math.max(1, this.canvas.parentElement!.clientHeight), false);
     this.frameCamera();
     this.refresh();
   }
 
-  private setRatio(ratio: number): void {
-    const wanted = Math.min(devicePixelRatio, 2) * ratio;
+  private use(level: { ratio: number; every: number }): void {
+    const wanted = Math.min(devicePixelRatio, 2) * level.ratio;
     if (Math.abs(this.renderer.getPixelRatio() - wanted) > 1e-6) this.renderer.setPixelRatio(wanted);
+    this.grains.thin(level.every);
   }
 
   private tick(now: number): void {
     requestAnimationFrame((later) => this.tick(later));
     this.controls.update();
     if (this.isStale) {
-      this.setRatio(this.pace.step(now, now < this.settle));
+      this.use(this.pace.step(now, now < this.settle));
       this.draw();
       this.isStale = false;
     } else if (this.settle > 0 && now >= this.settle) {
       // At rest again: once more, as sharp as can be.
       this.settle = 0;
-      this.pace.rest();
-      if (this.pace.ratio < 1) {
-        this.setRatio(1);
-        this.draw();
-      }
+      const { ratio, every } = this.pace.now;
+      if (every > 1) this.light.stale();
+      if (ratio < 1 || every > 1) this.drawNow();
     }
   }
 
@@ -290,4 +293,13 @@ export class Scene3d {
       this.refresh(true);
     });
   }
+}
+
+/** Whether there is no graphics card: then some niceties cost too much. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const extension = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && extension ? String(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }

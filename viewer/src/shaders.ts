@@ -7,6 +7,7 @@ uniform float dark;
 uniform highp sampler2DShadow shadowMap;
 uniform mat4 shadowMatrix;
 uniform float shadowBias;
+uniform bool isSlow;      // no graphics card: one look at the shadow map must do
 
 // Part of the sun that is seen from a point: the mean over a small square of the shadow map.
 float sunlight(vec3 world) {
@@ -14,8 +15,9 @@ float sunlight(vec3 world) {
   vec3 q = p.xyz / p.w;
   if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
   q.z -= shadowBias;
-  float texel = 1.3 / 1024.0;
   float sum = texture(shadowMap, q);
+  if (isSlow) return sum;
+  float texel = 1.3 / 1024.0;
   sum += texture(shadowMap, q + vec3(texel, texel, 0.0));
   sum += texture(shadowMap, q + vec3(-texel, texel, 0.0));
   sum += texture(shadowMap, q + vec3(texel, -texel, 0.0));
@@ -31,13 +33,13 @@ vec3 lit(vec3 albedo, vec3 normal, float sun) {
   return albedo * light * 0.62;
 }
 
+// A screen's curve is close enough to a square for light and dark, and its inverse costs a root instead of a power.
 vec3 toScreen(vec3 linear) {
-  vec3 c = clamp(linear, 0.0, 1.0);
-  return mix(1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, 12.92 * c, vec3(lessThan(c, vec3(0.0031308))));
+  return sqrt(clamp(linear, 0.0, 1.0));
 }
 
 vec3 fromScreen(vec3 c) {
-  return mix(pow((c + 0.055) / 1.055, vec3(2.4)), c / 12.92, vec3(lessThan(c, vec3(0.04045))));
+  return c * c;
 }
 `;
 
@@ -54,9 +56,11 @@ uniform float pixels;      // of a length of 1 at a distance of 1
 uniform bool orthographic;
 uniform vec4 clip;         // n · x + w < 0 is cut away
 uniform uint hidden;       // a bit for each material that is hidden
+uniform int every;         // draws one grain in so many, while it must be quick
 
 // Where the grain is; false when it is not to be seen.
 bool place(out vec3 world, out vec4 view, out int palette) {
+  if (every > 1 && gl_VertexID % every != 0) return false;
   int code = int(position.w + 0.5);
   int material = code >> 8;
   palette = code & 255;
@@ -121,28 +125,30 @@ precision highp int;
 in vec3 albedo;
 flat in float sun;
 flat in float sharpness;
-uniform mat3 worldFromView;
+uniform vec3 sunInView;
+uniform vec3 upInView;
 uniform int mode;
 uniform bool orthographic;
-${LIGHT}
 out vec4 colour;
 
 void main() {
   vec2 p = gl_PointCoord * 2.0 - 1.0;
   float r2 = dot(p, p);
   if (r2 > 1.0) discard;
+  if (orthographic) {
+    // In the plane there is neither sun nor sky: discs with a rim.
+    colour = vec4(sqrt(albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2))), 1.0);
+    return;
+  }
+  vec3 n = vec3(p.x, -p.y, sqrt(1.0 - r2));
   // What is smaller than a few pixels is shaded as if it faced the sky: single pixels must not flicker.
-  vec3 sphere = worldFromView * vec3(p.x, -p.y, sqrt(1.0 - r2));
-  vec3 normal = normalize(mix(vec3(0.0, 0.9, 0.0) + 0.5 * sunDirection, sphere, sharpness * 0.85 + 0.15));
-  // Grains lie close: their rims are in each other's shade.
-  float crevice = mix(1.0, 1.0 - 0.42 * r2 * r2, sharpness);
+  float up = mix(0.75, dot(n, upInView), sharpness);
+  float facing = clamp(mix(0.75, dot(n, sunInView), sharpness) * 0.9 + 0.1, 0.0, 1.0);
+  vec3 light = mix(vec3(0.15, 0.135, 0.12), vec3(0.31, 0.34, 0.39), 0.5 + 0.5 * up) + vec3(0.96, 0.90, 0.79) * (facing * sun);
   // Colours that mean a number keep closer to their value.
-  float strength = mode == 0 ? 1.0 : 0.6;
-  vec3 shaded = lit(albedo, normal, sun) * crevice;
-  vec3 flatter = albedo * (0.55 + 0.35 * sun) * crevice;
-  // In the plane there is neither sun nor sky: discs with a rim.
-  vec3 disc = albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2));
-  colour = vec4(toScreen(orthographic ? disc : mix(flatter, shaded, strength)), 1.0);
+  if (mode != 0) light = mix(vec3(0.55 + 0.35 * sun), light, 0.6);
+  // Grains lie close: their rims are in each other's shade.
+  colour = vec4(sqrt(albedo * light * (1.0 - 0.42 * sharpness * r2 * r2)), 1.0);
 }
 `;
 
