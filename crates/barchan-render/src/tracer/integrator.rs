@@ -111,12 +111,13 @@ impl Stage {
     fn light(&self, mut ray: Ray, bounces: u32, sampler: &mut Sampler) -> Vec3 {
         let mut light = Vec3::ZERO;
         let mut carried = Vec3::ONE;
-        for _ in 0..bounces {
+        for bounce in 0..bounces {
             let hit = self.closest(&ray);
-            let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
-            let (reflected, passed) = self.through_glass(&ray, limit);
-            light += carried * reflected;
-            carried *= passed;
+            if bounce == 0 {
+                // Seen by the camera only: matte surfaces do not show what glass does to their light.
+                let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
+                (light, carried) = self.through_glass(&ray, limit);
+            }
             let Some(hit) = hit else {
                 return light + carried * self.sky.radiance(ray.direction);
             };

@@ -5,11 +5,11 @@ use glam::Vec3;
 /// Angular radius of the sun [rad]: larger than the real one, as through a thin haze.
 const SUN_RADIUS: f32 = 0.035;
 /// What a white matte surface that faces the sun shows of it alone.
-const SUN: Vec3 = Vec3::new(0.92, 0.86, 0.76);
+const SUN: Vec3 = Vec3::new(1.18, 1.08, 0.94);
 /// Brightness of the sun in a mirror.
 const GLINT: f32 = 12.0;
-const ZENITH: Vec3 = Vec3::new(0.36, 0.45, 0.58);
-const HORIZON: Vec3 = Vec3::new(0.82, 0.85, 0.88);
+const ZENITH: Vec3 = Vec3::new(0.40, 0.49, 0.62);
+const HORIZON: Vec3 = Vec3::new(0.84, 0.87, 0.90);
 /// Seen from above where there is no ground.
 const BELOW: Vec3 = Vec3::new(0.42, 0.41, 0.40);
 
