@@ -2,7 +2,10 @@
 //!
 //! Reads frames and the scene that stands beside them; knows nothing of solvers.
 
+pub mod canvas;
 pub mod colour;
+mod partial;
 pub mod picture;
+pub mod text;
 
 pub use picture::Picture;
