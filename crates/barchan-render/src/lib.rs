@@ -4,6 +4,7 @@
 
 pub mod canvas;
 pub mod colour;
+pub mod film;
 mod partial;
 pub mod picture;
 pub mod text;
