@@ -4,9 +4,13 @@
 
 pub mod canvas;
 pub mod colour;
+pub mod difference;
 pub mod film;
+pub mod flat;
+pub mod legend;
 mod partial;
 pub mod picture;
+pub mod sheet;
 pub mod text;
 
 pub use picture::Picture;
