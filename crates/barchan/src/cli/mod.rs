@@ -5,7 +5,9 @@ mod info;
 mod inputs;
 mod measure;
 mod output;
+mod pictures;
 mod progress;
+mod render;
 mod repair;
 mod resources;
 mod run;
@@ -16,6 +18,10 @@ mod stop;
 mod summary;
 
 use barchan::frame::CacheError;
+use barchan::render::RenderError;
+use barchan::render::film::FilmError;
+use barchan::render::picture::PictureError;
+use barchan::render::sheet::SheetError;
 use barchan::scene::SceneErrors;
 use barchan::sim::simulation::SimulationError;
 use clap::{Parser, Subcommand};
@@ -40,6 +46,7 @@ enum Command {
     Schema(schema::Schema),
     Info(info::Info),
     Measure(measure::Measure),
+    Render(Box<render::Render>),
 }
 
 impl Command {
@@ -51,6 +58,7 @@ impl Command {
             Self::Schema(command) => command.run(),
             Self::Info(command) => command.run(),
             Self::Measure(command) => command.run(),
+            Self::Render(command) => command.run(),
         }
     }
 
@@ -62,6 +70,7 @@ impl Command {
             Self::Schema(_) => false,
             Self::Info(command) => command.json,
             Self::Measure(command) => command.json,
+            Self::Render(command) => command.json,
         }
     }
 }
@@ -180,5 +189,34 @@ impl From<CacheError> for Failure {
         };
         let report = miette::miette!("{error}");
         Self { code, report }
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Cache(error) => error.into(),
+            RenderError::Scene(errors) => errors.into(),
+            RenderError::Colour(error) => Self::call(error, "`barchan info` lists the columns"),
+            RenderError::NoFrames(_) => Self::work(error),
+        }
+    }
+}
+
+impl From<FilmError> for Failure {
+    fn from(error: FilmError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<PictureError> for Failure {
+    fn from(error: PictureError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<SheetError> for Failure {
+    fn from(error: SheetError) -> Self {
+        Self::work(error)
     }
 }

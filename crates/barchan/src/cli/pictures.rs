@@ -1,13 +1,14 @@
 //! Drawing many pictures into a folder, and what is made of them: shared by `render` and `run`.
 
-use super::progress::Pictures as Progress;
+use super::progress::Count;
 use super::stop::StopRequest;
 use super::{Failure, output};
 use barchan::frame::{ResultDirectory, document_digest};
-use barchan::render::film::{Film, FilmError, FilmOptions};
+use barchan::render::film::{Film, FilmError, FilmOptions, FilmReport};
 use barchan::render::framing::spread;
+use barchan::render::sheet::Sheet;
 use barchan::render::tracer::Quality;
-use barchan::render::{Picture, RenderOptions, Renderer, sheet};
+use barchan::render::{Picture, RenderOptions, Renderer};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ const RUN_PICTURES: usize = 48;
 const RUN_SIZE: [u32; 2] = [640, 360];
 /// Width of a contact sheet [pixels].
 const SHEET_WIDTH: u32 = 1600;
+/// Pictures side by side on it.
+const SHEET_COLUMNS: u32 = 4;
 /// File that says how the pictures beside it were made.
 const SETTINGS: &str = "settings.txt";
 
@@ -114,7 +117,7 @@ pub fn draw(
         sheet: None,
         stopped: false,
     };
-    let mut progress = Progress::new("picture", frames.len(), job.quiet);
+    let mut progress = Count::new("picture", frames.len(), job.quiet);
     for (i, &frame) in frames.iter().enumerate() {
         if stop.is_requested() {
             report.stopped = true;
@@ -160,7 +163,7 @@ pub fn after_run(
     let path = folder.join("film.mp4");
     let film = if frames.len() > 1 {
         let rate = film_rate(&renderer, &frames)?;
-        let mut progress = Progress::new("picture", frames.len(), quiet);
+        let mut progress = Count::new("picture", frames.len(), quiet);
         let mut film = Film::create(&path, RUN_SIZE[0], RUN_SIZE[1], &FilmOptions::at_rate(rate))?;
         let mut whole = true;
         for (i, &frame) in frames.iter().enumerate() {
@@ -190,22 +193,27 @@ fn make_films(
     stop: &StopRequest,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let rate = job.speed * film_rate(renderer, frames)?;
+    let options = FilmOptions::at_rate(job.speed * film_rate(renderer, frames)?);
+    let [width, height] = renderer.options().size;
     let preview = job.preview.then_some("preview.gif");
     for (kind, name) in [("film", job.film), ("preview", preview)] {
         let Some(name) = name else { continue };
-        match make_film(&job.output.join(name), rate, frames, job, stop) {
-            Ok(Some(made)) => report.films.push(FilmMade { kind, ..made }),
-            Ok(None) => {
-                report.stopped = true;
-                return Ok(());
-            }
+        let mut film = match Film::create(&job.output.join(name), width, height, &options) {
             // The pictures are there; what is missing for the film is told and nothing is lost.
             Err(error @ FilmError::NeedsFfmpeg { .. }) => {
                 output::note(format_args!("warning: {error}"));
+                continue;
             }
-            Err(error) => return Err(error.into()),
+            film => film?,
+        };
+        for &frame in frames {
+            if stop.is_requested() {
+                report.stopped = true;
+                return Ok(());
+            }
+            film.add(&Picture::read_png(&picture_path(&job.output, frame))?)?;
         }
+        report.films.push(FilmMade::new(kind, film.finish()?));
     }
     if job.sheet > 0 {
         report.sheet = Some(make_sheet(renderer, frames, job)?);
@@ -213,53 +221,31 @@ fn make_films(
     Ok(())
 }
 
-/// `None` when it was stopped.
-fn make_film(
-    path: &Path,
-    rate: f64,
-    frames: &[u32],
-    job: &Job,
-    stop: &StopRequest,
-) -> Result<Option<FilmMade>, FilmError> {
-    let mut film: Option<Film> = None;
-    for &frame in frames {
-        if stop.is_requested() {
-            return Ok(None);
+impl FilmMade {
+    fn new(kind: &'static str, made: FilmReport) -> Self {
+        Self {
+            kind,
+            file: made.path.display().to_string(),
+            width: made.width,
+            height: made.height,
+            duration_s: made.duration,
+            bytes: made.bytes,
+            encoder: made.encoder,
         }
-        let picture = Picture::read_png(&picture_path(&job.output, frame))?;
-        let film = match &mut film {
-            Some(film) => film,
-            None => {
-                let options = FilmOptions::at_rate(rate);
-                film.insert(Film::create(path, picture.width, picture.height, &options)?)
-            }
-        };
-        film.add(&picture)?;
     }
-    let Some(film) = film else {
-        return Ok(None);
-    };
-    let made = film.finish()?;
-    Ok(Some(FilmMade {
-        kind: "",
-        file: made.path.display().to_string(),
-        width: made.width,
-        height: made.height,
-        duration_s: made.duration,
-        bytes: made.bytes,
-        encoder: made.encoder,
-    }))
 }
 
 fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, Failure> {
-    let mut pictures = Vec::new();
-    for frame in spread(frames, job.sheet.max(2)) {
+    let frames = spread(frames, job.sheet.max(2));
+    let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+    let mut sheet = Sheet::new(count, SHEET_COLUMNS.min(count), SHEET_WIDTH)?;
+    for frame in frames {
         let picture = Picture::read_png(&picture_path(&job.output, frame))?;
-        let caption = sheet::caption(frame, renderer.time_of(frame)?);
-        pictures.push((picture.scaled_down(SHEET_WIDTH / 2), caption));
+        let time = renderer.time_of(frame)?;
+        sheet.add(&picture, &format!("frame {frame} · {time:.2} s"))?;
     }
     let path = job.output.join("sheet.png");
-    sheet::contact_sheet(&pictures, SHEET_WIDTH).write_png(&path)?;
+    sheet.finish()?.write_png(&path)?;
     Ok(path.display().to_string())
 }
 
@@ -298,7 +284,8 @@ fn same_settings(renderer: &Renderer, folder: &Path) -> Result<bool, Failure> {
         renderer.directory().manifest().scene_digest,
         renderer.options(),
     );
-    let same = fs::read_to_string(&path).is_ok_and(|text| document_digest(&text) == document_digest(&now));
+    let same =
+        fs::read_to_string(&path).is_ok_and(|text| document_digest(&text) == document_digest(&now));
     if !same {
         fs::write(&path, now).map_err(|error| {
             Failure::call(

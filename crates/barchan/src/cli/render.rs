@@ -38,9 +38,14 @@ pub struct Render {
     #[arg(long, value_name = "COLUMN", alias = "color")]
     colour: Option<String>,
     /// Lowest and highest value of the colours [default: where most values lie]
-    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, requires = "colour")]
+    #[arg(
+        long,
+        value_name = "LOW,HIGH",
+        allow_hyphen_values = true,
+        requires = "colour"
+    )]
     range: Option<ValueRange>,
-    /// Colour map: viridis, cividis, turbo or diverging
+    /// Colour map: viridis, cividis, turbo or balance
     #[arg(long, value_name = "NAME", requires = "colour", value_parser = colour_map)]
     map: Option<ColourMap>,
     /// Radius of the grains, as a factor
@@ -203,7 +208,8 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once(['x', 'X', '×']);
-        let parsed = parts.and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
+        let parsed =
+            parts.and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
         match parsed {
             Some(size @ [16..=16_384, 16..=16_384]) => Ok(Self(size)),
             _ => Err("give width and height from 16 to 16384, such as 1280x720".into()),
@@ -290,8 +296,16 @@ fn frame_part(text: &str) -> Option<Part> {
         Some((to, step)) => (to, step.parse().ok().filter(|s| *s > 0)?),
         None => (rest, 1),
     };
-    let from = if from.is_empty() { 0 } else { from.parse().ok()? };
-    let to = if to.is_empty() { None } else { Some(to.parse().ok()?) };
+    let from = if from.is_empty() {
+        0
+    } else {
+        from.parse().ok()?
+    };
+    let to = if to.is_empty() {
+        None
+    } else {
+        Some(to.parse().ok()?)
+    };
     Some(Part::Range(from, to, step))
 }
 
