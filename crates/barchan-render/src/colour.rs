@@ -7,7 +7,7 @@ pub use map::ColourMap;
 pub(crate) use map::{oklab, srgb};
 pub use scale::{Category, NO_VALUE, Range, Scale, ticks};
 
-use barchan_frame::{Column, ColumnData, Frame};
+use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;
 
 /// Grains of sand and the part of each colour, after [Klar16] §9.
@@ -64,6 +64,25 @@ pub enum Colouring {
         /// Colours of a continuous quantity.
         map: ColourMap,
     },
+}
+
+impl Colouring {
+    /// The scale of the column with that unit, `found` being where its values lie in all frames; none for
+    /// grains in their own colours.
+    pub fn scale(&self, unit: &str, found: Range, manifest: &Manifest) -> Option<Scale> {
+        let Self::Column { name, range, map } = self else {
+            return None;
+        };
+        let range = match range {
+            Some([low, high]) => Range {
+                low: *low,
+                high: *high,
+            },
+            None if *map == ColourMap::Balance => found.presentable().symmetric(),
+            None => found.presentable(),
+        };
+        Some(Scale::for_column(name, unit, range, *map, manifest))
+    }
 }
 
 /// A quantity that cannot be shown.
@@ -216,6 +235,28 @@ mod tests {
         assert_eq!(read("y").values, [2.0, 5.0]);
         assert_eq!(read("plastic_case").values, [2.0, 0.0]);
         assert_eq!(read("pressure").values[0], 10.0);
+    }
+
+    #[test]
+    fn a_chosen_range_is_kept_and_a_found_one_made_round() {
+        let of = |range, map, low, high| {
+            let colouring = Colouring::Column {
+                name: "pressure".into(),
+                range,
+                map,
+            };
+            match colouring.scale("Pa", Range { low, high }, &Manifest::default()) {
+                Some(Scale::Continuous { range, .. }) => [range.low, range.high],
+                _ => panic!("pressure is a number"),
+            }
+        };
+        let viridis = ColourMap::Viridis;
+        assert_eq!(of(Some([0.1, 5.0]), viridis, 0.0, 1.0), [0.1, 5.0]);
+        assert_eq!(of(None, viridis, 0.1, 5.0), [0.0, 5.0]);
+        assert_eq!(of(Some([3.0, 1.0]), viridis, 0.0, 9.0), [0.0, 1.0]);
+        assert_eq!(of(None, ColourMap::Balance, -1.0, 5.0), [-5.0, 5.0]);
+        let own = Colouring::Own.scale("1", Range::EMPTY, &Manifest::default());
+        assert_eq!(own, None);
     }
 
     #[test]
