@@ -17,6 +17,11 @@ pub const SAND: [([u8; 3], f32); 3] = [
     ([255, 255, 255], 0.05),
 ];
 
+/// Chance of a grain by its identity, in [0, 1): the same for life.
+pub fn chance(id: u64) -> f32 {
+    (hash(id) >> 8) as f32 / 16_777_216.0
+}
+
 /// Index into [`SAND`] of a grain: chance by its identity, so that it stays for life.
 pub fn sand_index(id: u64) -> usize {
     mix_index(id, &SAND.map(|(_, part)| part))
@@ -26,7 +31,7 @@ pub fn sand_index(id: u64) -> usize {
 /// for life. Parts need not sum to 1; 0 when there are none.
 pub fn mix_index(id: u64, parts: &[f32]) -> usize {
     let total: f32 = parts.iter().filter(|p| **p > 0.0).sum();
-    let chance = hash(id) as f32 / 4_294_967_296.0 * total;
+    let chance = chance(id) * total;
     let mut sum = 0.0;
     let mut last = 0;
     for (i, &part) in parts.iter().enumerate() {
@@ -47,6 +52,16 @@ fn hash(id: u64) -> u32 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ (x >> 31)) >> 32) as u32
+}
+
+/// sRGB to linear light.
+pub fn to_linear(colour: [u8; 3]) -> glam::Vec3 {
+    glam::Vec3::from_array(colour.map(|c| crate::picture::LINEAR[usize::from(c)]))
+}
+
+/// Linear light in [0, 1] to sRGB.
+pub fn encode(x: f32) -> u8 {
+    crate::picture::srgb_from_linear(x)
 }
 
 /// What the colour of a grain shows.

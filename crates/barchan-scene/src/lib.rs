@@ -6,6 +6,8 @@
 //!
 //! Nothing here knows which solver will run.
 
+pub mod camera;
+pub mod colour;
 pub mod errors;
 pub mod format;
 pub mod geometry;
@@ -15,8 +17,10 @@ pub mod model;
 pub mod motion;
 pub mod numbers;
 
+pub use camera::{Camera, View};
+pub use colour::{Colour, ColourMix};
 pub use errors::{SceneError, SceneErrors, SourceMark, nearest};
-pub use format::{Overrides, SceneSource, load, schema};
+pub use format::{Overrides, SceneSource, load, load_for_viewing, schema};
 pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};
 pub use model::*;

@@ -2,6 +2,8 @@
 //!
 //! Every value here is finite and inside its physical range; `format` has refused everything else.
 
+use crate::camera::Camera;
+use crate::colour::{Colour, ColourMix};
 use crate::errors::SourceMark;
 use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
@@ -43,6 +45,8 @@ pub struct Scene {
     pub drains: Vec<Drain>,
     /// The solver and its settings.
     pub solver: SolverSpec,
+    /// Where it wants to be looked at from; `None`: framed automatically.
+    pub camera: Option<Camera>,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
     /// Mesh files that the shapes were made from, each once.
@@ -84,6 +88,8 @@ pub struct Material {
     pub density: f64,
     /// Constitutive law with its parameters.
     pub law: Law,
+    /// Colours of its grains in pictures.
+    pub colour: ColourMix,
 }
 
 /// Constitutive laws.
@@ -246,6 +252,23 @@ pub struct Collider {
     pub boundary: Boundary,
     /// Coulomb coefficient between grains and the surface.
     pub friction: f64,
+    /// How pictures show it; `None`: the renderer decides.
+    pub look: Option<Look>,
+    /// Its colour in pictures; `None`: the renderer decides.
+    pub colour: Option<Colour>,
+}
+
+/// How pictures show a collider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// As an opaque body.
+    Solid,
+    /// As clear glass.
+    Glass,
+    /// Opaque, without the part that stands between the camera and the grains.
+    Cutaway,
+    /// Not at all.
+    Hidden,
 }
 
 /// What grains may do at the surface of a collider.

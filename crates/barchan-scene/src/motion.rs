@@ -70,7 +70,7 @@ impl<T: Copy> Track<T> {
     }
 
     /// The value at a time, by `blend(a, b, weight)` between two keys.
-    fn at(&self, time: f64, blend: impl Fn(T, T, f64) -> T) -> T {
+    pub(crate) fn at(&self, time: f64, blend: impl Fn(T, T, f64) -> T) -> T {
         let next = self.keys.partition_point(|k| k.0 <= time);
         let (t0, a) = self.keys[next.saturating_sub(1)];
         match self.keys.get(next) {

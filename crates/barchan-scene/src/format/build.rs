@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::node::{Node, Table};
+use super::substances::colour;
 use crate::errors::Place;
 use crate::geometry::Bounds;
 use crate::model::*;
@@ -31,23 +32,13 @@ impl Builder<'_> {
         let emitters = self.emitters(document);
         let drains = self.drains(document);
         let check = self.check(document);
+        let camera = self.camera(document);
         self.something_to_simulate(document, at);
 
-        // What could be read is checked against what could be read.
-        let bounds = domain.flatten();
-        let bodies: Vec<Collider> = colliders.iter().flatten().cloned().collect();
-        for fill in fills.iter().flatten() {
-            self.place_fill(&fill.part, &bodies, bounds.as_ref(), fill.at);
-        }
-        for (node, emitter) in document.list("emitter").iter().zip(&emitters) {
-            let Some(emitter) = emitter else { continue };
-            let substance = self.substances[emitter.part.material].material.as_ref();
-            let density = substance.map(|m| m.density);
-            let rate_at = node
-                .table()
-                .map_or(emitter.at, |t| t.at("rate", emitter.at));
-            let places = [emitter.at, rate_at];
-            self.place_emitter(&emitter.part, density, &bodies, bounds.as_ref(), places);
+        if !self.viewing {
+            // What could be read is checked against what could be read.
+            let bodies: Vec<Collider> = colliders.iter().flatten().cloned().collect();
+            self.place(document, &fills, &emitters, &bodies, domain.flatten());
         }
         Some(Scene {
             name: name?,
@@ -67,15 +58,48 @@ impl Builder<'_> {
                 .map(|s| s.material)
                 .collect::<Option<_>>()?,
             start: start?,
-            fills: parts(fills)?,
-            emitters: parts(emitters)?,
-            colliders: colliders.into_iter().collect::<Option<_>>()?,
-            drains: drains.into_iter().collect::<Option<_>>()?,
+            fills: self.parts(fills.into_iter().map(|p| p.map(|p| p.part)))?,
+            emitters: self.parts(emitters.into_iter().map(|p| p.map(|p| p.part)))?,
+            colliders: self.parts(colliders)?,
+            drains: self.parts(drains)?,
             solver: solver?,
+            camera: camera?,
             check: check?,
             meshes: std::mem::take(&mut self.meshes),
             document: String::new(),
         })
+    }
+
+    /// Checks fills and emitters against what surrounds them.
+    fn place(
+        &mut self,
+        document: &Table,
+        fills: &[Option<Placed<Fill>>],
+        emitters: &[Option<Placed<Emitter>>],
+        bodies: &[Collider],
+        domain: Option<Bounds>,
+    ) {
+        for fill in fills.iter().flatten() {
+            self.place_fill(&fill.part, bodies, domain.as_ref(), fill.at);
+        }
+        for (node, emitter) in document.list("emitter").iter().zip(emitters) {
+            let Some(emitter) = emitter else { continue };
+            let substance = self.substances[emitter.part.material].material.as_ref();
+            let density = substance.map(|m| m.density);
+            let rate_at = node
+                .table()
+                .map_or(emitter.at, |t| t.at("rate", emitter.at));
+            let places = [emitter.at, rate_at];
+            self.place_emitter(&emitter.part, density, bodies, domain.as_ref(), places);
+        }
+    }
+
+    /// All parts; `None` when one is wrong, except that those whose mesh is lost are left out for viewing.
+    fn parts<T>(&self, parts: impl IntoIterator<Item = Option<T>>) -> Option<Vec<T>> {
+        match self.viewing {
+            true => Some(parts.into_iter().flatten().collect()),
+            false => parts.into_iter().collect(),
+        }
     }
 
     fn scene_name(&mut self, document: &Table, stem: &str) -> Option<String> {
@@ -260,6 +284,14 @@ impl Builder<'_> {
                         _ => Boundary::Separating,
                     },
                     friction: table.number("friction").unwrap_or(0.5),
+                    look: match table.text("look") {
+                        Some("solid") => Some(Look::Solid),
+                        Some("glass") => Some(Look::Glass),
+                        Some("cutaway") => Some(Look::Cutaway),
+                        Some(_) => Some(Look::Hidden),
+                        None => None,
+                    },
+                    colour: table.get("colour").and_then(colour),
                 })
             })
             .collect()
@@ -404,8 +436,4 @@ fn can_name(name: &str) -> bool {
 
 fn vector_or_zero(table: &Table, key: &str) -> Vec3 {
     table.vector(key).unwrap_or_default().as_vec3()
-}
-
-fn parts<T>(placed: Vec<Option<Placed<T>>>) -> Option<Vec<T>> {
-    placed.into_iter().map(|p| p.map(|p| p.part)).collect()
 }

@@ -84,6 +84,11 @@ pub(crate) static SCENE: &[Key] = &[
     ),
     Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
     Key::new(
+        "camera",
+        Kind::Table(CAMERA),
+        "Camera of pictures and of the viewer; what it leaves open is framed automatically",
+    ),
+    Key::new(
         "check",
         Kind::Table(CHECK),
         "What must hold in the last frame",
@@ -216,7 +221,23 @@ pub(crate) static MATERIAL: &[Key] = &[
     Key::new("cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion of the grains [Pa]; 0 for dry sand"),
     Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
     Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
+    Key::new("colour", Kind::ColourMix(COLOUR_PART), "Colour of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colours with their parts"),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
+];
+
+static COLOUR_PART: &[Key] = &[
+    Key::new(
+        "colour",
+        Kind::Colour,
+        "Colour [red, green, blue] from 0 to 255 (sRGB)",
+    )
+    .required(),
+    Key::new(
+        "part",
+        Kind::Number(Range::positive(1e6)),
+        "Part of the grains that has it; the parts need not add up to 1",
+    )
+    .required(),
 ];
 
 /// A region filled with material.
@@ -311,6 +332,16 @@ pub(crate) static COLLIDER: &[Key] = &[
         "Coulomb friction coefficient of the surface",
     )
     .default("0.5"),
+    Key::new(
+        "look",
+        Kind::Choice(&["solid", "glass", "cutaway", "hidden"]),
+        "Look in pictures; chosen by the renderer when left out",
+    ),
+    Key::new(
+        "colour",
+        Kind::Colour,
+        "Colour in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
+    ),
     Key::new(
         "motion",
         Kind::Table(MOTION),
@@ -410,6 +441,54 @@ pub(crate) static DRAIN: &[Key] = &[
         "end",
         TIME,
         "Time at which the removal ends [s]; never when left out",
+    ),
+];
+
+const FOV: Kind = Kind::Number(Range::closed(1.0, 170.0).above_low().below_high());
+
+static CAMERA: &[Key] = &[
+    Key::new(
+        "position",
+        POINT,
+        "Place of the eye [m]; automatic when left out",
+    ),
+    Key::new(
+        "target",
+        POINT,
+        "Point in the middle of the picture [m]; automatic when left out",
+    ),
+    Key::new("fov", FOV, "Vertical field of view [degrees]").default("30"),
+    Key::new(
+        "orbit",
+        ANGLE,
+        "Speed of turning about the vertical through the target [degrees/s], of either sign",
+    )
+    .default("0"),
+    Key::new(
+        "keyframes",
+        Kind::Tables(VIEW_KEY),
+        "Views at given times, instead of `position`, `target` and `fov`",
+    ),
+    Key::new(
+        "interpolation",
+        Kind::Choice(&["smooth", "linear"]),
+        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
+    )
+    .default("\"smooth\""),
+];
+
+static VIEW_KEY: &[Key] = &[
+    Key::new("time", TIME, "Time [s]").required(),
+    Key::new("position", POINT, "Place of the eye [m]").required(),
+    Key::new(
+        "target",
+        POINT,
+        "Point in the middle of the picture [m]; that of the keyframe before when left out",
+    ),
+    Key::new(
+        "fov",
+        FOV,
+        "Vertical field of view [degrees]; that of the keyframe before when left out",
     ),
 ];
 

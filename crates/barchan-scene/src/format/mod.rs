@@ -8,6 +8,7 @@
 //! deserialisation stops at the first error.
 
 mod build;
+mod camera;
 mod keys;
 mod motions;
 mod node;
@@ -90,14 +91,35 @@ pub(crate) struct Builder<'a> {
     dx: f64,
     substances: Vec<Substance>,
     meshes: Vec<MeshFile>,
+    /// Whether the scene is only looked at: then lost meshes are warnings, and nothing needs room.
+    viewing: bool,
+    warnings: Vec<String>,
 }
 
 /// Reads and validates a scene; on failure returns everything that is wrong with it.
 pub fn load(source: &SceneSource, overrides: &Overrides) -> Result<Scene, SceneErrors> {
+    load_as(source, overrides, false).map(|(scene, _)| scene)
+}
+
+/// Reads a scene to look at a result of it. Colliders, fills, emitters and drains whose mesh cannot be used are left out,
+/// each with a warning, and whether fills and emitters have room is not asked. Names stay those of [`load`].
+pub fn load_for_viewing(
+    source: &SceneSource,
+    overrides: &Overrides,
+) -> Result<(Scene, Vec<String>), SceneErrors> {
+    load_as(source, overrides, true)
+}
+
+fn load_as(
+    source: &SceneSource,
+    overrides: &Overrides,
+    viewing: bool,
+) -> Result<(Scene, Vec<String>), SceneErrors> {
     let mut report = Report::new(&source.name, &source.text);
-    let scene = read(source, overrides, &mut report);
+    let mut warnings = Vec::new();
+    let scene = read(source, overrides, viewing, &mut report, &mut warnings);
     match (report.into_errors(), scene) {
-        (None, Some(scene)) => Ok(scene),
+        (None, Some(scene)) => Ok((scene, warnings)),
         (Some(errors), _) => Err(errors),
         (None, None) => {
             let reason = "the scene could not be built, for no reason that was noticed";
@@ -108,7 +130,13 @@ pub fn load(source: &SceneSource, overrides: &Overrides) -> Result<Scene, SceneE
     }
 }
 
-fn read(source: &SceneSource, overrides: &Overrides, report: &mut Report) -> Option<Scene> {
+fn read(
+    source: &SceneSource,
+    overrides: &Overrides,
+    viewing: bool,
+    report: &mut Report,
+    warnings: &mut Vec<String>,
+) -> Option<Scene> {
     let mut tree = node::parse(&source.text, 0, report);
     if !report.is_empty() {
         return None;
@@ -137,8 +165,12 @@ fn read(source: &SceneSource, overrides: &Overrides, report: &mut Report) -> Opt
         dx: dx.unwrap_or(0.01),
         substances: Vec::new(),
         meshes: Vec::new(),
+        viewing,
+        warnings: Vec::new(),
     };
-    let mut scene = builder.scene(document, tree.at, &source.stem())?;
+    let scene = builder.scene(document, tree.at, &source.stem());
+    *warnings = builder.warnings;
+    let mut scene = scene?;
     if !text.contains_key("name") {
         text.insert("name", toml_edit::value(&scene.name));
     }

@@ -165,6 +165,17 @@ impl Builder<'_> {
         table: &Table,
         at: Place,
     ) -> Option<Track<T>> {
+        self.track_or(keys, table, at, Interpolation::Linear)
+    }
+
+    /// The same, with an interpolation where the table names none.
+    pub fn track_or<T: Copy>(
+        &mut self,
+        keys: Vec<(f64, T)>,
+        table: &Table,
+        at: Place,
+        usual: Interpolation,
+    ) -> Option<Track<T>> {
         if keys.is_empty() {
             let help = "list at least one: [{ time = 0, … }]";
             self.report.error(at, "there are no keyframes", help);
@@ -187,7 +198,8 @@ impl Builder<'_> {
         let interpolation = match table.text("interpolation") {
             Some("smooth") => Interpolation::Smooth,
             Some("step") => Interpolation::Step,
-            _ => Interpolation::Linear,
+            Some(_) => Interpolation::Linear,
+            None => usual,
         };
         Track::new(keys, interpolation)
     }

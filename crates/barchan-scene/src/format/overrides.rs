@@ -5,7 +5,7 @@
 
 use super::keys::{SCENE, SHAPE};
 use super::node::{Entry, Node, Table, Value, parse_value};
-use super::spec::{Key, Kind, join};
+use super::spec::{Key, Kind, is_mix, join};
 use crate::errors::{Place, Report, suggestion};
 use toml_edit::{DocumentMut, Item};
 
@@ -281,6 +281,7 @@ fn set_in_kind(
         Kind::Shape => return set_in_keys(node, SHAPE, words, path, value, steps),
         Kind::Named(keys) => return set_in_named(node, keys, words, path, value, steps),
         Kind::Tables(keys) => Some(*keys),
+        Kind::ColourMix(keys) if is_mix(node) => Some(*keys),
         Kind::Shapes => Some(SHAPE),
         _ => None,
     };

@@ -65,6 +65,11 @@ fn kind(kind: &Kind) -> Value {
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),
         Kind::VectorOr(limit, keys) => json!({ "oneOf": [vector(*limit), table(keys)] }),
+        Kind::Colour => colour(),
+        Kind::ColourMix(keys) => {
+            let mix = json!({ "type": "array", "items": table(keys), "minItems": 1 });
+            json!({ "oneOf": [colour(), mix] })
+        }
         Kind::Shape => json!({ "$ref": "#/$defs/shape" }),
         Kind::Shapes => json!({ "type": "array", "items": { "$ref": "#/$defs/shape" } }),
     }
@@ -82,6 +87,10 @@ fn number(kind: &str, range: &Range) -> Value {
         "maximum"
     };
     json!({ "type": kind, low: range.low, high: range.high })
+}
+
+fn colour() -> Value {
+    list(number("integer", &Range::closed(0.0, 255.0)), 3, 3)
 }
 
 fn vector(limit: f64) -> Value {

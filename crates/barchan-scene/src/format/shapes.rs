@@ -304,7 +304,7 @@ impl Builder<'_> {
         let node = table.get("file")?;
         let path = self.directory.join(node.text()?);
         if !path.is_file() {
-            self.report.error(
+            self.mesh_fault(
                 node.at,
                 format!("there is no mesh file {}", path.display()),
                 "paths are relative to the folder of the scene file; for a result, of the scene it was made from",
@@ -317,7 +317,7 @@ impl Builder<'_> {
             Err(error) => {
                 let message = format!("cannot use the mesh {error}");
                 let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
-                self.report.error(node.at, message, help);
+                self.mesh_fault(node.at, message, help);
                 return None;
             }
         };
@@ -326,6 +326,17 @@ impl Builder<'_> {
         mesh.vertices.iter_mut().for_each(|v| *v *= scale);
         let voxel = self.mesh_voxel(&mesh, table, at)?;
         Some(Geometry::mesh(&mesh, voxel))
+    }
+
+    /// Reports what is wrong with a mesh; for viewing, the part is left out and the rest shown.
+    fn mesh_fault(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
+        let message = message.into();
+        if self.viewing {
+            let warning = format!("{message}; what is made of it is not shown");
+            self.warnings.push(warning);
+        } else {
+            self.report.error(at, message, help);
+        }
     }
 
     fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
@@ -343,7 +354,7 @@ impl Builder<'_> {
             .fold(zero, |(l, h), v| (l.min(*v), h.max(*v)));
         let longest = (high - low).max_element();
         if !(longest > 1e-7 && longest.is_finite()) {
-            self.report.error(
+            self.mesh_fault(
                 table.at("file", at),
                 format!("this mesh is {} m long", short(longest)),
                 "set its `scale` so that it comes out in metres",
@@ -359,7 +370,7 @@ impl Builder<'_> {
         };
         let voxel = voxel as f32;
         if longest / voxel > MESH_VOXELS || longest / voxel < 2.0 {
-            self.report.error(
+            self.mesh_fault(
                 table.at("voxel", at),
                 format!(
                     "a voxel of {} m does not suit a mesh {} m long",

@@ -44,6 +44,10 @@ pub(crate) enum Kind {
     Tables(&'static [Key]),
     /// A list of numbers (a vector) or a table.
     VectorOr(f64, &'static [Key]),
+    /// Red, green and blue from 0 to 255.
+    Colour,
+    /// A colour, or a list of tables.
+    ColourMix(&'static [Key]),
     /// A shape: one table of `keys::SHAPE`.
     Shape,
     /// A list of shapes.
@@ -217,6 +221,9 @@ impl Checker<'_> {
             Kind::Tables(keys) => self.tables(node, keys, path, doc),
             Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
             Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
+            Kind::Colour => self.colour(node, path, doc),
+            Kind::ColourMix(keys) if is_mix(node) => self.tables(node, keys, path, doc),
+            Kind::ColourMix(_) => self.colour(node, path, doc),
             Kind::Shape => self.table(node, super::keys::SHAPE, path, doc),
             Kind::Shapes => self.tables(node, super::keys::SHAPE, path, doc),
         }
@@ -300,6 +307,21 @@ impl Checker<'_> {
         }
     }
 
+    fn colour(&mut self, node: &mut Node, path: &str, doc: &str) {
+        let channel = |n: &Node| matches!(n.value, Value::Integer(i) if (0..=255).contains(&i));
+        let good = node
+            .list()
+            .is_some_and(|l| l.len() == 3 && l.iter().all(channel));
+        if !good && !node.is_bad() {
+            self.report.error(
+                node.at,
+                format!("`{path}` is no colour: three whole numbers from 0 to 255"),
+                remedy("write [225, 169, 95]", doc),
+            );
+            node.value = Value::Bad;
+        }
+    }
+
     fn points(&mut self, node: &mut Node, path: &str, doc: &str) {
         let Value::List(list) = &mut node.value else {
             return self.wrong_kind(node, "a list of points [r, h]", path, doc);
@@ -368,6 +390,12 @@ impl Checker<'_> {
             node.value = Value::Bad;
         }
     }
+}
+
+/// Whether a colour is given as a list of tables.
+pub(crate) fn is_mix(node: &Node) -> bool {
+    let first = node.list().and_then(<[Node]>::first);
+    first.is_some_and(|n| n.table().is_some())
 }
 
 /// A path with one more step.

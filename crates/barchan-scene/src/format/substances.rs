@@ -1,9 +1,11 @@
 //! Materials of the scene file: presets, overridden by the keys given.
 
 use super::Builder;
-use super::node::{Entry, Table};
+use super::node::{Entry, Node, Table};
+use super::spec::is_mix;
+use crate::colour::{Colour, ColourMix};
 use crate::errors::{Place, suggestion};
-use crate::materials::{find, material_presets};
+use crate::materials::{ELASTIC_COLOUR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
@@ -95,6 +97,10 @@ impl Builder<'_> {
             name: entry.key.clone(),
             density: number_or(table, "density", base.density)?,
             law,
+            colour: match table.get("colour") {
+                Some(node) => colour_mix(node)?,
+                None => base.colour,
+            },
         })
     }
 
@@ -157,6 +163,7 @@ impl Builder<'_> {
             name: String::new(),
             density: table.number("density")?,
             law: Law::Elastic(law),
+            colour: ColourMix::plain(ELASTIC_COLOUR),
         })
     }
 
@@ -241,6 +248,26 @@ fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
         poisson: number_or(table, "poisson", base.poisson)?,
         model,
     })
+}
+
+/// One colour, or several with their parts; `None` when it was refused.
+fn colour_mix(node: &Node) -> Option<ColourMix> {
+    if !is_mix(node) {
+        return colour(node).map(ColourMix::plain);
+    }
+    let part = |node: &Node| {
+        let table = node.table()?;
+        Some((colour(table.get("colour")?)?, table.number("part")? as f32))
+    };
+    let parts: Vec<_> = node.list()?.iter().map(part).collect::<Option<_>>()?;
+    ColourMix::new(&parts)
+}
+
+/// A colour that has been checked.
+pub(super) fn colour(node: &Node) -> Option<Colour> {
+    let channels = node.numbers()?;
+    let [r, g, b] = <[f64; 3]>::try_from(channels).ok()?;
+    Some([r as u8, g as u8, b as u8])
 }
 
 /// The number under a key, or the default; `None` when the number was refused.

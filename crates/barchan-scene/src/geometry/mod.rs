@@ -7,6 +7,7 @@ mod bounds;
 mod primitive;
 mod revolution;
 mod sampled;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod thickness;

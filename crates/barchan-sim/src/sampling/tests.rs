@@ -424,6 +424,7 @@ fn estimates_count_fills_and_emitters() {
             poisson: 0.3,
             model: barchan_scene::ElasticModel::Hencky,
         }),
+        colour: barchan_scene::ColourMix::plain([128; 3]),
     };
     let mut scene = Scene {
         name: "test".into(),
@@ -441,6 +442,7 @@ fn estimates_count_fills_and_emitters() {
         colliders: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
+        camera: None,
         check: Default::default(),
         start: None,
         meshes: Vec::new(),

@@ -46,6 +46,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         colliders: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
+        camera: None,
         check: FinalCheck::default(),
         start: None,
         meshes: Vec::new(),
@@ -59,6 +60,7 @@ pub fn material(density: f64, law: Law) -> Material {
         name: "test".into(),
         density,
         law,
+        colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }
 
@@ -154,6 +156,8 @@ pub fn fixed(shape: barchan_scene::Geometry, boundary: barchan_scene::Boundary) 
         motion: barchan_scene::Motion::default(),
         boundary,
         friction: 0.0,
+        look: None,
+        colour: None,
     }
 }
 

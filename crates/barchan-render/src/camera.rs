@@ -1,0 +1,95 @@
+//! The camera: where rays start, and how a scene is framed when nobody said how.
+
+use crate::tracer::Ray;
+use barchan_scene::{Bounds, View};
+use glam::Vec3;
+
+/// Part of the picture that the automatic camera fills.
+const FILLED: f32 = 0.9;
+
+/// A pinhole camera for pictures of one size.
+#[derive(Debug, Clone, Copy)]
+pub struct Camera {
+    position: Vec3,
+    /// From the eye to the upper left corner of the picture.
+    corner: Vec3,
+    /// One pixel to the right, one down.
+    right: Vec3,
+    down: Vec3,
+}
+
+impl Camera {
+    /// A camera for pictures of `size` pixels.
+    pub fn new(view: &View, size: [u32; 2]) -> Self {
+        let [width, height] = size.map(|n| n.max(1) as f32);
+        let (forward, right, up) = axes(view);
+        let half = (0.5 * view.fov.to_radians()).tan();
+        let pixel = 2.0 * half / height;
+        let (right, down) = (pixel * right, -pixel * up);
+        Self {
+            position: view.position,
+            corner: forward - 0.5 * width * right - 0.5 * height * down,
+            right,
+            down,
+        }
+    }
+
+    /// The ray through a point of the picture, in pixels from its upper left corner.
+    pub fn ray(&self, x: f32, y: f32, time: f32) -> Ray {
+        Ray {
+            origin: self.position,
+            direction: (self.corner + x * self.right + y * self.down).normalize(),
+            time,
+        }
+    }
+}
+
+/// Forward, right and up of a view. Looking straight up or down, up is −z or +z.
+fn axes(view: &View) -> (Vec3, Vec3, Vec3) {
+    let forward = (view.target - view.position).normalize_or(Vec3::NEG_Z);
+    let right = forward.cross(Vec3::Y);
+    let right = if right.length() > 1e-4 {
+        right.normalize()
+    } else {
+        Vec3::X
+    };
+    (forward, right, right.cross(forward))
+}
+
+/// A view of a box from a direction (unit vector towards the camera) that fills a picture of that aspect.
+pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
+    let mut view = View {
+        position: bounds.centre() + from,
+        target: bounds.centre(),
+        fov,
+    };
+    let (forward, right, up) = axes(&view);
+    let vertical = FILLED * (0.5 * fov.to_radians()).tan();
+    let horizontal = vertical * aspect;
+    // The eye as far back as the narrowest of the four sides of the view needs, in the middle of both pairs.
+    let reach = |side: Vec3, slope: f32| {
+        corners(bounds)
+            .map(|c| (c - view.target).dot(side) / slope - (c - view.target).dot(forward))
+            .fold(f32::NEG_INFINITY, f32::max)
+    };
+    let (r, l) = (reach(right, horizontal), reach(-right, horizontal));
+    let (u, d) = (reach(up, vertical), reach(-up, vertical));
+    let distance = (0.5 * (r + l)).max(0.5 * (u + d)).max(1e-6);
+    let shift = 0.5 * (r - l) * horizontal * right + 0.5 * (u - d) * vertical * up;
+    view.target += shift;
+    view.position = view.target - distance * forward;
+    view
+}
+
+/// Corners of a box.
+pub fn corners(bounds: &Bounds) -> impl Iterator<Item = Vec3> {
+    let (low, high) = (bounds.min, bounds.max);
+    (0..8).map(move |i| {
+        let pick = |bit: u32, a: f32, b: f32| if i >> bit & 1 == 0 { a } else { b };
+        Vec3::new(
+            pick(0, low.x, high.x),
+            pick(1, low.y, high.y),
+            pick(2, low.z, high.z),
+        )
+    })
+}

@@ -1,0 +1,124 @@
+//! What there is to see in a result: found once from a few of its frames, the same for every picture of it.
+
+use crate::grains::FrameColumns;
+use crate::props::{Prop, props};
+use barchan_frame::{CacheError, FrameInfo, ResultDirectory};
+use barchan_scene::Scene;
+use barchan_scene::geometry::Bounds;
+use glam::Vec3;
+
+/// Frames that are looked at.
+const FRAMES: usize = 9;
+/// Grains of each that are looked at.
+const GRAINS: usize = 20_000;
+/// Part of the grains on either side that may lie outside: a few fly far.
+const OUTLIERS: f32 = 0.005;
+/// Bodies larger than this many times the extent of the grains do not count: the camera stays with the grains.
+const LARGE_BODY: f32 = 4.0;
+
+/// What there is to see.
+pub struct Subject {
+    /// Colliders that are shown.
+    pub props: Vec<Prop>,
+    /// Box around nearly all grains and the bodies among them, over all frames [m].
+    pub bounds: Bounds,
+    /// Height of the floor on which a scene without ground stands [m].
+    pub floor: Option<f32>,
+}
+
+/// Looks at a few frames of a result.
+pub fn subject(
+    directory: &ResultDirectory,
+    frames: &[u32],
+    scene: Option<&Scene>,
+) -> Result<Subject, CacheError> {
+    let mut infos = Vec::new();
+    let mut positions = Vec::new();
+    for frame in spread(frames, FRAMES) {
+        // A damaged frame is reported when it is drawn; the camera can do without it.
+        let Ok(columns) = FrameColumns::open(directory, frame) else {
+            continue;
+        };
+        if let Ok(list) = columns.vectors("position") {
+            positions.push(thinned(&list));
+            infos.push(columns.info);
+        }
+    }
+    let boxes = positions.iter().filter_map(|p| middle_box(p));
+    let grains = boxes.reduce(|a, b| a.union(&b));
+    let around = grains.unwrap_or(Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5)));
+    let reach = around.size().max_element().max(1e-6);
+    let surroundings = around.expand(2.0 * LARGE_BODY * reach);
+    let props = scene.map_or(Vec::new(), |s| props(s, &positions, &surroundings));
+    let bodies = bodies_box(&props, &infos, LARGE_BODY * reach);
+    let bounds = match bodies {
+        Some(b) if grains.is_some() => around.union(&b),
+        Some(b) => b,
+        None => around,
+    };
+    let floor = floor(&props, &infos, bodies, &around);
+    Ok(Subject {
+        props,
+        bounds,
+        floor,
+    })
+}
+
+/// Some of a list, evenly spread, with its first and its last.
+pub fn spread(list: &[u32], count: usize) -> Vec<u32> {
+    if list.len() <= count || count < 2 {
+        return list.to_vec();
+    }
+    let pick = |i: usize| list[i * (list.len() - 1) / (count - 1)];
+    (0..count).map(pick).collect()
+}
+
+fn thinned(list: &[[f32; 3]]) -> Vec<Vec3> {
+    let step = list.len().div_ceil(GRAINS).max(1);
+    let some = list.iter().step_by(step).map(|&p| Vec3::from_array(p));
+    some.filter(|p| p.is_finite()).collect()
+}
+
+/// Box around all but the outliers along each axis.
+fn middle_box(positions: &[Vec3]) -> Option<Bounds> {
+    if positions.is_empty() {
+        return None;
+    }
+    let mut low = Vec3::ZERO;
+    let mut high = Vec3::ZERO;
+    let skip = (OUTLIERS * positions.len() as f32) as usize;
+    for axis in 0..3 {
+        let mut values: Vec<f32> = positions.iter().map(|p| p[axis]).collect();
+        values.sort_by(f32::total_cmp);
+        low[axis] = values[skip];
+        high[axis] = values[values.len() - 1 - skip];
+    }
+    Some(Bounds::from_corners(low, high))
+}
+
+/// Box around the bodies of usual size, over the frames.
+fn bodies_box(props: &[Prop], frames: &[FrameInfo], largest: f32) -> Option<Bounds> {
+    let boxes = frames.iter().flat_map(|frame| {
+        props
+            .iter()
+            .filter_map(|prop| prop.bounds(&prop.placed(frame)))
+    });
+    let usual = boxes.filter(|b| b.is_finite() && b.size().max_element() <= largest);
+    usual.reduce(|a, b| a.union(&b))
+}
+
+/// A scene that has bodies but no ground stands on a floor, unless grains fall past it.
+fn floor(
+    props: &[Prop],
+    frames: &[FrameInfo],
+    bodies: Option<Bounds>,
+    grains: &Bounds,
+) -> Option<f32> {
+    let frame = frames.first()?;
+    let planes = props.iter().filter_map(|p| p.plane(&p.placed(frame)));
+    if planes.into_iter().any(|plane| plane.normal.y > 0.5) {
+        return None;
+    }
+    let height = bodies?.min.y;
+    (grains.min.y >= height).then_some(height)
+}

@@ -1,0 +1,112 @@
+//! Grains as pictures show them: where, how fast, how large.
+
+use barchan_frame::{CacheError, ColumnData, FrameInfo, Manifest, ResultDirectory};
+
+/// Part of a particle's volume that its sphere has: in a dense heap spheres nearly touch and hide what is behind them.
+const SPHERE_PART: f32 = 0.85;
+
+/// Grains of one frame, in the order of its columns.
+#[derive(Debug, Clone, Default)]
+pub struct Grains {
+    /// Centres [m].
+    pub position: Vec<[f32; 3]>,
+    /// Velocities [m/s]; empty when the frame has none.
+    pub velocity: Vec<[f32; 3]>,
+    /// Radii [m]; one value when all are alike.
+    pub radius: Vec<f32>,
+    /// Colours, sRGB.
+    pub colour: Vec<[u8; 3]>,
+}
+
+impl Grains {
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Radius of grain `i` [m].
+    pub fn radius(&self, i: usize) -> f32 {
+        match self.radius.as_slice() {
+            [same] => *same,
+            radii => radii.get(i).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+/// A frame whose columns are read one by one, as they are needed.
+pub struct FrameColumns<'a> {
+    directory: &'a ResultDirectory,
+    /// What the frame holds.
+    pub info: FrameInfo,
+}
+
+impl<'a> FrameColumns<'a> {
+    /// Frame `index` of a result.
+    pub fn open(directory: &'a ResultDirectory, index: u32) -> Result<Self, CacheError> {
+        let info = directory.read_attributes(index)?;
+        Ok(Self { directory, info })
+    }
+
+    /// Values of a column; `None` when the frame has no such column.
+    pub fn read(&self, name: &str) -> Result<Option<ColumnData>, CacheError> {
+        if !self.info.columns.iter().any(|c| c.name == name) {
+            return Ok(None);
+        }
+        let column = self.directory.read_column(self.info.index, name)?;
+        Ok(Some(column.data))
+    }
+
+    /// Vectors of a column; none when the frame has no such column of floats.
+    pub fn vectors(&self, name: &str) -> Result<Vec<[f32; 3]>, CacheError> {
+        Ok(match self.read(name)? {
+            Some(ColumnData::F32(values)) => values.as_chunks::<3>().0.to_vec(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Identities: the column `id`, or the order in the frame.
+    pub fn ids(&self) -> Result<Vec<u64>, CacheError> {
+        Ok(match self.read("id")? {
+            Some(ColumnData::U64(ids)) => ids,
+            Some(ColumnData::U32(ids)) => ids.into_iter().map(u64::from).collect(),
+            _ => (0..self.info.particles as u64).collect(),
+        })
+    }
+
+    /// Indices into the materials of the manifest; none when there is no such column: all are of the first.
+    pub fn materials(&self) -> Result<Vec<u8>, CacheError> {
+        let narrow = |m: u32| u8::try_from(m).unwrap_or(u8::MAX);
+        Ok(match self.read("material")? {
+            Some(ColumnData::U8(list)) => list,
+            Some(ColumnData::U32(list)) => list.into_iter().map(narrow).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Radii [m]: the column `radius`, or those of spheres with a part of the particles' volume (2D: of discs with a
+    /// part of their area), or else what the resolution suggests.
+    pub fn radii(&self, manifest: &Manifest) -> Result<Vec<f32>, CacheError> {
+        if let Some(ColumnData::F32(radius)) = self.read("radius")? {
+            return Ok(radius);
+        }
+        let Some(ColumnData::F32(mass)) = self.read("mass")? else {
+            return Ok(vec![0.25 * manifest.dx as f32]);
+        };
+        let materials = self.materials()?;
+        let radius = |i: usize| {
+            let material = usize::from(materials.get(i).copied().unwrap_or(0));
+            let density = manifest.materials.get(material).map_or(0.0, |m| m.density) as f32;
+            let part = SPHERE_PART * mass[i] / density;
+            match manifest.dimensions {
+                2 => (part / std::f32::consts::PI).sqrt(),
+                _ => (0.75 * part / std::f32::consts::PI).cbrt(),
+            }
+        };
+        Ok((0..mass.len()).map(radius).collect())
+    }
+}

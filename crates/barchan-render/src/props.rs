@@ -1,0 +1,180 @@
+//! What stands among the grains: colliders of the scene, each with its look, at the pose that a frame records.
+
+use crate::tracer::{Body, Material, Plane, Shape, moved};
+use barchan_frame::FrameInfo;
+use barchan_scene::geometry::{Bounds, Geometry};
+use barchan_scene::model::{Collider, Look, Scene};
+use barchan_scene::motion::Pose;
+use glam::{Quat, Vec3};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Cells along the longest edge of a body's surface.
+const SURFACE_CELLS: u32 = 96;
+/// Part of the grains that a body holds within its bounds when it counts as their container.
+const CONTAINED: f32 = 0.3;
+/// Colour of bodies that have none of their own: a light, slightly cool grey.
+const BODY_COLOUR: [u8; 3] = [178, 184, 190];
+/// Colour of ground and walls.
+const GROUND_COLOUR: [u8; 3] = [176, 172, 166];
+
+/// A collider as pictures show it.
+pub struct Prop {
+    name: String,
+    look: Look,
+    colour: Option<[u8; 3]>,
+    form: Form,
+    geometry: Geometry,
+    /// Pose at the start, for frames that record none.
+    start: Pose,
+}
+
+enum Form {
+    /// Point and unit normal.
+    HalfSpace(Vec3, Vec3),
+    Solid(Arc<Shape>),
+}
+
+/// Where a body is and how it moves, in one frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed {
+    /// Position and orientation.
+    pub pose: Pose,
+    velocity: Vec3,
+    angular_velocity: Vec3,
+}
+
+/// The visible colliders of a scene. `grains` are some positions of each of a few frames: what holds many of them is a
+/// container, and shown as glass unless the scene says otherwise.
+pub fn props(scene: &Scene, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Vec<Prop> {
+    let visible = scene
+        .colliders
+        .iter()
+        .filter(|c| c.look != Some(Look::Hidden));
+    visible.map(|c| prop(c, grains, surroundings)).collect()
+}
+
+fn prop(collider: &Collider, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Prop {
+    let geometry = collider.shape.clone();
+    let form = match geometry.as_half_space() {
+        Some((point, normal)) => Form::HalfSpace(point, normal),
+        None => {
+            let mesh = geometry.surface(surroundings, SURFACE_CELLS);
+            Form::Solid(Arc::new(Shape::new(geometry.clone(), &mesh)))
+        }
+    };
+    let look = collider.look.unwrap_or_else(|| match &form {
+        Form::Solid(shape) if holds_grains(&shape.bounds(), grains) => Look::Glass,
+        _ => Look::Solid,
+    });
+    Prop {
+        name: collider.name.clone(),
+        look,
+        colour: collider.colour,
+        form,
+        geometry,
+        start: collider.motion.pose(0.0),
+    }
+}
+
+fn holds_grains(bounds: &Bounds, grains: &[Vec<Vec3>]) -> bool {
+    grains.iter().any(|positions| {
+        let inside = positions.iter().filter(|p| bounds.contains(**p)).count();
+        inside as f32 > CONTAINED * positions.len() as f32
+    })
+}
+
+impl Prop {
+    /// Where the body is in a frame, by the frame's own record.
+    pub fn placed(&self, frame: &FrameInfo) -> Placed {
+        let bodies = frame.attributes.get("bodies").and_then(Value::as_array);
+        let named = |body: &&Value| body["name"].as_str() == Some(&self.name);
+        let record = bodies.into_iter().flatten().find(named);
+        let numbers = |key: &str| -> Option<Vec<f32>> {
+            let list = record?.get(key)?.as_array()?;
+            list.iter().map(|x| x.as_f64().map(|x| x as f32)).collect()
+        };
+        let vector = |key: &str| match numbers(key).as_deref() {
+            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)),
+            _ => None,
+        };
+        let rotation = match numbers("rotation").as_deref() {
+            Some(&[x, y, z, w]) => Some(Quat::from_xyzw(x, y, z, w).normalize()),
+            _ => None,
+        };
+        let usable = |q: &Quat| q.is_finite();
+        Placed {
+            pose: Pose {
+                position: vector("position").unwrap_or(self.start.position),
+                rotation: rotation.filter(usable).unwrap_or(self.start.rotation),
+            },
+            velocity: vector("velocity").unwrap_or_default(),
+            angular_velocity: vector("angular_velocity").unwrap_or_default(),
+        }
+    }
+
+    /// Box around a body of finite size in a frame [m].
+    pub fn bounds(&self, placed: &Placed) -> Option<Bounds> {
+        let Form::Solid(shape) = &self.form else {
+            return None;
+        };
+        let local = shape.bounds();
+        let corners = crate::camera::corners(&local);
+        Some(Bounds::from_points(
+            corners.map(|c| placed.pose.to_world(c)),
+        ))
+    }
+
+    /// The plane of a half space in a frame.
+    pub fn plane(&self, placed: &Placed) -> Option<Plane> {
+        let Form::HalfSpace(point, normal) = self.form else {
+            return None;
+        };
+        Some(Plane {
+            point: placed.pose.to_world(point),
+            normal: placed.pose.rotation * normal,
+            colour: crate::colour::to_linear(self.colour.unwrap_or(GROUND_COLOUR)),
+        })
+    }
+
+    /// The body while the shutter is open for `exposure` [s]. Cut-away bodies lose the half that faces `eye`.
+    pub fn body(&self, placed: &Placed, exposure: f32, eye: Vec3) -> Option<Body> {
+        let Form::Solid(shape) = &self.form else {
+            return None;
+        };
+        let Placed {
+            pose,
+            velocity,
+            angular_velocity,
+        } = placed;
+        let matte = Material::Matte(crate::colour::to_linear(self.colour.unwrap_or(BODY_COLOUR)));
+        let cut = (self.look == Look::Cutaway).then(|| {
+            let centre = pose.to_world(shape.bounds().centre());
+            (centre, (eye - centre).with_y(0.0).normalize_or(Vec3::Z))
+        });
+        Some(Body {
+            shape: shape.clone(),
+            material: if self.look == Look::Glass {
+                Material::Glass
+            } else {
+                matte
+            },
+            poses: [-0.5, 0.5].map(|s| moved(pose, *velocity, *angular_velocity, s * exposure)),
+            cut,
+        })
+    }
+
+    /// Shape and place, for flat pictures.
+    pub fn section(&self, placed: &Placed) -> (Geometry, Pose) {
+        (self.geometry.clone(), placed.pose)
+    }
+}
+
+/// The floor on which a scene without ground is put.
+pub fn floor(height: f32) -> Plane {
+    Plane {
+        point: Vec3::new(0.0, height, 0.0),
+        normal: Vec3::Y,
+        colour: crate::colour::to_linear(GROUND_COLOUR),
+    }
+}

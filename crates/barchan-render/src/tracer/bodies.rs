@@ -1,0 +1,231 @@
+//! Bodies that are not grains: triangle surfaces that move, and endless planes.
+
+use super::Ray;
+use barchan_scene::geometry::{Bounds, Geometry};
+use barchan_scene::mesh::TriangleMesh;
+use barchan_scene::motion::Pose;
+use glam::{Quat, Vec3};
+use obvhs::aabb::Aabb;
+use obvhs::cwbvh::CwBvh;
+use obvhs::cwbvh::builder::build_cwbvh;
+use obvhs::ray::RayHit;
+use obvhs::{Boundable, BvhBuildParams};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How light meets a body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Material {
+    /// Opaque, of one colour (linear light).
+    Matte(Vec3),
+    /// Clear, reflecting at grazing angles; light goes straight through.
+    Glass,
+}
+
+/// A surface at rest, in its own frame.
+pub struct Shape {
+    geometry: Geometry,
+    triangles: Vec<Triangle>,
+    bvh: CwBvh,
+    bounds: Bounds,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Triangle {
+    corner: Vec3,
+    edges: [Vec3; 2],
+}
+
+impl Boundable for Triangle {
+    fn aabb(&self) -> Aabb {
+        let (a, [e, f]) = (self.corner, self.edges);
+        let low = a.min(a + e).min(a + f).to_array();
+        let high = a.max(a + e).max(a + f).to_array();
+        Aabb::new(low.into(), high.into())
+    }
+}
+
+impl Shape {
+    /// The surface `mesh` of a geometry; normals come from the geometry itself.
+    pub fn new(geometry: Geometry, mesh: &TriangleMesh) -> Self {
+        let corner = |i: u32| mesh.vertices.get(i as usize).copied().unwrap_or_default();
+        let triangles = mesh.triangles.iter().map(|&[a, b, c]| Triangle {
+            corner: corner(a),
+            edges: [corner(b) - corner(a), corner(c) - corner(a)],
+        });
+        let triangles: Vec<Triangle> = triangles.collect();
+        let bounds = mesh.bounds();
+        if triangles.is_empty() {
+            return Self {
+                geometry,
+                triangles,
+                bvh: CwBvh::default(),
+                bounds,
+            };
+        }
+        let params = BvhBuildParams {
+            max_prims_per_leaf: 3,
+            ..BvhBuildParams::medium_build()
+        };
+        let mut bvh = build_cwbvh(&triangles, params, &mut Duration::default());
+        let ordered = bvh.primitive_indices.iter();
+        let triangles = ordered.map(|&i| triangles[i as usize]).collect();
+        bvh.primitive_indices = Vec::new();
+        Self {
+            geometry,
+            triangles,
+            bvh,
+            bounds,
+        }
+    }
+
+    /// Box around the surface [m].
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    fn closest(&self, ray: &Ray, limit: f32) -> Option<f32> {
+        let mut hit = RayHit::none();
+        hit.t = limit;
+        let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
+        let found = !self.triangles.is_empty()
+            && self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
+        found.then_some(hit.t)
+    }
+}
+
+impl Triangle {
+    /// Distance along the ray; `f32::INFINITY` unless in front of it and before `limit`.
+    fn meets(&self, ray: &Ray, limit: f32) -> f32 {
+        let [e, f] = self.edges;
+        let across = ray.direction.cross(f);
+        let scale = e.dot(across);
+        if scale == 0.0 {
+            return f32::INFINITY;
+        }
+        let from_corner = ray.origin - self.corner;
+        let u = from_corner.dot(across) / scale;
+        let over = from_corner.cross(e);
+        let v = ray.direction.dot(over) / scale;
+        let t = f.dot(over) / scale;
+        let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0;
+        if inside && t > 0.0 && t < limit {
+            t
+        } else {
+            f32::INFINITY
+        }
+    }
+}
+
+/// A body during one exposure.
+pub struct Body {
+    /// Its surface.
+    pub shape: Arc<Shape>,
+    /// How light meets it.
+    pub material: Material,
+    /// Where it is when the shutter opens and when it closes.
+    pub poses: [Pose; 2],
+    /// Cut away: what lies on the side that the normal points to is left out. Point and unit normal in the world.
+    pub cut: Option<(Vec3, Vec3)>,
+}
+
+/// Where a ray meets a body.
+pub struct BodyHit {
+    pub t: f32,
+    /// Outwards.
+    pub normal: Vec3,
+}
+
+impl Body {
+    /// The first point before `limit`.
+    pub fn closest(&self, ray: &Ray, limit: f32) -> Option<BodyHit> {
+        let pose = self.pose(ray.time);
+        let local = in_body(ray, &pose);
+        let (t, face) = self.meets(ray, &local, limit)?;
+        let normal = match face {
+            Face::Cut(normal) => normal,
+            Face::Surface => pose.rotation * self.shape.geometry.normal(local.at(t)),
+        };
+        Some(BodyHit { t, normal })
+    }
+
+    /// Whether it stands in the way before `limit`.
+    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+        let local = in_body(ray, &self.pose(ray.time));
+        self.meets(ray, &local, limit).is_some()
+    }
+
+    /// Distance to the first point before `limit`, of the surface or of the cut. `local` is the ray in the body's frame.
+    fn meets(&self, ray: &Ray, local: &Ray, limit: f32) -> Option<(f32, Face)> {
+        let on_surface = |t: f32| (t, Face::Surface);
+        let Some((point, normal)) = self.cut else {
+            return self.shape.closest(local, limit).map(on_surface);
+        };
+        let height = (ray.origin - point).dot(normal);
+        let crossing = -height / ray.direction.dot(normal);
+        if height <= 0.0 {
+            // Starts in what is left; ends where it leaves it.
+            let end = if crossing > 0.0 {
+                crossing.min(limit)
+            } else {
+                limit
+            };
+            return self.shape.closest(local, end).map(on_surface);
+        }
+        if !(crossing > 0.0 && crossing < limit) {
+            return None;
+        }
+        let entry = Ray {
+            origin: local.at(crossing),
+            ..*local
+        };
+        if self.shape.geometry.distance(entry.origin) < 0.0 {
+            return Some((crossing, Face::Cut(normal)));
+        }
+        let t = self.shape.closest(&entry, limit - crossing)?;
+        Some((crossing + t, Face::Surface))
+    }
+
+    /// Part of the light that `length` [m] of its glass lets pass: clear through a wall, tinted through the whole body.
+    pub fn transmission(&self, length: f32) -> Vec3 {
+        const THROUGH_ALL: Vec3 = Vec3::new(0.62, 0.74, 0.72);
+        let size = self.shape.bounds.size().max_element();
+        THROUGH_ALL.powf(if size > 0.0 { length / size } else { 0.0 })
+    }
+
+    /// Where it is at a moment of the exposure.
+    fn pose(&self, time: f32) -> Pose {
+        let [open, close] = &self.poses;
+        if open == close {
+            return *open;
+        }
+        let s = time + 0.5;
+        Pose {
+            position: open.position.lerp(close.position, s),
+            rotation: open.rotation.lerp(close.rotation, s),
+        }
+    }
+}
+
+enum Face {
+    Surface,
+    Cut(Vec3),
+}
+
+/// A ray in the frame of a body.
+fn in_body(ray: &Ray, pose: &Pose) -> Ray {
+    let inverse = pose.rotation.inverse();
+    Ray {
+        origin: inverse * (ray.origin - pose.position),
+        direction: inverse * ray.direction,
+        time: ray.time,
+    }
+}
+
+/// Where a body is a moment later [s] when it keeps its velocity [m/s] and angular velocity [rad/s].
+pub fn moved(pose: &Pose, velocity: Vec3, angular: Vec3, seconds: f32) -> Pose {
+    Pose {
+        position: pose.position + seconds * velocity,
+        rotation: Quat::from_scaled_axis(seconds * angular) * pose.rotation,
+    }
+}

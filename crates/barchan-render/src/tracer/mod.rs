@@ -1,0 +1,36 @@
+//! The path tracer: rays from the camera, light from sun and sky.
+
+mod bodies;
+mod integrator;
+mod sampler;
+mod sky;
+mod spheres;
+
+pub use bodies::{Body, Material, Shape, moved};
+pub use integrator::{Plane, Quality, Stage};
+pub use sky::Sky;
+pub use spheres::Spheres;
+
+use glam::Vec3;
+
+/// A ray at a moment of the exposure.
+#[derive(Debug, Clone, Copy)]
+pub struct Ray {
+    /// Where it starts [m].
+    pub origin: Vec3,
+    /// Unit vector.
+    pub direction: Vec3,
+    /// Moment, from −½ (shutter opens) to ½ (closes).
+    pub time: f32,
+}
+
+impl Ray {
+    fn at(&self, t: f32) -> Vec3 {
+        self.origin + t * self.direction
+    }
+
+    fn traversal(&self, limit: f32) -> obvhs::ray::Ray {
+        let (origin, direction) = (self.origin.to_array(), self.direction.to_array());
+        obvhs::ray::Ray::new(origin.into(), direction.into(), 0.0, limit)
+    }
+}

@@ -1,0 +1,104 @@
+//! Colours of materials: what pictures and the viewer give each grain.
+
+/// Red, green and blue as screens show them (sRGB), 0–255.
+pub type Colour = [u8; 3];
+
+/// Colours that grains of one material have, each with its part of the grains. At least one; the parts add up to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColourMix(Vec<(Colour, f32)>);
+
+impl ColourMix {
+    /// Colours with parts of any sum; `None` without colours, or unless every part is positive and finite.
+    pub fn new(parts: &[(Colour, f32)]) -> Option<Self> {
+        let sum: f32 = parts.iter().map(|(_, part)| part).sum();
+        let positive = parts.iter().all(|(_, part)| *part > 0.0);
+        let usable = !parts.is_empty() && positive && sum.is_finite();
+        usable.then(|| Self(parts.iter().map(|(c, part)| (*c, part / sum)).collect()))
+    }
+
+    /// One colour for all grains.
+    pub fn plain(colour: Colour) -> Self {
+        Self(vec![(colour, 1.0)])
+    }
+
+    /// The colours and the part of the grains that has each.
+    pub fn parts(&self) -> &[(Colour, f32)] {
+        &self.0
+    }
+
+    /// Index into [`parts`](Self::parts) of a grain whose chance, in [0, 1), is this.
+    pub fn index(&self, chance: f32) -> usize {
+        let mut sum = 0.0;
+        let below = |(_, part): &(Colour, f32)| {
+            sum += part;
+            chance < sum
+        };
+        self.0.iter().position(below).unwrap_or(self.0.len() - 1)
+    }
+
+    /// The mean of all grains, taken in linear light.
+    pub fn mean(&self) -> Colour {
+        std::array::from_fn(|channel| {
+            let parts = self.0.iter();
+            screen(parts.map(|(c, part)| linear(c[channel]) * part).sum())
+        })
+    }
+
+    /// The same colours with this much of their light.
+    pub fn darkened(&self, factor: f32) -> Self {
+        let darker = |c: &Colour| c.map(|channel| screen(factor * linear(channel)));
+        Self(self.0.iter().map(|(c, part)| (darker(c), *part)).collect())
+    }
+}
+
+/// Light of a channel, in [0, 1] (IEC 61966-2-1).
+fn linear(channel: u8) -> f32 {
+    let x = f32::from(channel) / 255.0;
+    if x <= 0.04045 {
+        x / 12.92
+    } else {
+        ((x + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// Channel of a light, as [`linear`] takes it.
+fn screen(light: f32) -> u8 {
+    let light = light.clamp(0.0, 1.0);
+    let x = if light <= 0.003_130_8 {
+        12.92 * light
+    } else {
+        1.055 * light.powf(1.0 / 2.4) - 0.055
+    };
+    (255.0 * x).round() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_to_one_and_chances_follow_them() {
+        let mix = ColourMix::new(&[([1; 3], 3.0), ([2; 3], 1.0)]).unwrap();
+        assert_eq!(mix.parts(), &[([1; 3], 0.75), ([2; 3], 0.25)]);
+        let second = (0..1000)
+            .filter(|i| mix.index(*i as f32 / 1000.0) == 1)
+            .count();
+        assert_eq!(second, 250);
+        assert_eq!(mix.index(1.0), 1);
+        for bad in [&[][..], &[([0; 3], 0.0)], &[([0; 3], f32::NAN)]] {
+            assert!(ColourMix::new(bad).is_none());
+        }
+    }
+
+    #[test]
+    fn light_is_linear() {
+        for channel in 0..=255 {
+            assert_eq!(screen(linear(channel)), channel);
+        }
+        // Half of the light of white is far above half of its number.
+        let grey = ColourMix::plain([255; 3]).darkened(0.5);
+        assert_eq!(grey.parts()[0].0, [188; 3]);
+        let mixed = ColourMix::new(&[([255; 3], 1.0), ([0; 3], 1.0)]).unwrap();
+        assert_eq!(mixed.mean(), [188; 3]);
+    }
+}
