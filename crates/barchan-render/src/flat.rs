@@ -187,6 +187,9 @@ impl View {
 
     fn draw_grain(&self, rows: &mut Rows<'_>, grains: &FlatGrains<'_>, i: usize) {
         let ([cx, cy], r) = self.disc(grains, i);
+        // White grains on white paper need an edge; small ones have no room for it.
+        let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
+        let rim = grains.colour[i].map(|c| (f32::from(c) * 0.6) as u8);
         let reach = r + 1.0;
         let from = (cy - reach).max(rows.first as f32) as usize;
         let to = ((cy + reach).max(0.0).ceil() as usize).min(rows.end());
@@ -195,9 +198,12 @@ impl View {
         for y in from..to {
             for x in left..right {
                 let (dx, dy) = (x as f32 + 0.5 - cx, y as f32 + 0.5 - cy);
-                let cover = coverage((dx * dx + dy * dy).sqrt() - r);
+                let distance = (dx * dx + dy * dy).sqrt() - r;
+                let cover = coverage(distance);
                 if cover > 0.0 {
-                    mix_into(rows.pixel(x, y), grains.colour[i], cover);
+                    let pixel = rows.pixel(x, y);
+                    mix_into(pixel, rim, cover);
+                    mix_into(pixel, grains.colour[i], coverage(distance + edge));
                 }
             }
         }

@@ -110,7 +110,11 @@ fn settings_change_the_picture() {
     let place = Place::new();
     result(&place);
     let draw = |name: &str, arguments: &[&str]| {
-        let all = [&["--film", "none", "--frames", "6", "-o", name][..], arguments].concat();
+        let all = [
+            &["--film", "none", "--frames", "6", "-o", name][..],
+            arguments,
+        ]
+        .concat();
         let outcome = render(&place, &all);
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         picture(&place, &format!("{name}/000006.png"))
