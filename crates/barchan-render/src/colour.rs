@@ -1,28 +1,18 @@
-//! Colours of grains.
+//! Colours of grains: their own, or those of a column.
 
-/// Grains of sand and the part of each colour, after [Klar16] §9.
-pub const SAND: [([u8; 3], f32); 3] = [
-    ([225, 169, 95], 0.85),
-    ([107, 84, 30], 0.10),
-    ([255, 255, 255], 0.05),
-];
+mod map;
+mod scale;
+
+pub use map::ColourMap;
+pub(crate) use map::{oklab, srgb};
+pub use scale::{Category, NO_VALUE, Range, Scale, ticks};
+
+use barchan_frame::{Column, ColumnData, Frame, Manifest};
+use rayon::prelude::*;
 
 /// Chance of a grain by its identity, in [0, 1): the same for life.
 pub fn chance(id: u64) -> f32 {
     (hash(id) >> 8) as f32 / 16_777_216.0
-}
-
-/// Index into [`SAND`] of a grain: chance by its identity, so that it stays for life.
-pub fn sand_index(id: u64) -> usize {
-    let chance = hash(id) as f32 / 4_294_967_296.0;
-    let mut sum = 0.0;
-    for (i, (_, part)) in SAND.iter().enumerate() {
-        sum += part;
-        if chance < sum {
-            return i;
-        }
-    }
-    SAND.len() - 1
 }
 
 /// 32 well-mixed bits of a number (multiplications and shifts, as in splitmix64).
@@ -35,26 +25,244 @@ fn hash(id: u64) -> u32 {
 
 /// sRGB to linear light.
 pub fn to_linear(colour: [u8; 3]) -> glam::Vec3 {
-    glam::Vec3::from_array(colour.map(|c| LINEAR[usize::from(c)]))
+    glam::Vec3::from_array(colour.map(|c| crate::picture::LINEAR[usize::from(c)]))
 }
 
-/// Linear light in [0, 1] to sRGB.
-pub fn encode(x: f32) -> u8 {
-    let curve = if x <= 0.003_130_8 {
-        12.92 * x
-    } else {
-        1.055 * x.powf(1.0 / 2.4) - 0.055
-    };
-    (255.0 * curve + 0.5) as u8
+/// What the colour of a grain shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Colouring {
+    /// The colours of the material.
+    #[default]
+    Own,
+    /// A quantity.
+    Column {
+        /// Column of the frame, `speed`, or a coordinate: `x`, `y`, `z`.
+        name: String,
+        /// Lowest and highest value of the colours [unit of the column]; found from the data when absent.
+        range: Option<[f32; 2]>,
+        /// Colours of a continuous quantity.
+        map: ColourMap,
+    },
 }
 
-static LINEAR: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
-    std::array::from_fn(|c| {
-        let x = c as f32 / 255.0;
-        if x <= 0.040_45 {
-            x / 12.92
-        } else {
-            ((x + 0.055) / 1.055).powf(2.4)
+impl Colouring {
+    /// The scale of the column with that unit, `found` being where its values lie in all frames; none for
+    /// grains in their own colours.
+    pub fn scale(&self, unit: &str, found: Range, manifest: &Manifest) -> Option<Scale> {
+        let Self::Column { name, range, map } = self else {
+            return None;
+        };
+        let range = match range {
+            Some([low, high]) => Range {
+                low: *low,
+                high: *high,
+            },
+            None if *map == ColourMap::Balance => found.presentable().symmetric(),
+            None => found.presentable(),
+        };
+        Some(Scale::for_column(name, unit, range, *map, manifest))
+    }
+}
+
+/// A quantity that cannot be shown.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum ColourError {
+    /// There is no such quantity in the frame.
+    #[error("frame {frame} has no column `{name}`{hint}; colour can show: {}", .known.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Number of the frame.
+        frame: u32,
+        /// What may have been meant, as the end of a clause.
+        hint: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A tensor has no single value.
+    #[error(
+        "column `{name}` holds {components} values a grain; colour shows numbers and vectors (by length)"
+    )]
+    Shape {
+        /// What was asked for.
+        name: String,
+        /// Values per grain.
+        components: usize,
+    },
+}
+
+/// One number for each grain, to be shown as colour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// Name: `speed`, `pressure`, …
+    pub name: String,
+    /// SI unit, `1` when dimensionless.
+    pub unit: String,
+    /// Values, in the order of the frame [unit].
+    pub values: Vec<f32>,
+}
+
+impl Quantity {
+    /// The quantity of that name in a frame: a column, the length of a vector column, `speed` or a coordinate.
+    pub fn read(name: &str, frame: &Frame) -> Result<Self, ColourError> {
+        let from = |column: &Column, values: Vec<f32>| Self {
+            name: name.into(),
+            unit: column.unit.clone(),
+            values,
+        };
+        if let Some(column) = frame.column(name) {
+            return match column.components {
+                1 => Ok(from(column, numbers(&column.data))),
+                2 | 3 => Ok(from(column, lengths(column))),
+                components => Err(ColourError::Shape {
+                    name: name.into(),
+                    components,
+                }),
+            };
         }
-    })
-});
+        let vector = |column| frame.column(column).filter(|c| c.components == 3);
+        if let ("speed", Some(velocity)) = (name, vector("velocity")) {
+            return Ok(from(velocity, lengths(velocity)));
+        }
+        if let (Some(axis), Some(position)) = (axis(name), vector("position")) {
+            let all = numbers(&position.data);
+            return Ok(from(
+                position,
+                all.into_iter().skip(axis).step_by(3).collect(),
+            ));
+        }
+        Err(unknown(name, frame))
+    }
+
+    /// Where most of the values lie: what colours should span.
+    pub fn range(&self) -> Range {
+        Range::of(&self.values)
+    }
+
+    /// Colour of every grain.
+    pub fn colours(&self, scale: &Scale) -> Vec<[u8; 3]> {
+        self.values.par_iter().map(|v| scale.colour(*v)).collect()
+    }
+}
+
+fn axis(name: &str) -> Option<usize> {
+    ["x", "y", "z"].iter().position(|a| *a == name)
+}
+
+fn unknown(name: &str, frame: &Frame) -> ColourError {
+    let scalar = |c: &&Column| matches!(c.components, 1..=3) && c.name != "position";
+    let columns = frame.columns.iter().filter(scalar).map(|c| c.name.clone());
+    let mut known: Vec<String> = columns.collect();
+    if frame.column("velocity").is_some() {
+        known.insert(0, "speed".into());
+    }
+    let near = barchan_scene::nearest(name, known.iter().map(String::as_str));
+    let hint = near.map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
+    ColourError::Unknown {
+        name: name.into(),
+        frame: frame.index,
+        hint,
+        known,
+    }
+}
+
+fn numbers(data: &ColumnData) -> Vec<f32> {
+    match data {
+        ColumnData::F32(v) => v.clone(),
+        ColumnData::U8(v) => v.iter().map(|x| f32::from(*x)).collect(),
+        ColumnData::U32(v) => v.iter().map(|x| *x as f32).collect(),
+        ColumnData::U64(v) => v.iter().map(|x| *x as f32).collect(),
+    }
+}
+
+fn lengths(column: &Column) -> Vec<f32> {
+    let all = numbers(&column.data);
+    let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+    all.chunks_exact(column.components).map(length).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_scene::materials::SAND_COLOURS;
+
+    fn frame() -> Frame {
+        Frame {
+            index: 7,
+            columns: vec![
+                Column::vector3("position", "m", "", 0.0, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+                Column::vector3(
+                    "velocity",
+                    "m/s",
+                    "",
+                    0.0,
+                    vec![3.0, 4.0, 0.0, 0.0, 0.0, 1.0],
+                ),
+                Column::scalar("pressure", "Pa", "", 0.0, vec![10.0, f32::NAN]),
+                Column::exact("plastic_case", "1", "", 1, ColumnData::U8(vec![2, 0])),
+                Column::exact("stress", "Pa", "", 6, ColumnData::F32(vec![0.0; 12])),
+            ],
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn quantities_come_from_columns_lengths_and_coordinates() {
+        let read = |name| Quantity::read(name, &frame()).unwrap();
+        assert_eq!(read("speed").values, [5.0, 1.0]);
+        assert_eq!(read("speed").unit, "m/s");
+        assert_eq!(read("velocity").values, [5.0, 1.0]);
+        assert_eq!(read("y").values, [2.0, 5.0]);
+        assert_eq!(read("plastic_case").values, [2.0, 0.0]);
+        assert_eq!(read("pressure").values[0], 10.0);
+    }
+
+    #[test]
+    fn a_chosen_range_is_kept_and_a_found_one_made_round() {
+        let of = |range, map, low, high| {
+            let colouring = Colouring::Column {
+                name: "pressure".into(),
+                range,
+                map,
+            };
+            match colouring.scale("Pa", Range { low, high }, &Manifest::default()) {
+                Some(Scale::Continuous { range, .. }) => [range.low, range.high],
+                _ => panic!("pressure is a number"),
+            }
+        };
+        let viridis = ColourMap::Viridis;
+        assert_eq!(of(Some([0.1, 5.0]), viridis, 0.0, 1.0), [0.1, 5.0]);
+        assert_eq!(of(None, viridis, 0.1, 5.0), [0.0, 5.0]);
+        assert_eq!(of(Some([3.0, 1.0]), viridis, 0.0, 9.0), [0.0, 1.0]);
+        assert_eq!(of(None, ColourMap::Balance, -1.0, 5.0), [-5.0, 5.0]);
+        let own = Colouring::Own.scale("1", Range::EMPTY, &Manifest::default());
+        assert_eq!(own, None);
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_right_ones() {
+        let text = |name| Quantity::read(name, &frame()).unwrap_err().to_string();
+        let unknown = text("presure");
+        assert!(unknown.contains("frame 7") && unknown.contains("did you mean `pressure`?"));
+        assert!(
+            unknown.contains("speed, velocity, pressure, plastic_case"),
+            "{unknown}"
+        );
+        assert!(text("stress").contains("6 values"));
+        assert!(text("zebra").contains("colour can show"));
+    }
+
+    #[test]
+    fn grains_have_the_colours_of_the_mix_in_their_parts() {
+        let mix = barchan_scene::ColourMix::new(SAND_COLOURS).unwrap();
+        let mut count = [0.0; 3];
+        (0..200_000).for_each(|id| count[mix.index(chance(id))] += 1.0);
+        for (n, (_, part)) in count.iter().zip(SAND_COLOURS) {
+            let spread = f64::from(part * (1.0 - part) / 200_000.0).sqrt();
+            assert!(
+                (n / 200_000.0 - f64::from(*part)).abs() < 4.0 * spread,
+                "{count:?}"
+            );
+        }
+    }
+}

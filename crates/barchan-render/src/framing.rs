@@ -2,7 +2,7 @@
 
 use crate::grains::FrameColumns;
 use crate::props::{Prop, props};
-use barchan_frame::{CacheError, FrameInfo, ResultDirectory};
+use barchan_frame::{FrameInfo, ResultDirectory};
 use barchan_scene::Scene;
 use barchan_scene::geometry::Bounds;
 use glam::Vec3;
@@ -27,11 +27,7 @@ pub struct Subject {
 }
 
 /// Looks at a few frames of a result.
-pub fn subject(
-    directory: &ResultDirectory,
-    frames: &[u32],
-    scene: Option<&Scene>,
-) -> Result<Subject, CacheError> {
+pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene>) -> Subject {
     let mut infos = Vec::new();
     let mut positions = Vec::new();
     for frame in spread(frames, FRAMES) {
@@ -57,11 +53,11 @@ pub fn subject(
         None => around,
     };
     let floor = floor(&props, &infos, bodies, &around);
-    Ok(Subject {
+    Subject {
         props,
         bounds,
         floor,
-    })
+    }
 }
 
 /// Some of a list, evenly spread, with its first and its last.

@@ -3,12 +3,20 @@
 //! Reads frames and the scene that stands beside them; knows nothing of solvers.
 
 pub mod camera;
+pub mod canvas;
 pub mod colour;
+pub mod difference;
+pub mod film;
+pub mod flat;
 pub mod framing;
 pub mod grains;
+pub mod legend;
+mod partial;
 pub mod picture;
 pub mod props;
 pub mod renderer;
+pub mod sheet;
+pub mod text;
 pub mod tracer;
 
 pub use picture::Picture;

@@ -1,5 +1,10 @@
 //! A finished picture.
 
+use crate::partial::Partial;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
 /// Colours as screens show them: sRGB, 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
@@ -9,6 +14,29 @@ pub struct Picture {
     pub height: u32,
     /// Red, green and blue of every pixel.
     pub rgb: Vec<u8>,
+}
+
+/// A picture that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// The file could not be written.
+    #[error(
+        "cannot write the picture {path}: {reason}; check that the folder exists, can be written and has space"
+    )]
+    Write {
+        /// The picture's file.
+        path: PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The file could not be read.
+    #[error("cannot read the picture {path}: {reason}; it must be a whole PNG file")]
+    Read {
+        /// The picture's file.
+        path: PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
 }
 
 impl Picture {
@@ -29,5 +57,189 @@ impl Picture {
             Some(&[r, g, b]) if x < self.width => [r, g, b],
             _ => [0; 3],
         }
+    }
+
+    /// Sets a pixel; outside nothing happens.
+    pub fn set_pixel(&mut self, x: u32, y: u32, colour: [u8; 3]) {
+        let start = 3 * (y as usize * self.width as usize + x as usize);
+        if x < self.width
+            && let Some(pixel) = self.rgb.get_mut(start..start + 3)
+        {
+            pixel.copy_from_slice(&colour);
+        }
+    }
+
+    /// Writes a PNG file, which appears whole or not at all.
+    pub fn write_png(&self, path: &Path) -> Result<(), PictureError> {
+        let failed = |reason: String| PictureError::Write {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let partial = Partial::new(path, "");
+        let colour = image::ExtendedColorType::Rgb8;
+        let format = image::ImageFormat::Png;
+        let (width, height) = (self.width, self.height);
+        image::save_buffer_with_format(partial.path(), &self.rgb, width, height, colour, format)
+            .map_err(|e| failed(e.to_string()))?;
+        partial.finish().map_err(|e| failed(e.to_string()))
+    }
+
+    /// Reads a PNG file.
+    pub fn read_png(path: &Path) -> Result<Self, PictureError> {
+        let failed = |reason: String| PictureError::Read {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
+        let image = image::load_from_memory_with_format(&bytes, image::ImageFormat::Png)
+            .map_err(|e| failed(e.to_string()))?
+            .to_rgb8();
+        Ok(Self {
+            width: image.width(),
+            height: image.height(),
+            rgb: image.into_raw(),
+        })
+    }
+
+    /// The picture at a smaller width, its height in proportion: every new pixel is the mean light of
+    /// the area that it covers. A width that is not smaller gives the picture itself.
+    pub fn scaled_down(&self, width: u32) -> Self {
+        if width >= self.width || width == 0 || self.height == 0 {
+            return self.clone();
+        }
+        let exact = f64::from(self.height) * f64::from(width) / f64::from(self.width);
+        let height = (exact.round() as u32).max(1);
+        let columns = footprints(self.width, width);
+        let rows = footprints(self.height, height);
+        let mut rgb = vec![0; 3 * width as usize * height as usize];
+        rgb.par_chunks_mut(3 * width as usize)
+            .zip(&rows)
+            .for_each(|(out, row)| self.shrink_row(row, &columns, out));
+        Self { width, height, rgb }
+    }
+
+    /// One row of the smaller picture: first down, then across, in linear light.
+    fn shrink_row(&self, row: &Footprint, columns: &[Footprint], out: &mut [u8]) {
+        let stride = 3 * self.width as usize;
+        let mut sum = vec![0.0f32; stride];
+        for (k, weight) in row.weights.iter().enumerate() {
+            let line = &self.rgb[(row.first + k) * stride..][..stride];
+            for (s, &v) in sum.iter_mut().zip(line) {
+                *s += weight * LINEAR[v as usize];
+            }
+        }
+        for (pixel, column) in out.chunks_exact_mut(3).zip(columns) {
+            let mut light = [0.0f32; 3];
+            for (k, weight) in column.weights.iter().enumerate() {
+                for c in 0..3 {
+                    light[c] += weight * sum[3 * (column.first + k) + c];
+                }
+            }
+            pixel.copy_from_slice(&light.map(srgb_from_linear));
+        }
+    }
+}
+
+/// Which old pixels a new one covers, along one axis.
+struct Footprint {
+    first: usize,
+    /// Sum to 1.
+    weights: Vec<f32>,
+}
+
+fn footprints(from: u32, to: u32) -> Vec<Footprint> {
+    let step = f64::from(from) / f64::from(to);
+    (0..to)
+        .map(|i| {
+            let (start, end) = (f64::from(i) * step, f64::from(i + 1) * step);
+            let first = start.floor() as usize;
+            let last = (end.ceil() as usize).min(from as usize).max(first + 1);
+            let overlap = |k: usize| (end.min(k as f64 + 1.0) - start.max(k as f64)).max(0.0);
+            let total: f64 = (first..last).map(overlap).sum();
+            let weights = (first..last).map(|k| (overlap(k) / total) as f32);
+            Footprint {
+                first,
+                weights: weights.collect(),
+            }
+        })
+        .collect()
+}
+
+/// Linear light of each sRGB byte.
+pub(crate) static LINEAR: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)));
+
+/// Light in [0, 1] of an sRGB value in [0, 1].
+pub fn linear_from_srgb(v: f32) -> f32 {
+    if v <= 0.04045 {
+        v / 12.92
+    } else {
+        ((v + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The sRGB byte of light in [0, 1]; values beyond are cut.
+pub fn srgb_from_linear(light: f32) -> u8 {
+    let v = if light <= 0.003_130_8 {
+        12.92 * light
+    } else {
+        1.055 * light.powf(1.0 / 2.4) - 0.055
+    };
+    (255.0 * v + 0.5).clamp(0.0, 255.0) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chequerboard_shrinks_to_half_the_light() {
+        let mut board = Picture::filled(64, 32, [0; 3]);
+        for y in 0..32 {
+            for x in (y % 2..64).step_by(2) {
+                board.set_pixel(x, y, [255; 3]);
+            }
+        }
+        let small = board.scaled_down(16);
+        assert_eq!((small.width, small.height), (16, 8));
+        // Half the light is sRGB 188; the mean of the bytes would be 128.
+        assert!(small.rgb.iter().all(|&v| v.abs_diff(188) <= 1));
+    }
+
+    #[test]
+    fn a_fractional_factor_keeps_a_plain_picture_and_the_mean_light() {
+        let plain = Picture::filled(100, 57, [10, 120, 250]);
+        let small = plain.scaled_down(33);
+        assert_eq!((small.width, small.height), (33, 19));
+        assert!(small.rgb.chunks(3).all(|p| p == [10, 120, 250]));
+        let mut edge = plain.clone();
+        (0..57).for_each(|y| (0..50).for_each(|x| edge.set_pixel(x, y, [255; 3])));
+        let small = edge.scaled_down(33);
+        assert_eq!(small.pixel(15, 9), [255; 3]);
+        assert_eq!(small.pixel(17, 9), [10, 120, 250]);
+        assert!(small.pixel(16, 9)[0] > 10 && small.pixel(16, 9)[0] < 255);
+    }
+
+    #[test]
+    fn png_files_keep_every_byte_and_leave_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        let mut picture = Picture::filled(7, 5, [1, 2, 3]);
+        picture.set_pixel(6, 4, [200, 100, 50]);
+        picture.write_png(&path).unwrap();
+        assert_eq!(Picture::read_png(&path).unwrap(), picture);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        std::fs::write(&path, b"not a picture").unwrap();
+        assert!(Picture::read_png(&path).is_err());
+        let nowhere = folder.path().join("missing").join("a.png");
+        assert!(picture.write_png(&nowhere).is_err());
+    }
+
+    #[test]
+    fn empty_and_odd_pictures_do_no_harm() {
+        let empty = Picture::filled(0, 0, [0; 3]);
+        assert_eq!(empty.scaled_down(3), empty);
+        let thin = Picture::filled(900, 1, [9; 3]);
+        assert_eq!(thin.scaled_down(10).height, 1);
     }
 }

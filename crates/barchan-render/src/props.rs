@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Cells along the longest edge of a body's surface.
-const SURFACE_CELLS: u32 = 160;
+const SURFACE_CELLS: u32 = 96;
 /// Part of the grains that a body holds within its bounds when it counts as their container.
 const CONTAINED: f32 = 0.3;
 /// Colour of bodies that have none of their own: a light, slightly cool grey.

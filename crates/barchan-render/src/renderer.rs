@@ -1,13 +1,17 @@
 //! From a result to its pictures.
 
 use crate::camera::{Camera, framed};
-use crate::colour::{SAND, chance};
-use crate::framing::{Subject, subject};
+use crate::colour::{ColourError, Colouring, Quantity, Range, Scale, chance};
+use crate::flat::{self, FlatGrains, FlatOptions};
+use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
+use crate::legend::{self, Corner};
 use crate::picture::Picture;
 use crate::props;
+use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
-use barchan_frame::{CacheError, FrameInfo, ResultDirectory};
+use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
+use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::{ColourMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
 use std::path::PathBuf;
@@ -18,6 +22,10 @@ const VIEW_FROM: Vec3 = Vec3::new(0.5, 0.42, 1.0);
 const SUN_BESIDE: f32 = 1.15;
 /// … and this high [rad].
 const SUN_ELEVATION: f32 = 0.72;
+/// Frames from which the range of a column is taken.
+const RANGE_FRAMES: usize = 7;
+/// Margin of flat pictures, in sizes of the subject.
+const FLAT_MARGIN: f32 = 0.06;
 /// Distance over which the ground fades, in sizes of the subject.
 const FADE: f32 = 4.0;
 
@@ -32,6 +40,10 @@ pub struct RenderOptions {
     pub grain_size: f32,
     /// Part of the time between two frames for which the shutter is open; 0: no motion blur.
     pub shutter: f32,
+    /// What the colours of the grains show.
+    pub colouring: Colouring,
+    /// Whether the time stands in the picture; flat pictures always have it.
+    pub label: bool,
     /// Changes to the scene that the result holds: camera, looks, colours.
     pub overrides: Overrides,
 }
@@ -43,6 +55,8 @@ impl Default for RenderOptions {
             quality: Quality::PRODUCTION,
             grain_size: 1.0,
             shutter: 0.5,
+            colouring: Colouring::Own,
+            label: false,
             overrides: Overrides::default(),
         }
     }
@@ -57,6 +71,9 @@ pub enum RenderError {
     /// The changes to the scene are wrong.
     #[error("{0}")]
     Scene(#[from] SceneErrors),
+    /// The quantity to colour by cannot be shown.
+    #[error(transparent)]
+    Colour(#[from] ColourError),
     /// There is nothing to draw.
     #[error("{}: the result has no frames yet; wait for its first, or run the scene", .0.display())]
     NoFrames(PathBuf),
@@ -68,6 +85,8 @@ pub struct Renderer {
     frames: Vec<u32>,
     scene: Option<Scene>,
     subject: Subject,
+    /// What colours mean, the same in every frame; `None`: grains have their own.
+    scale: Option<Scale>,
     options: RenderOptions,
     /// What could not be read and is left out.
     pub warnings: Vec<String>,
@@ -81,12 +100,14 @@ impl Renderer {
             return Err(RenderError::NoFrames(directory.path().to_owned()));
         }
         let (scene, warnings) = scene_of(&directory, &options.overrides)?;
-        let subject = subject(&directory, &frames, scene.as_ref())?;
+        let subject = subject(&directory, &frames, scene.as_ref());
+        let scale = scale_of(&directory, &frames, &options.colouring)?;
         Ok(Self {
             directory,
             frames,
             scene,
             subject,
+            scale,
             options,
             warnings,
         })
@@ -97,18 +118,82 @@ impl Renderer {
         &self.frames
     }
 
+    /// The result.
+    pub fn directory(&self) -> &ResultDirectory {
+        &self.directory
+    }
+
+    /// How pictures are made.
+    pub fn options(&self) -> &RenderOptions {
+        &self.options
+    }
+
+    /// Makes pictures of another size and quality from now on.
+    pub fn set_output(&mut self, size: [u32; 2], quality: Quality) {
+        self.options.size = size;
+        self.options.quality = quality;
+    }
+
+    /// Simulated time of a frame [s].
+    pub fn time_of(&self, frame: u32) -> Result<f64, RenderError> {
+        Ok(self.directory.read_attributes(frame)?.time)
+    }
+
     /// The picture of a frame.
     pub fn draw(&self, frame: u32) -> Result<Picture, RenderError> {
         let columns = FrameColumns::open(&self.directory, frame)?;
+        if self.directory.manifest().dimensions == 2 {
+            return self.draw_flat(&columns);
+        }
         let grains = self.grains(&columns)?;
         let view = self.view(columns.info.time);
         let stage = self.stage(&columns.info, &grains, &view);
         drop(grains);
         let camera = Camera::new(&view, self.options.size);
-        Ok(stage.draw(&camera, self.options.size, self.options.quality, frame))
+        let mut picture = stage.draw(&camera, self.options.size, self.options.quality, frame);
+        if let Some(scale) = &self.scale {
+            legend::draw(&mut picture, scale, Corner::UpperRight);
+        }
+        if self.options.label {
+            let style = Style::dark(text::readable_height(picture.height));
+            let time = format!("{:.2} s", columns.info.time);
+            let margin = i64::from(style.height) / 2;
+            text::draw_panel(&mut picture, &[&time], margin, margin, style);
+        }
+        Ok(picture)
     }
 
-    fn grains(&self, columns: &FrameColumns<'_>) -> Result<Grains, CacheError> {
+    /// The picture of a frame of a 2D scene.
+    fn draw_flat(&self, columns: &FrameColumns<'_>) -> Result<Picture, RenderError> {
+        let grains = self.grains(columns)?;
+        let radius: Vec<f32> = (0..grains.len()).map(|i| grains.radius(i)).collect();
+        let shown = FlatGrains {
+            position: &grains.position,
+            radius: &radius,
+            colour: &grains.colour,
+        };
+        let props = self.subject.props.iter();
+        let bodies: Vec<_> = props.map(|p| p.section(&p.placed(&columns.info))).collect();
+        let bounds = self.subject.bounds;
+        let margin = FLAT_MARGIN * bounds.size().max_element();
+        let (low, high) = (bounds.min - margin, bounds.max + margin);
+        let [width, height] = self.options.size;
+        let options = FlatOptions {
+            width,
+            height,
+            time: Some(columns.info.time),
+            legend: self.scale.clone(),
+            axes: true,
+        };
+        Ok(flat::draw(
+            &shown,
+            &bodies,
+            [low.x, low.y, high.x, high.y],
+            &options,
+        ))
+    }
+
+    fn grains(&self, columns: &FrameColumns<'_>) -> Result<Grains, RenderError> {
         let manifest = self.directory.manifest();
         let mut radius = columns.radii(manifest)?;
         radius
@@ -121,13 +206,18 @@ impl Renderer {
                 _ => columns.vectors("velocity")?,
             },
             radius,
-            colour: self.own_colours(columns)?,
+            colour: match (&self.scale, &self.options.colouring) {
+                (Some(scale), Colouring::Column { name, .. }) => {
+                    quantity(&self.directory, columns, name)?.colours(scale)
+                }
+                _ => self.own_colours(columns)?,
+            },
         })
     }
 
     /// Each grain by chance from the colours of its material, the same for life.
     fn own_colours(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
-        let sand = ColourMix::new(&SAND);
+        let sand = ColourMix::new(SAND_COLOURS);
         let mixes: Vec<Option<&ColourMix>> = match &self.scene {
             Some(scene) => scene.materials.iter().map(|m| Some(&m.colour)).collect(),
             None => Vec::new(),
@@ -195,6 +285,58 @@ impl Renderer {
         let from = view.position - view.target;
         Sky::with_sun(from.x.atan2(from.z) - SUN_BESIDE, SUN_ELEVATION)
     }
+}
+
+/// The scale of a colouring: one for all frames.
+fn scale_of(
+    directory: &ResultDirectory,
+    frames: &[u32],
+    colouring: &Colouring,
+) -> Result<Option<Scale>, RenderError> {
+    let Colouring::Column { name, range, .. } = colouring else {
+        return Ok(None);
+    };
+    // With a range given, one frame tells the unit, and whether there is such a quantity.
+    let looked_at = match range {
+        Some(_) => frames.iter().copied().take(1).collect(),
+        None => spread(frames, RANGE_FRAMES),
+    };
+    let mut unit = String::new();
+    let mut span = Range::EMPTY;
+    for frame in looked_at {
+        let columns = FrameColumns::open(directory, frame)?;
+        let quantity = quantity(directory, &columns, name)?;
+        span = span.merge(quantity.range());
+        unit = quantity.unit;
+    }
+    Ok(colouring.scale(&unit, span, directory.manifest()))
+}
+
+/// A quantity of a frame, of which only the column that it needs is read.
+fn quantity(
+    directory: &ResultDirectory,
+    columns: &FrameColumns<'_>,
+    name: &str,
+) -> Result<Quantity, RenderError> {
+    let has = |name: &str| columns.info.columns.iter().any(|c| c.name == name);
+    let source = match name {
+        _ if has(name) => Some(name),
+        "speed" => Some("velocity"),
+        "x" | "y" | "z" => Some("position"),
+        _ => None,
+    };
+    let mut frame = Frame {
+        index: columns.info.index,
+        ..Frame::default()
+    };
+    match source.filter(|source| has(source)) {
+        Some(source) => frame
+            .columns
+            .push(directory.read_column(frame.index, source)?),
+        // For the message, which lists what there is.
+        None => frame = directory.read_frame(frame.index)?,
+    }
+    Ok(Quantity::read(name, &frame)?)
 }
 
 /// The scene that stands beside the frames, with what could not be read of it. Mistakes in the changes to it are errors;

@@ -17,6 +17,7 @@
 
 pub use barchan_frame as frame;
 pub use barchan_post as post;
+pub use barchan_render as render;
 pub use barchan_scene as scene;
 pub use barchan_sim as sim;
 

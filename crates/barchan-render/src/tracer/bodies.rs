@@ -65,7 +65,7 @@ impl Shape {
         }
         let params = BvhBuildParams {
             max_prims_per_leaf: 3,
-            ..BvhBuildParams::fast_build()
+            ..BvhBuildParams::medium_build()
         };
         let mut bvh = build_cwbvh(&triangles, params, &mut Duration::default());
         let ordered = bvh.primitive_indices.iter();

@@ -7,7 +7,7 @@ use super::sky::{Sky, cosine_direction};
 use super::spheres::Spheres;
 use crate::camera::Camera;
 use crate::colour::to_linear;
-use crate::picture::Picture;
+use crate::picture::{Picture, srgb_from_linear};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -19,6 +19,9 @@ const GLASS_SHADE: f32 = 0.8;
 const GLASS_SURFACES: usize = 8;
 /// Part of the sky's light that comes by way of what hides the sky, where light is no longer followed.
 const DEEP: f32 = 0.3;
+
+/// Part of a plane that has faded when nothing of it is seen any more.
+const NEARLY_ALL: f32 = 0.995;
 
 /// How much work a picture may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,17 +114,22 @@ impl Stage {
     fn light(&self, mut ray: Ray, bounces: u32, sampler: &mut Sampler) -> Vec3 {
         let mut light = Vec3::ZERO;
         let mut carried = Vec3::ONE;
-        for _ in 0..bounces {
+        for bounce in 0..bounces {
             let hit = self.closest(&ray);
-            let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
-            let (reflected, passed) = self.through_glass(&ray, limit);
-            light += carried * reflected;
-            carried *= passed;
+            if bounce == 0 {
+                // Seen by the camera only: matte surfaces do not show what glass does to their light.
+                let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
+                (light, carried) = self.through_glass(&ray, limit);
+            }
             let Some(hit) = hit else {
                 return light + carried * self.sky.radiance(ray.direction);
             };
-            if hit.faded > 0.0 && sampler.one() < hit.faded {
-                return light + carried * self.sky.radiance(ray.direction.with_y(0.0));
+            if hit.faded > 0.0 {
+                light += hit.faded * carried * self.sky.horizon();
+                carried *= 1.0 - hit.faded;
+                if hit.faded > NEARLY_ALL {
+                    return light;
+                }
             }
             carried *= hit.albedo;
             let origin = ray.at(hit.t) + self.epsilon * hit.normal;
@@ -270,5 +278,5 @@ fn develop(light: Vec3) -> [u8; 3] {
         let x = x.min(SHOULDER) + (1.0 - SHOULDER) * (1.0 - (-over / (1.0 - SHOULDER)).exp());
         x.clamp(0.0, 1.0)
     });
-    shown.map(crate::colour::encode)
+    shown.map(srgb_from_linear)
 }

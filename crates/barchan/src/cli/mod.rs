@@ -1,11 +1,14 @@
 //! Commands, one file each; errors become exit codes and reports here and nowhere else.
 
+mod bench;
 mod check;
 mod info;
 mod inputs;
 mod measure;
 mod output;
+mod pictures;
 mod progress;
+mod render;
 mod repair;
 mod resources;
 mod run;
@@ -17,6 +20,10 @@ mod summary;
 mod view;
 
 use barchan::frame::CacheError;
+use barchan::render::RenderError;
+use barchan::render::film::FilmError;
+use barchan::render::picture::PictureError;
+use barchan::render::sheet::SheetError;
 use barchan::scene::SceneErrors;
 use barchan::sim::simulation::SimulationError;
 use clap::{Parser, Subcommand};
@@ -42,6 +49,8 @@ enum Command {
     Info(info::Info),
     Measure(measure::Measure),
     View(view::View),
+    Render(Box<render::Render>),
+    Bench(bench::Bench),
 }
 
 impl Command {
@@ -54,6 +63,8 @@ impl Command {
             Self::Info(command) => command.run(),
             Self::Measure(command) => command.run(),
             Self::View(command) => command.run(),
+            Self::Render(command) => command.run(),
+            Self::Bench(command) => command.run(),
         }
     }
 
@@ -66,6 +77,8 @@ impl Command {
             Self::Info(command) => command.json,
             Self::Measure(command) => command.json,
             Self::View(command) => command.json,
+            Self::Render(command) => command.json,
+            Self::Bench(command) => command.wants_json(),
         }
     }
 }
@@ -184,5 +197,34 @@ impl From<CacheError> for Failure {
         };
         let report = miette::miette!("{error}");
         Self { code, report }
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Cache(error) => error.into(),
+            RenderError::Scene(errors) => errors.into(),
+            RenderError::Colour(error) => Self::call(error, "`barchan info` lists the columns"),
+            RenderError::NoFrames(_) => Self::work(error),
+        }
+    }
+}
+
+impl From<FilmError> for Failure {
+    fn from(error: FilmError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<PictureError> for Failure {
+    fn from(error: PictureError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<SheetError> for Failure {
+    fn from(error: SheetError) -> Self {
+        Self::work(error)
     }
 }

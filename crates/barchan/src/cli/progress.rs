@@ -1,4 +1,4 @@
-//! How a run shows that it is alive: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`.
+//! How long work shows that it is alive: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`.
 
 use super::output;
 use barchan::sim::simulation::Progress;
@@ -13,7 +13,7 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// Steps of the bar within a frame.
 const TICKS: u64 = 1000;
 
-/// Shows progress.
+/// Shows the progress of a run.
 pub struct Reporter {
     form: Form,
     frames: u32,
@@ -29,16 +29,22 @@ enum Form {
     Quiet,
 }
 
+impl Form {
+    fn choose(quiet: bool, bar: impl Fn() -> ProgressBar) -> Self {
+        if quiet {
+            Self::Quiet
+        } else if std::io::stderr().is_terminal() {
+            Self::Bar(bar())
+        } else {
+            Self::Lines
+        }
+    }
+}
+
 impl Reporter {
     /// For a run from `start_frame` to `frames`.
     pub fn new(start_frame: u32, frames: u32, quiet: bool) -> Self {
-        let form = if quiet {
-            Form::Quiet
-        } else if std::io::stderr().is_terminal() {
-            Form::Bar(bar(start_frame, frames))
-        } else {
-            Form::Lines
-        };
+        let form = Form::choose(quiet, || bar(start_frame, frames));
         let now = Instant::now();
         Self {
             form,
@@ -96,10 +102,56 @@ impl Reporter {
     }
 }
 
-impl Drop for Reporter {
-    /// Takes the bar away, also when the run fails.
+/// Shows how many of a number of things are done.
+pub struct Count {
+    form: Form,
+    noun: &'static str,
+    total: usize,
+    start: Instant,
+    shown: Instant,
+}
+
+impl Count {
+    /// For `total` things, such as pictures.
+    pub fn new(noun: &'static str, total: usize, quiet: bool) -> Self {
+        let now = Instant::now();
+        Self {
+            form: Form::choose(quiet, || bar(0, u32::try_from(total).unwrap_or(u32::MAX))),
+            noun,
+            total,
+            start: now,
+            shown: now,
+        }
+    }
+
+    /// So many are done.
+    pub fn done(&mut self, count: usize) {
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let left = elapsed * (self.total.saturating_sub(count)) as f64 / count.max(1) as f64;
+        let text = format!(
+            "{} {count}/{} · {} left",
+            self.noun,
+            self.total,
+            output::duration(left)
+        );
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_position(count as u64 * TICKS);
+                bar.set_message(text);
+            }
+            Form::Lines if self.shown.elapsed() >= LINE_INTERVAL => {
+                self.shown = Instant::now();
+                output::note(format_args!("{text}"));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Form {
+    /// Takes the bar away, also when the work fails.
     fn drop(&mut self) {
-        if let Form::Bar(bar) = &self.form {
+        if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }
     }

@@ -1,5 +1,6 @@
 //! `barchan run`: simulate a scene into a result directory, or go on with one.
 
+use super::pictures::{self, RunPictures};
 use super::progress::Reporter;
 use super::resources::{Estimate, use_threads};
 use super::scene::{Loaded, SceneArguments};
@@ -33,8 +34,8 @@ pub struct Run {
     /// Go on with an unfinished result; SCENE may be the result directory itself
     #[arg(long)]
     resume: bool,
-    /// Write no pictures; hidden until there are any
-    #[arg(long, hide = true)]
+    /// Make no picture and no film at the end
+    #[arg(long)]
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
@@ -55,9 +56,13 @@ impl Run {
             return session.report_again(self.json);
         }
         session.advance(&stop, self.json)?;
-        let summary = session.summarise(clock)?;
+        let mut summary = session.summarise(clock)?;
         if summary.finished {
             summary.keep(session.directory.path());
+            if !self.no_render {
+                summary.pictures = session.pictures(&stop, self.json);
+                summary.keep(session.directory.path());
+            }
         }
         summary.show(self.json)?;
         if !summary.finished {
@@ -239,6 +244,25 @@ impl Session {
                 .map_err(Failure::work)?;
         }
         Ok(summary)
+    }
+
+    /// The picture of the end and a short film. The frames are what counts: what goes wrong here is a warning.
+    fn pictures(&self, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
+        let path = self.directory.path();
+        let drawn = ResultDirectory::open(path)
+            .map_err(Failure::from)
+            .and_then(|directory| pictures::after_run(directory, stop, quiet));
+        match drawn {
+            Ok(pictures) => Some(pictures),
+            Err(failure) => {
+                output::note(format_args!(
+                    "warning: no pictures: {}; `barchan render {}` tries again",
+                    failure.report,
+                    path.display()
+                ));
+                None
+            }
+        }
     }
 
     /// A finished result: says again what it said when it finished.

@@ -1,5 +1,6 @@
 //! What a run tells at its end.
 
+use super::pictures::RunPictures;
 use super::{Failure, output};
 use barchan::final_check::CheckResult;
 use barchan::frame::{Checkpoint, digest};
@@ -50,6 +51,9 @@ pub struct Summary {
     pub resumed_from: Option<u32>,
     /// The scene's final check.
     pub checks: Vec<CheckResult>,
+    /// Pictures of the result.
+    #[serde(default)]
+    pub pictures: Option<RunPictures>,
 }
 
 /// Wall time of a stage.
@@ -93,6 +97,7 @@ impl Summary {
             digest: digest(checkpoint),
             resumed_from: None,
             checks: Vec::new(),
+            pictures: None,
         }
     }
 
@@ -155,9 +160,15 @@ impl Summary {
         for check in &self.checks {
             line("check", check.to_string())?;
         }
+        if let Some(pictures) = &self.pictures {
+            line("picture", pictures.last.clone())?;
+            if let Some(film) = &pictures.film {
+                line("film", film.clone())?;
+            }
+        }
         let shown = &self.directory;
         output::say(format_args!(
-            "result in {shown}; next: barchan measure {shown}"
+            "result in {shown}; next: barchan view {shown}, barchan measure {shown}"
         ))
     }
 

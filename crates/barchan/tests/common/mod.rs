@@ -54,7 +54,17 @@ impl Place {
     }
 
     /// The program, about to run here.
+    /// The program with these arguments. Runs make no pictures: most tests have no use for them.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command_as_given(arguments);
+        if arguments.first() == Some(&"run") {
+            command.arg("--no-render");
+        }
+        command
+    }
+
+    /// The program with these arguments and no others.
+    pub fn command_as_given(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_barchan"));
         command
             .args(arguments)

@@ -1,0 +1,373 @@
+//! Which colour a value has, and where the marks of its legend stand.
+
+use super::map::ColourMap;
+use barchan_frame::Manifest;
+
+/// The values that colours span.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Lowest.
+    pub low: f32,
+    /// Highest.
+    pub high: f32,
+}
+
+/// Values looked at to find a range.
+const SAMPLE: usize = 50_000;
+
+impl Range {
+    /// No value yet: merging it changes nothing.
+    pub const EMPTY: Self = Self {
+        low: f32::INFINITY,
+        high: f32::NEG_INFINITY,
+    };
+
+    /// Where 98 % of the values lie (of a sample at equal steps), those that are not finite left out.
+    pub fn of(values: &[f32]) -> Self {
+        let step = values.len().div_ceil(SAMPLE).max(1);
+        let finite = values.iter().step_by(step).filter(|v| v.is_finite());
+        let mut sample: Vec<f32> = finite.copied().collect();
+        if sample.is_empty() {
+            return Self::EMPTY;
+        }
+        sample.sort_unstable_by(f32::total_cmp);
+        let last = sample.len() - 1;
+        let at = |part: f64| sample[(part * last as f64).round() as usize];
+        Self {
+            low: at(0.01),
+            high: at(0.99),
+        }
+    }
+
+    /// The range that spans both.
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
+    /// A found range made good to look at: from 0 where one end is near it.
+    pub fn presentable(self) -> Self {
+        let Self { low, high } = self.drawable();
+        Self {
+            low: if low > 0.0 && low < 0.25 * high {
+                0.0
+            } else {
+                low
+            },
+            high: if high < 0.0 && high > 0.25 * low {
+                0.0
+            } else {
+                high
+            },
+        }
+    }
+
+    /// The same range where it has an extent, else one around it.
+    fn drawable(self) -> Self {
+        let Self { low, high } = self;
+        if !(low.is_finite() && high.is_finite() && low <= high) || (low == 0.0 && high == 0.0) {
+            return Self {
+                low: 0.0,
+                high: 1.0,
+            };
+        }
+        let size = low.abs().max(high.abs());
+        if high - low <= 1e-6 * size {
+            return Self {
+                low: low - 0.1 * size,
+                high: high + 0.1 * size,
+            };
+        }
+        self
+    }
+
+    /// As far to both sides of 0 when 0 lies inside: what a map with a middle needs.
+    pub fn symmetric(self) -> Self {
+        if self.low >= 0.0 || self.high <= 0.0 {
+            return self;
+        }
+        let far = self.high.max(-self.low);
+        Self {
+            low: -far,
+            high: far,
+        }
+    }
+}
+
+/// One kind of a categorical quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Category {
+    /// Value in the column.
+    pub value: u32,
+    /// Name in the legend.
+    pub name: String,
+    /// Colour of its grains.
+    pub colour: [u8; 3],
+}
+
+/// From values to colours.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scale {
+    /// A number on a colour map.
+    Continuous {
+        /// What it is, with its unit: `speed [m/s]`.
+        label: String,
+        /// Values at the ends of the map.
+        range: Range,
+        /// The colours.
+        map: ColourMap,
+    },
+    /// One of a few kinds.
+    Categories {
+        /// What it is.
+        label: String,
+        /// The kinds, in order of their values.
+        kinds: Vec<Category>,
+    },
+}
+
+/// Colour of grains that have no value (not a number, or no such kind).
+pub const NO_VALUE: [u8; 3] = [255, 0, 255];
+
+/// Colours of kinds without one of their own, apart in lightness and hue also for colour-blind eyes.
+const KINDS: [[u8; 3]; 8] = [
+    [217, 164, 65],
+    [58, 110, 165],
+    [76, 153, 107],
+    [178, 83, 77],
+    [127, 101, 160],
+    [86, 180, 212],
+    [110, 110, 110],
+    [226, 142, 182],
+];
+
+impl Scale {
+    /// The scale of a quantity. `range` [unit] spans the colours of a number; kinds have fixed colours.
+    pub fn for_column(
+        name: &str,
+        unit: &str,
+        range: Range,
+        map: ColourMap,
+        manifest: &Manifest,
+    ) -> Self {
+        match name {
+            "plastic_case" => Self::plastic_case(),
+            "material" => Self::Categories {
+                label: "material".into(),
+                kinds: materials(manifest),
+            },
+            _ => Self::Continuous {
+                label: label(name, unit),
+                range: range.drawable(),
+                map,
+            },
+        }
+    }
+
+    /// What the last plastic projection did, in the colours of Fig. 14 of [Klar16].
+    pub fn plastic_case() -> Self {
+        let kind = |value, name: &str, colour| Category {
+            value,
+            name: name.into(),
+            colour,
+        };
+        Self::Categories {
+            label: "plastic case".into(),
+            kinds: vec![
+                kind(0, "elastic", [62, 160, 72]),
+                kind(1, "separating", [205, 52, 48]),
+                kind(2, "sliding", [50, 96, 196]),
+            ],
+        }
+    }
+
+    /// What is shown, with its unit.
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Continuous { label, .. } | Self::Categories { label, .. } => label,
+        }
+    }
+
+    /// Colour of a value.
+    pub fn colour(&self, value: f32) -> [u8; 3] {
+        match self {
+            Self::Continuous { .. } if value.is_nan() => NO_VALUE,
+            Self::Continuous { range, map, .. } => {
+                map.at((value - range.low) / (range.high - range.low))
+            }
+            Self::Categories { kinds, .. } => kinds
+                .iter()
+                .find(|k| k.value as f32 == value)
+                .map_or(NO_VALUE, |k| k.colour),
+        }
+    }
+}
+
+fn label(name: &str, unit: &str) -> String {
+    let name = name.replace('_', " ");
+    if unit.is_empty() || unit == "1" {
+        name
+    } else {
+        format!("{name} [{unit}]")
+    }
+}
+
+fn materials(manifest: &Manifest) -> Vec<Category> {
+    let named = |(i, m): (usize, &barchan_frame::ManifestMaterial)| Category {
+        value: i as u32,
+        name: m.name.clone(),
+        colour: KINDS[i % KINDS.len()],
+    };
+    manifest.materials.iter().enumerate().map(named).collect()
+}
+
+/// Round values (1, 2 or 5 times a power of ten apart) within a range, `about` of them, with their text.
+pub fn ticks(low: f64, high: f64, about: usize) -> Vec<(f64, String)> {
+    let span = high - low;
+    if !(span.is_finite() && span > 0.0) || about == 0 {
+        return Vec::new();
+    }
+    let rough = span / about as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let factors = [1.0, 2.0, 5.0, 10.0];
+    let off = |f: f64| (span / (f * power) - about as f64).abs();
+    let best = factors
+        .into_iter()
+        .min_by(|a, b| off(*a).total_cmp(&off(*b)));
+    let step = best.unwrap_or(1.0) * power;
+    let slack = 1e-6 * span;
+    let first = ((low - slack) / step).ceil();
+    let last = ((high + slack) / step).floor();
+    if !(step > 0.0 && last - first <= 10.0 * about as f64 + 10.0) {
+        return Vec::new();
+    }
+    let count = (last - first) as i64;
+    let at = |i: i64| (first + i as f64) * step;
+    (0..=count)
+        .map(|i| (at(i), tick_text(at(i), step, low.abs().max(high.abs()))))
+        .collect()
+}
+
+/// A tick's number with as many digits as its step needs.
+fn tick_text(value: f64, step: f64, largest: f64) -> String {
+    let value = if value.abs() < 1e-9 * step {
+        0.0
+    } else {
+        value
+    };
+    if !(1e-3..1e6).contains(&largest) {
+        return barchan_scene::numbers::rounded(value, 4);
+    }
+    let places = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
+    format!("{value:.places$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_frame::ManifestMaterial;
+
+    #[test]
+    fn ranges_ignore_a_few_wild_values_and_merge() {
+        let mut values: Vec<f32> = (0..10_000).map(|i| i as f32 / 10_000.0).collect();
+        values.extend([1e9, -1e9, f32::NAN, f32::INFINITY]);
+        let range = Range::of(&values);
+        assert!((range.low - 0.01).abs() < 0.005 && (range.high - 0.99).abs() < 0.005);
+        let other = Range {
+            low: -3.0,
+            high: 0.5,
+        };
+        let both = range.merge(other).merge(Range::EMPTY);
+        assert_eq!((both.low, both.high), (-3.0, range.high));
+        assert_eq!(Range::of(&[f32::NAN]), Range::EMPTY);
+    }
+
+    #[test]
+    fn ranges_can_always_be_drawn() {
+        let show = |low, high| {
+            let r = Range { low, high }.presentable();
+            (r.low, r.high)
+        };
+        assert_eq!(show(0.1, 5.0), (0.0, 5.0));
+        assert_eq!(show(4.0, 5.0), (4.0, 5.0));
+        assert_eq!(show(-5.0, -0.1), (-5.0, 0.0));
+        assert_eq!(show(0.0, 0.0), (0.0, 1.0));
+        assert_eq!(show(f32::NAN, 1.0), (0.0, 1.0));
+        let (low, high) = show(1600.0, 1600.0);
+        assert!(low < 1600.0 && high > 1600.0);
+        let empty = Range::EMPTY.presentable();
+        assert!(empty.low < empty.high);
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        let texts = |low, high, n| -> Vec<String> {
+            ticks(low, high, n).into_iter().map(|(_, t)| t).collect()
+        };
+        assert_eq!(
+            texts(0.0, 1.0, 5),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
+        assert_eq!(texts(0.0, 3.7, 4), ["0", "1", "2", "3"]);
+        assert_eq!(
+            texts(-0.12, 0.11, 4),
+            ["-0.10", "-0.05", "0.00", "0.05", "0.10"]
+        );
+        assert_eq!(
+            texts(0.0, 2.4e7, 5),
+            ["0", "5000000", "10000000", "15000000", "20000000"]
+        );
+        assert_eq!(texts(0.0, 4e-5, 4), ["0", "1e-5", "2e-5", "3e-5", "4e-5"]);
+        assert!(ticks(1.0, 1.0, 5).is_empty() && ticks(f64::NAN, 1.0, 5).is_empty());
+        for i in 1..200 {
+            let high = f64::from(i) * 0.37;
+            let marks = ticks(0.1, high + 0.1, 5);
+            assert!((2..=11).contains(&marks.len()), "{high}: {marks:?}");
+            assert!(marks.iter().all(|(v, _)| *v >= 0.099 && *v <= high + 0.101));
+        }
+    }
+
+    #[test]
+    fn values_have_the_colours_of_their_places() {
+        let range = Range {
+            low: 0.0,
+            high: 2.0,
+        };
+        let manifest = Manifest {
+            materials: ["dry", "wet"]
+                .map(|name| ManifestMaterial {
+                    name: name.into(),
+                    density: 1600.0,
+                })
+                .into(),
+            ..Manifest::default()
+        };
+        let of = |name, unit| Scale::for_column(name, unit, range, ColourMap::Viridis, &manifest);
+        let speed = of("speed", "m/s");
+        assert_eq!(speed.label(), "speed [m/s]");
+        assert_eq!(speed.colour(1.0), ColourMap::Viridis.at(0.5));
+        assert_eq!(speed.colour(f32::NAN), NO_VALUE);
+        assert_eq!(speed.colour(f32::INFINITY), ColourMap::Viridis.at(1.0));
+        assert_eq!(of("void_ratio", "1").label(), "void ratio");
+
+        let Scale::Categories { kinds, .. } = of("material", "1") else {
+            panic!("materials are kinds");
+        };
+        assert_eq!(kinds[1].name, "wet");
+        assert_ne!(kinds[0].colour, kinds[1].colour);
+        assert_eq!(of("material", "1").colour(9.0), NO_VALUE);
+    }
+
+    #[test]
+    fn plastic_cases_are_green_red_and_blue() {
+        let scale = Scale::plastic_case();
+        let strongest = |v| {
+            let c = scale.colour(v);
+            (0..3).max_by_key(|i| c[*i])
+        };
+        // 0 elastic, 1 tip (separating), 2 side (sliding): the numbers of the frame column.
+        assert_eq!([0.0, 1.0, 2.0].map(strongest), [Some(1), Some(0), Some(2)]);
+    }
+}

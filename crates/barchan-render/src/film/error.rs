@@ -1,0 +1,100 @@
+//! What can go wrong with a film.
+
+use std::path::{Path, PathBuf};
+
+/// A film that could not be written. No file of its name was made; pictures stored before remain.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// The name says no known kind.
+    #[error("cannot tell what film {path} should be; end its name in .mp4, .webm or .gif")]
+    Ending {
+        /// The film.
+        path: PathBuf,
+    },
+    /// There was no picture.
+    #[error("film {path} got no picture; choose frames that exist")]
+    Empty {
+        /// The film.
+        path: PathBuf,
+    },
+    /// Pictures differ in size.
+    #[error(
+        "film {path} is {}x{} pixels, but got a picture of {}x{}; all must have one size of at least 1x1",
+        .expected[0], .expected[1], .found[0], .found[1]
+    )]
+    Size {
+        /// The film.
+        path: PathBuf,
+        /// Width and height of the film [pixels].
+        expected: [u32; 2],
+        /// Those of the picture [pixels].
+        found: [u32; 2],
+    },
+    /// The rate makes no sense.
+    #[error("a film cannot run at {rate} pictures a second; choose a rate from 0.01 to 1000")]
+    Rate {
+        /// Pictures per second [1/s].
+        rate: f64,
+    },
+    /// The encoder that is built in stops at 3840x2160.
+    #[error(
+        "film {path} of {}x{} pixels is larger than the 3840x2160 of the encoder that is built in; \
+         install ffmpeg or choose a smaller size. The frames remain",
+        .size[0], .size[1]
+    )]
+    TooLarge {
+        /// The film.
+        path: PathBuf,
+        /// Width and height [pixels].
+        size: [u32; 2],
+    },
+    /// WebM needs ffmpeg.
+    #[error(
+        "no ffmpeg with libvpx was found, which {path} needs; install ffmpeg (on Debian: apt install ffmpeg) \
+         or write an .mp4. The frames remain"
+    )]
+    NeedsFfmpeg {
+        /// The film.
+        path: PathBuf,
+    },
+    /// ffmpeg gave up.
+    #[error("ffmpeg could not write the film {path}: {reason}. The frames remain")]
+    Ffmpeg {
+        /// The film.
+        path: PathBuf,
+        /// What it said last.
+        reason: String,
+    },
+    /// The encoder that is built in gave up.
+    #[error("cannot encode the film {path}: {reason}. The frames remain")]
+    Encode {
+        /// The film.
+        path: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+    /// The file could not be written.
+    #[error("cannot write the film {path}: {source}; check that the folder exists and has space")]
+    Write {
+        /// The film.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl FilmError {
+    pub(super) fn write(path: &Path, source: std::io::Error) -> Self {
+        Self::Write {
+            path: path.to_path_buf(),
+            source,
+        }
+    }
+
+    pub(super) fn encode(path: &Path, reason: impl ToString) -> Self {
+        Self::Encode {
+            path: path.to_path_buf(),
+            reason: reason.to_string(),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Film: pictures one after another into one file.
+//!
+//! ```text
+//! Picture ──► yuv ──┬─► ffmpeg (when one works)         ──► .mp4, .webm
+//!                   └─► built_in (H.264) ──► mp4 (boxes) ──► .mp4
+//! Picture ──► gif (small, one palette)                  ──► .gif
+//! ```
+//!
+//! The file appears under its name when it is whole. A film that is dropped or killed leaves none.
+
+mod built_in;
+mod error;
+mod ffmpeg;
+mod gif;
+pub mod mp4;
+mod palette;
+mod rate;
+mod yuv;
+
+pub use error::FilmError;
+pub use ffmpeg::{Ffmpeg, find_ffmpeg};
+pub use gif::GifOptions;
+
+use crate::Picture;
+use std::path::{Path, PathBuf};
+
+/// Who encodes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum EncoderChoice {
+    /// ffmpeg where it can, else the one built in.
+    #[default]
+    Automatic,
+    /// The one built in, which writes MP4 and GIF.
+    BuiltIn,
+    /// This ffmpeg.
+    Ffmpeg(Ffmpeg),
+}
+
+/// How a film is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilmOptions {
+    /// Pictures per second [1/s].
+    pub frame_rate: f64,
+    /// Who encodes `.mp4` and `.webm`.
+    pub encoder: EncoderChoice,
+    /// How a `.gif` is made small.
+    pub gif: GifOptions,
+}
+
+impl FilmOptions {
+    /// The usual film at a rate [1/s].
+    pub fn at_rate(frame_rate: f64) -> Self {
+        Self {
+            frame_rate,
+            encoder: EncoderChoice::default(),
+            gif: GifOptions::default(),
+        }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilmReport {
+    /// The film.
+    pub path: PathBuf,
+    /// Who encoded: `ffmpeg 5.1` or `built in`.
+    pub encoder: String,
+    /// Pictures in the file.
+    pub pictures: u32,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Playing time [s].
+    pub duration: f64,
+    /// Size of the file [bytes].
+    pub bytes: u64,
+}
+
+/// A film being written.
+pub struct Film {
+    path: PathBuf,
+    size: [u32; 2],
+    count: u32,
+    encoder: String,
+    writer: Writer,
+}
+
+enum Writer {
+    Ffmpeg(ffmpeg::Pipe),
+    BuiltIn(Box<built_in::Writer>),
+    Gif(gif::Writer),
+}
+
+impl Film {
+    /// Begins a film of pictures of one size. The ending of the path says which kind: `.mp4`, `.webm` or `.gif`.
+    pub fn create(
+        path: &Path,
+        width: u32,
+        height: u32,
+        options: &FilmOptions,
+    ) -> Result<Self, FilmError> {
+        let rate = rate::Rate::new(options.frame_rate)?;
+        if width == 0 || height == 0 {
+            return Err(FilmError::Size {
+                path: path.to_path_buf(),
+                expected: [1, 1],
+                found: [width, height],
+            });
+        }
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let size = [width, height];
+        let (encoder, writer) = match ending.to_ascii_lowercase().as_str() {
+            "mp4" | "m4v" => mp4_writer(path, size, rate, &options.encoder)?,
+            "webm" => webm_writer(path, size, rate, &options.encoder)?,
+            "gif" => {
+                let writer = gif::Writer::new(path, size, options.frame_rate, &options.gif)?;
+                (BUILT_IN.to_string(), Writer::Gif(writer))
+            }
+            _ => {
+                return Err(FilmError::Ending {
+                    path: path.to_path_buf(),
+                });
+            }
+        };
+        Ok(Self {
+            path: path.to_path_buf(),
+            size,
+            count: 0,
+            encoder,
+            writer,
+        })
+    }
+
+    /// Who encodes: `ffmpeg 5.1` or `built in`.
+    pub fn encoder(&self) -> &str {
+        &self.encoder
+    }
+
+    /// Adds the next picture.
+    pub fn add(&mut self, picture: &Picture) -> Result<(), FilmError> {
+        let found = [picture.width, picture.height];
+        let pixels = found[0] as usize * found[1] as usize;
+        if found != self.size || picture.rgb.len() != 3 * pixels {
+            return Err(FilmError::Size {
+                path: self.path.clone(),
+                expected: self.size,
+                found,
+            });
+        }
+        self.count += 1;
+        match &mut self.writer {
+            Writer::Ffmpeg(pipe) => pipe.add(picture),
+            Writer::BuiltIn(writer) => writer.add(picture),
+            Writer::Gif(writer) => writer.add(picture),
+        }
+    }
+
+    /// Ends the film and gives the file its name.
+    pub fn finish(self) -> Result<FilmReport, FilmError> {
+        if self.count == 0 {
+            return Err(FilmError::Empty { path: self.path });
+        }
+        let written = match self.writer {
+            Writer::Ffmpeg(pipe) => pipe.finish(self.count)?,
+            Writer::BuiltIn(writer) => writer.finish()?,
+            Writer::Gif(writer) => writer.finish()?,
+        };
+        let bytes = std::fs::metadata(&self.path)
+            .map_err(|source| FilmError::write(&self.path, source))?
+            .len();
+        Ok(FilmReport {
+            path: self.path,
+            encoder: self.encoder,
+            pictures: written.pictures,
+            width: written.size[0],
+            height: written.size[1],
+            duration: written.duration,
+            bytes,
+        })
+    }
+}
+
+const BUILT_IN: &str = "built in";
+
+/// What a writer has put into its file.
+struct Written {
+    pictures: u32,
+    size: [u32; 2],
+    duration: f64,
+}
+
+fn mp4_writer(
+    path: &Path,
+    size: [u32; 2],
+    rate: rate::Rate,
+    choice: &EncoderChoice,
+) -> Result<(String, Writer), FilmError> {
+    let found = match choice {
+        EncoderChoice::Automatic => find_ffmpeg().filter(Ffmpeg::writes_mp4),
+        EncoderChoice::BuiltIn => None,
+        EncoderChoice::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
+    };
+    Ok(match found {
+        Some(ffmpeg) => {
+            let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::Mp4, path, size, rate)?;
+            (ffmpeg.to_string(), Writer::Ffmpeg(pipe))
+        }
+        None => {
+            let writer = built_in::Writer::new(path, size, rate)?;
+            (BUILT_IN.into(), Writer::BuiltIn(Box::new(writer)))
+        }
+    })
+}
+
+fn webm_writer(
+    path: &Path,
+    size: [u32; 2],
+    rate: rate::Rate,
+    choice: &EncoderChoice,
+) -> Result<(String, Writer), FilmError> {
+    let found = match choice {
+        EncoderChoice::Automatic => find_ffmpeg(),
+        EncoderChoice::BuiltIn => None,
+        EncoderChoice::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
+    };
+    match found.filter(Ffmpeg::writes_webm) {
+        Some(ffmpeg) => {
+            let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::WebM, path, size, rate)?;
+            Ok((ffmpeg.to_string(), Writer::Ffmpeg(pipe)))
+        }
+        None => Err(FilmError::NeedsFfmpeg {
+            path: path.to_path_buf(),
+        }),
+    }
+}

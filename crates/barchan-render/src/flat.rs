@@ -1,0 +1,372 @@
+//! Pictures of 2D scenes as a paper prints them: filled grains, grey colliders, axes in metres.
+
+use crate::Picture;
+use crate::canvas::{self, Area, coverage, mix_into};
+use crate::colour::{Scale, ticks};
+use crate::legend;
+use crate::text::{self, Style};
+use barchan_scene::{Geometry, Pose};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Grains of a frame; the slices have one length (what one has more is left out).
+#[derive(Debug, Clone, Copy)]
+pub struct FlatGrains<'a> {
+    /// Positions [m]; z is not looked at.
+    pub position: &'a [[f32; 3]],
+    /// Radii [m].
+    pub radius: &'a [f32],
+    /// Colours.
+    pub colour: &'a [[u8; 3]],
+}
+
+/// How the picture looks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlatOptions {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Simulated time to be shown [s].
+    pub time: Option<f64>,
+    /// What the colours of the grains mean.
+    pub legend: Option<Scale>,
+    /// Axes with numbers; without them the window fills the picture.
+    pub axes: bool,
+}
+
+impl Default for FlatOptions {
+    fn default() -> Self {
+        Self {
+            width: 1280,
+            height: 720,
+            time: None,
+            legend: None,
+            axes: true,
+        }
+    }
+}
+
+const PAPER: [u8; 3] = [255; 3];
+const INK: [u8; 3] = [40, 40, 44];
+const BODY: [u8; 3] = [196, 198, 202];
+const BODY_EDGE: [u8; 3] = [104, 107, 114];
+/// Smallest radius of a drawn grain [pixels].
+const SMALLEST: f32 = 0.7;
+/// Rows that one thread draws at a time.
+const BAND: usize = 32;
+
+/// Draws grains and colliders seen through a window `[min x, min y, max x, max y]` [m]. Later grains cover earlier ones.
+pub fn draw(
+    grains: &FlatGrains<'_>,
+    bodies: &[(Geometry, Pose)],
+    window: [f32; 4],
+    options: &FlatOptions,
+) -> Picture {
+    let style = Style::dark(text::readable_height(options.height));
+    let mut picture = Picture::filled(options.width, options.height, PAPER);
+    let Some(view) = View::new(window, options, style) else {
+        return picture;
+    };
+    let plot = view.draw_content(grains, bodies);
+    paste(&mut picture, &plot, view.plot.x, view.plot.y);
+    if options.axes {
+        draw_axes(&mut picture, &view, style);
+    }
+    if let Some(time) = options.time {
+        draw_time(&mut picture, &view, time, options.axes, style);
+    }
+    if let Some(scale) = &options.legend {
+        draw_legend(&mut picture, &view, scale, style);
+    }
+    picture
+}
+
+/// Where the window lies in the picture, at one scale for both axes.
+struct View {
+    plot: Area,
+    /// Left and upper edge of the plot [m].
+    corner: [f32; 2],
+    /// [pixels/m]
+    scale: f32,
+}
+
+impl View {
+    fn new(window: [f32; 4], options: &FlatOptions, style: Style) -> Option<Self> {
+        let [wide, tall] = [window[2] - window[0], window[3] - window[1]];
+        if !(wide > 0.0 && tall > 0.0 && wide.is_finite() && tall.is_finite()) {
+            return None;
+        }
+        let line = i64::from(style.height);
+        let (width, height) = (i64::from(options.width), i64::from(options.height));
+        // Left: label, numbers and marks. Below the same. Above: the time.
+        let [left, right, top, bottom] = if options.axes {
+            [5 * line, line, line + line / 2, 3 * line]
+        } else {
+            [0; 4]
+        };
+        // A legend stands beside the plot unless that would take too much of the picture.
+        let legend = options.legend.as_ref();
+        let beside = legend.map_or(0, |s| legend::size(s, style)[0] + line / 2);
+        let beside = if 3 * beside > width { 0 } else { beside };
+        let room = [width - left - right - beside, height - top - bottom];
+        if room[0] < 2 || room[1] < 2 {
+            return None;
+        }
+        let scale = (room[0] as f32 / wide).min(room[1] as f32 / tall);
+        let across = ((wide * scale).round() as i64).clamp(1, room[0]);
+        let down = ((tall * scale).round() as i64).clamp(1, room[1]);
+        Some(Self {
+            plot: Area {
+                x: left + (room[0] - across) / 2,
+                y: top + (room[1] - down) / 2,
+                width: across,
+                height: down,
+            },
+            corner: [window[0], window[3]],
+            scale,
+        })
+    }
+
+    fn draw_content(&self, grains: &FlatGrains<'_>, bodies: &[(Geometry, Pose)]) -> Picture {
+        let (width, height) = (self.plot.width as usize, self.plot.height as usize);
+        let mut picture = Picture::filled(width as u32, height as u32, PAPER);
+        let bands = self.sort_into_bands(grains, height.div_ceil(BAND));
+        picture
+            .rgb
+            .par_chunks_mut(3 * width * BAND)
+            .zip(&bands)
+            .enumerate()
+            .for_each(|(i, (rows, band))| {
+                let mut rows = Rows {
+                    first: i * BAND,
+                    width,
+                    rgb: rows,
+                };
+                for (geometry, pose) in bodies {
+                    self.draw_body(&mut rows, geometry, pose);
+                }
+                for &g in band {
+                    self.draw_grain(&mut rows, grains, g as usize);
+                }
+            });
+        picture
+    }
+
+    /// Centre and radius of a grain [pixels of the plot].
+    fn disc(&self, grains: &FlatGrains<'_>, i: usize) -> ([f32; 2], f32) {
+        let p = grains.position[i];
+        let x = (p[0] - self.corner[0]) * self.scale;
+        let y = (self.corner[1] - p[1]) * self.scale;
+        ([x, y], (grains.radius[i] * self.scale).max(SMALLEST))
+    }
+
+    /// The grains that each band of rows sees, in order.
+    fn sort_into_bands(&self, grains: &FlatGrains<'_>, count: usize) -> Vec<Vec<u32>> {
+        let mut bands = vec![Vec::new(); count];
+        let number = grains
+            .position
+            .len()
+            .min(grains.radius.len())
+            .min(grains.colour.len());
+        for i in 0..number {
+            let ([x, y], r) = self.disc(grains, i);
+            let (top, bottom) = (y - r - 1.0, y + r + 1.0);
+            let seen = x + r > -1.0 && x - r < self.plot.width as f32 + 1.0 && r.is_finite();
+            if !(seen && bottom >= 0.0 && top <= self.plot.height as f32) {
+                continue;
+            }
+            let first = top.max(0.0) as usize / BAND;
+            let last = (bottom as usize / BAND).min(count - 1);
+            for band in bands.iter_mut().take(last + 1).skip(first) {
+                band.push(i as u32);
+            }
+        }
+        bands
+    }
+
+    fn draw_grain(&self, rows: &mut Rows<'_>, grains: &FlatGrains<'_>, i: usize) {
+        let ([cx, cy], r) = self.disc(grains, i);
+        // White grains on white paper need an edge; small ones have no room for it.
+        let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
+        let rim = grains.colour[i].map(|c| (f32::from(c) * 0.6) as u8);
+        let reach = r + 1.0;
+        let from = (cy - reach).max(rows.first as f32) as usize;
+        let to = ((cy + reach).max(0.0).ceil() as usize).min(rows.end());
+        let left = (cx - reach).max(0.0) as usize;
+        let right = ((cx + reach).max(0.0).ceil() as usize).min(rows.width);
+        for y in from..to {
+            for x in left..right {
+                let (dx, dy) = (x as f32 + 0.5 - cx, y as f32 + 0.5 - cy);
+                let distance = (dx * dx + dy * dy).sqrt() - r;
+                let cover = coverage(distance);
+                if cover > 0.0 {
+                    let pixel = rows.pixel(x, y);
+                    mix_into(pixel, rim, cover);
+                    mix_into(pixel, grains.colour[i], coverage(distance + edge));
+                }
+            }
+        }
+    }
+
+    /// Signed distance of a point of the plot from a body [pixels].
+    fn distance(&self, geometry: &Geometry, pose: &Pose, x: f32, y: f32) -> f32 {
+        let place = Vec3::new(
+            self.corner[0] + x / self.scale,
+            self.corner[1] - y / self.scale,
+            0.0,
+        );
+        geometry.distance(pose.to_body(place)) * self.scale
+    }
+
+    fn draw_body(&self, rows: &mut Rows<'_>, geometry: &Geometry, pose: &Pose) {
+        const BLOCK: usize = 8;
+        let edge = (self.plot.height as f32 / 360.0).max(1.0);
+        let far = 0.75 * BLOCK as f32 + edge + 1.0;
+        for top in (rows.first..rows.end()).step_by(BLOCK) {
+            for left in (0..rows.width).step_by(BLOCK) {
+                let half = BLOCK as f32 / 2.0;
+                let middle = self.distance(geometry, pose, left as f32 + half, top as f32 + half);
+                if middle > far {
+                    continue;
+                }
+                for y in top..(top + BLOCK).min(rows.end()) {
+                    for x in left..(left + BLOCK).min(rows.width) {
+                        let d = if middle < -far {
+                            middle
+                        } else {
+                            self.distance(geometry, pose, x as f32 + 0.5, y as f32 + 0.5)
+                        };
+                        let pixel = rows.pixel(x, y);
+                        mix_into(pixel, BODY_EDGE, coverage(d));
+                        mix_into(pixel, BODY, coverage(d + edge));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A band of the plot.
+struct Rows<'a> {
+    first: usize,
+    width: usize,
+    rgb: &'a mut [u8],
+}
+
+impl Rows<'_> {
+    fn end(&self) -> usize {
+        self.first + self.rgb.len() / (3 * self.width)
+    }
+
+    fn pixel(&mut self, x: usize, y: usize) -> &mut [u8] {
+        &mut self.rgb[3 * ((y - self.first) * self.width + x)..][..3]
+    }
+}
+
+fn paste(picture: &mut Picture, part: &Picture, x: i64, y: i64) {
+    let bytes = 3 * part.width as usize;
+    for (row, line) in part.rgb.chunks_exact(bytes.max(1)).enumerate() {
+        let start = 3 * ((y as usize + row) * picture.width as usize + x as usize);
+        if let Some(target) = picture.rgb.get_mut(start..start + bytes) {
+            target.copy_from_slice(line);
+        }
+    }
+}
+
+fn draw_axes(picture: &mut Picture, view: &View, style: Style) {
+    let line = i64::from(style.height);
+    let thin = (line / 14).max(1);
+    let plot = view.plot;
+    let frame = Area {
+        x: plot.x - thin,
+        y: plot.y - thin,
+        width: plot.width + 2 * thin,
+        height: plot.height + 2 * thin,
+    };
+    canvas::frame(picture, frame, thin, INK, 1.0);
+    let (bottom, mark) = (plot.y + plot.height, (line / 3).max(2));
+    for (at, text) in view.marks(0, line) {
+        let x = plot.x + at;
+        let tick = Area {
+            x,
+            y: bottom,
+            width: thin,
+            height: mark,
+        };
+        canvas::rectangle(picture, tick, INK, 1.0);
+        let wide = i64::from(text::size(&text, style)[0]);
+        text::draw(picture, &text, x - wide / 2, bottom + mark + 1, style);
+    }
+    let mut widest = 0;
+    for (at, text) in view.marks(1, line) {
+        let y = plot.y + plot.height - 1 - at;
+        let tick = Area {
+            x: plot.x - mark,
+            y,
+            width: mark,
+            height: thin,
+        };
+        canvas::rectangle(picture, tick, INK, 1.0);
+        let wide = i64::from(text::size(&text, style)[0]);
+        widest = widest.max(wide);
+        text::draw(
+            picture,
+            &text,
+            plot.x - mark - 3 - wide,
+            y - line / 2,
+            style,
+        );
+    }
+    let wide = i64::from(text::size("x [m]", style)[0]);
+    let middle = plot.x + (plot.width - wide) / 2;
+    text::draw(picture, "x [m]", middle, bottom + mark + line + 2, style);
+    let left = (plot.x - mark - 3 - widest - line - line / 4).max(0);
+    let middle = plot.y + (plot.height - wide) / 2;
+    text::draw_upwards(picture, "y [m]", left, middle.max(0), style);
+}
+
+impl View {
+    /// Round places along an axis: distance from its low end [pixels] and text.
+    fn marks(&self, axis: usize, line: i64) -> Vec<(i64, String)> {
+        let extent = [self.plot.width, self.plot.height][axis];
+        let span = extent as f64 / f64::from(self.scale);
+        let low = match axis {
+            0 => f64::from(self.corner[0]),
+            _ => f64::from(self.corner[1]) - span,
+        };
+        let apart = [5, 3][axis] * line;
+        let about = (extent / apart.max(1)).clamp(1, 10) as usize;
+        let place = |v: f64| ((v - low) * f64::from(self.scale)).round() as i64;
+        let marks = ticks(low, low + span, about);
+        marks
+            .into_iter()
+            .map(|(v, t)| (place(v).clamp(0, extent - 1), t))
+            .collect()
+    }
+}
+
+fn draw_time(picture: &mut Picture, view: &View, time: f64, axes: bool, style: Style) {
+    let text = format!("t = {time:.3} s");
+    let line = i64::from(style.height);
+    if axes {
+        let y = view.plot.y - line - line / 4;
+        text::draw(picture, &text, view.plot.x, y.max(0), style);
+    } else {
+        text::draw_panel(picture, &[&text], line / 2, line / 2, style);
+    }
+}
+
+/// Beside the plot where there is room, else in its upper right corner.
+fn draw_legend(picture: &mut Picture, view: &View, scale: &Scale, style: Style) {
+    let gap = i64::from(style.height) / 2;
+    let [width, _] = legend::size(scale, style);
+    let right = view.plot.x + view.plot.width;
+    let beside = right + gap + width <= i64::from(picture.width);
+    let x = if beside {
+        right + gap
+    } else {
+        right - width - gap
+    };
+    legend::draw_at(picture, scale, x.max(0), view.plot.y + gap, style);
+}
