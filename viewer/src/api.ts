@@ -48,6 +48,8 @@ export interface Result {
   columns: Column[];
   grain_radius: number;
   bounds: [Vector, Vector];
+  /** Colour maps: 256 colours each, six hexadecimal digits a colour. */
+  maps: Record<string, string>;
   palette: Vector[];
   materials: Material[];
   bodies: Body[];

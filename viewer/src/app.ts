@@ -3,7 +3,7 @@
 import { api, type Live, type Result, type Statistics, type Vector } from "./api";
 import { Banners } from "./banners";
 import { Clock } from "./clock";
-import { CATEGORIES, table } from "./colourmaps";
+import { BOTH_SIGNS, CATEGORIES, setMaps, table, USUAL_MAP } from "./colourmaps";
 import { element, make, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
@@ -41,6 +41,7 @@ export class App {
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
   constructor(private readonly result: Result) {
+    setMaps(result.maps);
     this.clock = new Clock(result.frame_rate);
     this.plots = new Plots(result.bodies.map((body) => body.name));
     this.scene = new Scene3d(element<HTMLCanvasElement>("canvas"), result);
@@ -407,7 +408,8 @@ export class App {
   }
 
   private mapFor(range: { min: number; max: number } | null): string {
-    return range && hasBothSigns(range) ? "signs" : this.state.map;
+    // Unless another was chosen on purpose.
+    return range && hasBothSigns(range) && this.state.map === USUAL_MAP ? BOTH_SIGNS : this.state.map;
   }
 
   private updateLegend(): void {

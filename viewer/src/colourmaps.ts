@@ -1,9 +1,9 @@
-// Colour maps, made in Oklab: lightness rises evenly, so that equal steps of a value look equal, and in grey too.
+// Colours: the maps of the program, which pictures are made with too, and those of categories.
 
 export type Rgb = [number, number, number];
 
 interface Stop {
-  /** Lightness, 0 to 1. */
+  /** Lightness in Oklab, 0 to 1. */
   l: number;
   /** Chroma. */
   c: number;
@@ -11,38 +11,30 @@ interface Stop {
   h: number;
 }
 
-const MAPS: Record<string, Stop[]> = {
-  // From dusk to noon: violet, red, ochre, pale yellow.
-  dusk: [
-    { l: 0.24, c: 0.11, h: 285 },
-    { l: 0.42, c: 0.16, h: 325 },
-    { l: 0.6, c: 0.17, h: 380 },
-    { l: 0.78, c: 0.15, h: 425 },
-    { l: 0.95, c: 0.09, h: 465 },
-  ],
-  // From deep water to reeds: indigo, teal, green, pale yellow.
-  shore: [
-    { l: 0.25, c: 0.12, h: 285 },
-    { l: 0.43, c: 0.1, h: 240 },
-    { l: 0.6, c: 0.11, h: 190 },
-    { l: 0.77, c: 0.15, h: 145 },
-    { l: 0.95, c: 0.12, h: 105 },
-  ],
-  grey: [
-    { l: 0.2, c: 0, h: 0 },
-    { l: 0.97, c: 0, h: 0 },
-  ],
-  // For values of both signs: blue, nothing, red.
-  signs: [
-    { l: 0.4, c: 0.16, h: 262 },
-    { l: 0.68, c: 0.11, h: 245 },
-    { l: 0.95, c: 0.005, h: 245 },
-    { l: 0.68, c: 0.13, h: 35 },
-    { l: 0.42, c: 0.16, h: 25 },
-  ],
-};
+/** For values of both signs, whose middle is zero. */
+export const BOTH_SIGNS = "balance";
+export const USUAL_MAP = "viridis";
 
-export const SEQUENTIAL = ["shore", "dusk", "grey"] as const;
+const maps = new Map<string, Uint8Array>();
+
+/** Takes over the maps of the program: six hexadecimal digits a colour. */
+export function setMaps(texts: Record<string, string>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    const bytes = (text.match(/../g) ?? []).map((digits) => parseInt(digits, 16));
+    const colours = new Uint8Array(256 * 4).fill(255);
+    for (let i = 0; i < 256; i++) colours.set(bytes.slice(3 * i, 3 * i + 3), 4 * i);
+    maps.set(name, colours);
+  }
+}
+
+export function mapNames(): string[] {
+  return [...maps.keys()];
+}
+
+/** 256 colours of a map, four bytes each. */
+export function table(name: string): Uint8Array {
+  return maps.get(name) ?? maps.get(USUAL_MAP) ?? new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? 255 : i >> 2));
+}
 
 /** Colours of categories: as different as can be for most kinds of colour vision. */
 export const CATEGORIES: Rgb[] = [
@@ -55,25 +47,6 @@ export const CATEGORIES: Rgb[] = [
   { l: 0.9, c: 0.16, h: 105 },
   { l: 0.45, c: 0.06, h: 60 },
 ].map(srgb);
-
-/** 256 colours of a map, four bytes each. */
-export function table(name: string): Uint8Array {
-  const stops = MAPS[name] ?? MAPS["shore"]!;
-  const out = new Uint8Array(256 * 4);
-  for (let i = 0; i < 256; i++) {
-    out.set(colourAt(stops, i / 255), 4 * i);
-    out[4 * i + 3] = 255;
-  }
-  return out;
-}
-
-function colourAt(stops: Stop[], t: number): Rgb {
-  const x = t * (stops.length - 1);
-  const i = Math.min(Math.floor(x), stops.length - 2);
-  const [a, b] = [stops[i]!, stops[i + 1]!];
-  const mix = (from: number, to: number) => from + (x - i) * (to - from);
-  return srgb({ l: mix(a.l, b.l), c: mix(a.c, b.c), h: mix(a.h, b.h) });
-}
 
 /** The colour on a screen; chroma is taken back until the screen can show it. */
 export function srgb(stop: Stop): Rgb {

@@ -1,7 +1,7 @@
 // The panel: colour, clip plane, grains, materials, bodies, the picked grain, and the plots.
 
 import type { Column, Grain, Result } from "./api";
-import { css, SEQUENTIAL } from "./colourmaps";
+import { css, mapNames } from "./colourmaps";
 import { make } from "./dom";
 import { text } from "./scales";
 import type { ViewState } from "./state";
@@ -55,6 +55,7 @@ export class Panel {
     if (this.colour.selectedIndex < 0) this.colour.value = "";
     const column = columnOf(this.result, state.colour);
     this.map.value = state.map;
+    if (this.map.selectedIndex < 0) this.map.selectedIndex = 0;
     this.map.disabled = this.range.disabled = !column || column.kind === "category";
     this.range.value = state.range;
     this.clipAxis.value = state.clip?.axis ?? "";
@@ -114,7 +115,7 @@ export class Panel {
       if (options.length === 1) this.colour.append(options[0]!);
       else this.colour.append(make("optgroup", { label: column.name }, ...options));
     }
-    this.map.append(...SEQUENTIAL.map((name) => make("option", { value: name }, name)));
+    this.map.append(...mapNames().map((name) => make("option", { value: name }, name)));
     this.range.append(make("option", { value: "all" }, "of all frames"), make("option", { value: "frame" }, "of each frame"));
     const change = () => {
       this.state.colour = this.colour.value || null;

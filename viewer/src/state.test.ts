@@ -5,7 +5,7 @@ const FULL: ViewState = {
   frame: 12,
   camera: { position: [1, 2.5, -3], target: [0, 0.1, 0], zoom: 1.5 },
   colour: "velocity.magnitude",
-  map: "dusk",
+  map: "turbo",
   range: "frame",
   clip: { axis: "z", at: 0.25, flip: true },
   size: 1.4,

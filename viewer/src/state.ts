@@ -1,6 +1,7 @@
 // The state that an address can carry: what is after the `#`. Whatever is missing or wrong there is left as it is.
 
 import type { Vector } from "./api";
+import { USUAL_MAP } from "./colourmaps";
 
 export interface ClipState {
   axis: "x" | "y" | "z";
@@ -33,7 +34,7 @@ export const DEFAULTS: ViewState = {
   frame: null,
   camera: null,
   colour: null,
-  map: "shore",
+  map: USUAL_MAP,
   range: "all",
   clip: null,
   size: 1,

@@ -15,8 +15,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
+use barchan_render::colour::ColourMap;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -138,6 +139,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
             "columns": columns.collect::<Vec<_>>(),
             "grain_radius": look.grain_radius,
             "bounds": look.bounds,
+            "maps": maps(),
             "palette": look.palette.colours(),
             "materials": look.materials,
             "bodies": look.bodies,
@@ -147,6 +149,18 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
     });
     let headers = [(header::CACHE_CONTROL, "no-store")];
     Ok((headers, Json(about.await?)).into_response())
+}
+
+/// Colour maps, the same as in pictures: 256 colours each, six hexadecimal digits a colour.
+fn maps() -> Value {
+    let text = |map: ColourMap| {
+        let colours = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
+        colours.map(|c| format!("{c:02x}")).collect::<String>()
+    };
+    let all = ColourMap::ALL.iter();
+    all.map(|map| (map.name().to_owned(), Value::from(text(*map))))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// The state now and at every change, one event each; a page that is slow misses what is outdated.

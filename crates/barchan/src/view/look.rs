@@ -5,7 +5,8 @@ use super::store::Store;
 use super::values;
 use barchan_frame::{Column, Manifest};
 use barchan_render::camera::corners;
-use barchan_render::colour::{SAND, chance};
+use barchan_render::colour::chance;
+use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
@@ -261,7 +262,7 @@ pub struct Palette {
 
 impl Palette {
     fn new(scene: Option<&Scene>, materials: usize) -> Self {
-        let sand = ColourMix::new(&SAND).unwrap_or_else(|| ColourMix::plain(SAND[0].0));
+        let sand = ColourMix::new(SAND_COLOURS).unwrap_or_else(|| ColourMix::plain([225, 169, 95]));
         let of = |i: usize| {
             scene
                 .and_then(|s| s.materials.get(i))
