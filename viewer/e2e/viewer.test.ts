@@ -40,7 +40,7 @@ test("a result opens and its grains are drawn", async () => {
   const drawn = await picture(page);
   expect(part(drawn, isSand)).toBeGreaterThan(0.02);
   // The control: without the material nothing of it is left.
-  await page.getByLabel("dry sand").uncheck();
+  await page.getByRole("checkbox", { name: "dry sand" }).uncheck();
   const empty = await picture(page);
   expect(part(empty, isSand)).toBeLessThan(0.001);
   expect(difference(drawn, empty)).toBeGreaterThan(0.02);
@@ -104,7 +104,7 @@ test("clip plane, grain size and bodies change the picture", async () => {
   expect(part(await picture(page), isSand)).toBeLessThan(0.85 * part(whole, isSand));
   await page.getByLabel("Size").fill("1");
   const before = await picture(page);
-  await page.getByLabel("post").uncheck();
+  await page.getByRole("checkbox", { name: "post" }).uncheck();
   expect(difference(before, await picture(page))).toBeGreaterThan(0.003);
 });
 
