@@ -19,6 +19,10 @@ import { Timeline } from "./timeline";
 
 /** Frames fetched ahead while playing. */
 const AHEAD = 4;
+/** Frames of more grains than this are only fetched when they are wanted. */
+const HUGE = 5e6;
+/** Colours are spread anew when a run has so many times the frames. */
+const GROWTH = 1.25;
 
 export class App {
   private readonly state: ViewState = fromHash(location.hash);
@@ -37,6 +41,8 @@ export class App {
   private isFollowing = true;
   private statisticsKnown = 0;
   private grainRequest = 0;
+  /** Last frame when the range of the colours was taken. */
+  private rangeFrom = 1;
   private readonly writeHash = throttled(300, () => this.putHash());
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
@@ -198,7 +204,8 @@ export class App {
   private ahead(frame: number): number[] {
     const { first, last } = this.span;
     const step = this.clock.playing ? Math.max(1, Math.round((this.result.frame_rate * this.state.speed) / 60)) : 1;
-    const count = this.clock.playing ? AHEAD : 1;
+    const isHuge = (this.shown?.grains.header.grains ?? 0) > HUGE;
+    const count = isHuge ? 0 : this.clock.playing ? AHEAD : 1;
     const frames = [frame];
     for (let i = 1; i <= count; i++) {
       const next = frame + i * step;
@@ -301,6 +308,7 @@ export class App {
     const before = this.live;
     this.live = live;
     const { first, last } = this.span;
+    if (last < (before?.frames.at(-1)?.[1] ?? 0)) this.frames.forget();
     this.timeline.setSpan(first, last, live);
     this.showLive(live);
     if (live.trouble) this.banners.show("trouble", live.trouble.error, live.trouble.help);
@@ -324,6 +332,7 @@ export class App {
       this.request(this.wanted);
     }
     this.showDamage();
+    if (this.frames.colouring?.range && last > GROWTH * this.rangeFrom) void this.applyColour();
     if (live.statistics !== this.statisticsKnown) this.askStatistics();
   }
 
@@ -383,6 +392,7 @@ export class App {
       this.scene.grains.setColours("own", null);
     } else if (column.kind === "category") {
       // Steps of one, so that the number of a category comes as it is.
+      this.rangeFrom = Infinity;
       this.frames.colouring = { column: column.name, part, range: { min: 0, max: 65534 } };
       this.scene.grains.setColours("category", categoryTable());
     } else {
@@ -397,6 +407,7 @@ export class App {
   }
 
   private async range(column: string, part: string): Promise<{ min: number; max: number } | null> {
+    this.rangeFrom = Math.max(1, this.span.last);
     try {
       const range = await api.range({ column, part });
       // Both signs: as far to one side as to the other, so that the middle of the map is zero.

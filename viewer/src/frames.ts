@@ -64,7 +64,7 @@ export class Frames {
     this.failed.clear();
   }
 
-  /** Forgets a frame that was written again. */
+  /** Forgets everything: the result was made anew. */
   forget(): void {
     this.kept.clear();
     this.failed.clear();
@@ -112,7 +112,7 @@ export class Frames {
     this.kept.set(key, { bytes: value.data.byteLength, value });
     let bytes = [...this.kept.values()].reduce((sum, entry) => sum + entry.bytes, 0);
     for (const [oldest, entry] of this.kept) {
-      if (bytes <= KEPT_BYTES || this.kept.size <= 4) break;
+      if (bytes <= KEPT_BYTES || this.kept.size <= 2) break;
       this.kept.delete(oldest);
       bytes -= entry.bytes;
     }

@@ -25,7 +25,7 @@ export class Light {
     shadowMap: { value: null },
     shadowMatrix: { value: new Matrix4() },
     shadowBias: { value: 0.002 },
-    isSlow: { value: false },
+    isQuick: { value: false },
   };
   readonly camera = new OrthographicCamera(-1, 1, 1, -1, 0, 4);
   private readonly target: WebGLRenderTarget;

@@ -56,10 +56,11 @@ export class Panel {
     const column = columnOf(this.result, state.colour);
     this.map.value = state.map;
     if (this.map.selectedIndex < 0) this.map.selectedIndex = 0;
-    this.map.disabled = this.range.disabled = !column || column.kind === "category";
+    const hasScale = column?.kind === "quantity";
+    for (const select of [this.map, this.range]) rowOf(select).hidden = !hasScale;
     this.range.value = state.range;
     this.clipAxis.value = state.clip?.axis ?? "";
-    this.clipAt.disabled = this.clipFlip.disabled = state.clip === null;
+    for (const control of [this.clipAt, this.clipFlip]) rowOf(control).hidden = state.clip === null;
     this.clipAt.value = String(state.clip?.at ?? 0.5);
     this.clipFlip.checked = state.clip?.flip ?? false;
     this.size.value = String(state.size);
@@ -203,6 +204,11 @@ export class Panel {
 
 function row(name: string, control: HTMLElement, output?: HTMLElement): HTMLElement {
   return make("div", { class: "row" }, make("label", { for: control.id }, name), control, output);
+}
+
+/** The line of the panel that a control stands in. */
+function rowOf(control: HTMLElement): HTMLElement {
+  return control.closest<HTMLElement>(".row, .check") ?? control;
 }
 
 /** The column that `column.part` names. */

@@ -49,7 +49,6 @@ export class Scene3d {
     this.canvas = canvas;
     const isSlow = drawsInSoftware();
     this.renderer = new WebGLRenderer({ canvas, antialias: !isSlow, powerPreference: "high-performance" });
-    this.light.uniforms["isSlow"]!.value = isSlow;
     if (isSlow) this.pace.expectSlow();
     this.renderer.autoClear = false;
     const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
@@ -256,6 +255,7 @@ export class Scene3d {
     const wanted = Math.min(devicePixelRatio, 2) * level.ratio;
     if (Math.abs(this.renderer.getPixelRatio() - wanted) > 1e-6) this.renderer.setPixelRatio(wanted);
     this.grains.thin(level.every);
+    this.light.uniforms["isQuick"]!.value = level.ratio < 1;
   }
 
   private tick(now: number): void {

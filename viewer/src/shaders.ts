@@ -7,7 +7,7 @@ uniform float dark;
 uniform highp sampler2DShadow shadowMap;
 uniform mat4 shadowMatrix;
 uniform float shadowBias;
-uniform bool isSlow;      // no graphics card: one look at the shadow map must do
+uniform bool isQuick;      // one look at the shadow map must do
 
 // Part of the sun that is seen from a point: the mean over a small square of the shadow map.
 float sunlight(vec3 world) {
@@ -16,21 +16,21 @@ float sunlight(vec3 world) {
   if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
   q.z -= shadowBias;
   float sum = texture(shadowMap, q);
-  if (isSlow) return sum;
-  float texel = 1.3 / 1024.0;
-  sum += texture(shadowMap, q + vec3(texel, texel, 0.0));
-  sum += texture(shadowMap, q + vec3(-texel, texel, 0.0));
-  sum += texture(shadowMap, q + vec3(texel, -texel, 0.0));
-  sum += texture(shadowMap, q + vec3(-texel, -texel, 0.0));
-  return sum / 5.0;
+  if (isQuick) return sum;
+  const float texel = 1.0 / 1024.0;
+  for (int i = 0; i < 8; i++) {
+    float angle = float(i) * 2.4;
+    float away = 0.9 + 0.32 * float(i);
+    sum += texture(shadowMap, q + vec3(cos(angle) * away, sin(angle) * away, 0.0) * texel);
+  }
+  return sum / 9.0;
 }
 
 // Matte: the sun from its direction, the sky from above, a little light back from the ground.
 vec3 lit(vec3 albedo, vec3 normal, float sun) {
   float facing = clamp(dot(normal, sunDirection) * 0.9 + 0.1, 0.0, 1.0);
   vec3 sky = mix(vec3(0.30, 0.27, 0.24), vec3(0.62, 0.68, 0.78), 0.5 + 0.5 * normal.y);
-  vec3 light = sky * 0.8 + vec3(1.55, 1.45, 1.28) * facing * sun;
-  return albedo * light * 0.62;
+  return albedo * (sky * 0.66 + vec3(0.82, 0.77, 0.69) * (facing * sun));
 }
 
 // A screen's curve is close enough to a square for light and dark, and its inverse costs a root instead of a power.
@@ -144,7 +144,7 @@ void main() {
   // What is smaller than a few pixels is shaded as if it faced the sky: single pixels must not flicker.
   float up = mix(0.75, dot(n, upInView), sharpness);
   float facing = clamp(mix(0.75, dot(n, sunInView), sharpness) * 0.9 + 0.1, 0.0, 1.0);
-  vec3 light = mix(vec3(0.15, 0.135, 0.12), vec3(0.31, 0.34, 0.39), 0.5 + 0.5 * up) + vec3(0.96, 0.90, 0.79) * (facing * sun);
+  vec3 light = mix(vec3(0.21, 0.19, 0.17), vec3(0.43, 0.46, 0.51), 0.5 + 0.5 * up) + vec3(0.86, 0.81, 0.72) * (facing * sun);
   // Colours that mean a number keep closer to their value.
   if (mode != 0) light = mix(vec3(0.55 + 0.35 * sun), light, 0.6);
   // Grains lie close: their rims are in each other's shade.

@@ -59,6 +59,10 @@ impl Viewer {
             .get_or_init(|| Look::of(&self.store, &self.live.frames()))
     }
 
+    fn answer(&self, error: &ViewError) -> Response {
+        error.answer(self.store.root())
+    }
+
     fn range(&self, column: &str, part: Option<&str>) -> Result<Range, ViewError> {
         let frames = self.live.frames();
         let key = format!("{column}/{}", part.unwrap_or_default());
@@ -214,7 +218,7 @@ async fn surface(
     Path(body): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let body: usize = number(&viewer, &body, "body")?;
+    let body: usize = number(&body, "body").map_err(|e| viewer.answer(&e))?;
     let key = format!("surface-{body}-{}", viewer.store.manifest().scene_digest);
     let name = key.clone();
     let bytes = work(&viewer, move |viewer| {
@@ -235,7 +239,7 @@ async fn grains(
     Path(frame): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&viewer, &frame, "frame")?;
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
     let (version, bytes) = frame_bytes(&viewer, frame, "grains".into(), move |viewer| {
         let info = viewer.store.attributes(frame)?;
         let has = |name: &str| info.columns.iter().any(|c| c.name == name);
@@ -263,7 +267,7 @@ async fn colours(
     Query(query): Query<ColumnQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&viewer, &frame, "frame")?;
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
     let what = format!("{column}-{:?}-{:?}-{:?}", query.part, query.min, query.max);
     let (version, bytes) = frame_bytes(&viewer, frame, what, move |viewer| {
         let values = viewer.store.column(frame, &column)?;
@@ -305,8 +309,8 @@ async fn grain_at(
     State(viewer): Shared,
     Path((frame, index)): Path<(String, String)>,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&viewer, &frame, "frame")?;
-    let index: usize = number(&viewer, &index, "grain")?;
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let index: usize = number(&index, "grain").map_err(|e| viewer.answer(&e))?;
     let grain = work(&viewer, move |viewer| {
         grain::at(&*viewer.store.whole(frame)?, index)
     });
@@ -318,8 +322,8 @@ async fn grain_with_id(
     State(viewer): Shared,
     Path((frame, id)): Path<(String, String)>,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&viewer, &frame, "frame")?;
-    let id: u64 = number(&viewer, &id, "grain")?;
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let id: u64 = number(&id, "grain").map_err(|e| viewer.answer(&e))?;
     let grain = work(&viewer, move |viewer| {
         match grain::with_id(&*viewer.store.whole(frame)?, id) {
             Ok(grain) => Ok(Some(grain)),
@@ -331,15 +335,12 @@ async fn grain_with_id(
 }
 
 /// A number of a path: digits only.
-fn number<T: std::str::FromStr>(viewer: &Viewer, text: &str, what: &str) -> Result<T, Response> {
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let number = text.parse().ok().filter(|_| digits);
-    number.ok_or_else(|| {
-        let error = ViewError::Unknown {
-            what: format!("{what} `{}`", text.escape_default()),
-            help: "give its number".into(),
-        };
-        error.answer(viewer.store.root())
+    number.ok_or_else(|| ViewError::Unknown {
+        what: format!("{what} `{}`", text.escape_default()),
+        help: "give its number".into(),
     })
 }
 

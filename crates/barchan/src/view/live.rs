@@ -15,6 +15,8 @@ use tokio::sync::watch;
 
 /// Time between two looks at the directory.
 const INTERVAL: Duration = Duration::from_millis(300);
+/// Looks between two that take nothing as known: what was written again is then noticed.
+const THOROUGH_EVERY: u32 = 8;
 /// Height: where this part of the grains lies below.
 const HEIGHT_PART: f64 = 0.995;
 
@@ -88,7 +90,14 @@ impl Live {
             state: watch::Sender::new(state),
             points: Mutex::default(),
         });
-        repeat(&live, |live| live.list());
+        let mut stamp = None;
+        repeat(&live, move |live, is_thorough| {
+            let now = live.store.stamp();
+            if is_thorough || now.is_none() || now != stamp {
+                stamp = now;
+                live.list();
+            }
+        });
         repeat(&live, Self::read_statistics);
         Ok(live)
     }
@@ -145,9 +154,11 @@ impl Live {
     }
 
     /// First the numbers that stand in the record of each frame, then the heights, which need the positions.
-    fn read_statistics(self: &Arc<Self>) {
+    fn read_statistics(self: &Arc<Self>, is_thorough: bool) {
         for frame in self.frames() {
-            self.read_record(frame);
+            if is_thorough || !locked(&self.points).contains_key(&frame) {
+                self.read_record(frame);
+            }
         }
         for frame in self.frames() {
             // A viewer that has ended needs no more heights.
@@ -240,12 +251,15 @@ impl Live {
     }
 }
 
-/// Does something again and again in a thread of its own, until nobody else holds the viewer.
-fn repeat(live: &Arc<Live>, work: impl Fn(&Arc<Live>) + Send + 'static) {
+/// Does something again and again in a thread of its own, until nobody else holds the viewer; now and then thoroughly.
+fn repeat(live: &Arc<Live>, mut work: impl FnMut(&Arc<Live>, bool) + Send + 'static) {
     let weak = Arc::downgrade(live);
     std::thread::spawn(move || {
-        while let Some(live) = Weak::upgrade(&weak) {
-            work(&live);
+        for turn in 0_u32.. {
+            let Some(live) = Weak::upgrade(&weak) else {
+                return;
+            };
+            work(&live, turn.is_multiple_of(THOROUGH_EVERY));
             drop(live);
             std::thread::sleep(INTERVAL);
         }

@@ -7,7 +7,7 @@ use barchan_frame::{CacheError, Frame, FrameInfo, Manifest, ResultDirectory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of frames in the form that browsers get, kept for the next request.
 const KEPT_BYTES: usize = 192 << 20;
@@ -70,6 +70,12 @@ impl Store {
         let frames = directory.frames()?;
         *locked(&self.directory) = Arc::new(directory);
         Ok(frames)
+    }
+
+    /// When frames or manifest last changed: as long as it stays the same, so does the list of frames.
+    pub fn stamp(&self) -> Option<[SystemTime; 2]> {
+        let changed = |name: &str| fs::metadata(self.root.join(name))?.modified();
+        Some([changed("frames").ok()?, changed("manifest.json").ok()?])
     }
 
     /// A name for the present state of a frame: another one when it was written again.
