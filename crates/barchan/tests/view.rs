@@ -127,15 +127,7 @@ impl Answer {
 
 fn with_result() -> Place {
     let place = Place::new();
-    let run = [
-        "run",
-        "block.toml",
-        "-o",
-        "r.barchan",
-        "--frames",
-        "3",
-        "--no-render",
-    ];
+    let run = ["run", "block.toml", "-o", "r.barchan", "--frames", "3"];
     let outcome = place.run(&run);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     place
@@ -463,7 +455,6 @@ fn links_that_leave_the_result_are_not_followed() {
         "4",
         "--set",
         "seed=5",
-        "--no-render",
     ]);
     assert_eq!(copy.code, Some(0), "{copy:?}");
     let frames = place.path("r.barchan/frames");
