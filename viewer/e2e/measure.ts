@@ -13,6 +13,7 @@ for (const scale of scales) {
   test(`collapse at scale ${scale}`, { timeout: 600_000 }, async () => {
     const directory = await result(`scale-${scale}`, "collapse", "--scale", scale, "--frames", "8");
     const { page } = await open(await serve(directory), { viewport: { width: 1280, height: 720 } });
+    await page.waitForTimeout(2000);
     const turning = (await page.evaluate(`new Promise((done) => {
       const before = window.barchan.pictures();
       const start = performance.now();

@@ -38,6 +38,8 @@ export class GrainCloud {
   private values: GLBufferAttribute;
   private shown: Loaded | null = null;
   private fullRadius = 0.01;
+  private every = 1;
+  private pickedIndex: number | null = null;
 
   constructor(renderer: WebGLRenderer, light: Light, palette: Vector[]) {
     this.gl = renderer.getContext() as WebGL2RenderingContext;
@@ -53,7 +55,6 @@ export class GrainCloud {
       radius: { value: 0.01 },
       clip: { value: NO_CLIP.clone() },
       hidden: { value: 0 },
-      every: { value: 1 },
     };
     this.uniforms = {
       ...light.uniforms,
@@ -74,18 +75,13 @@ export class GrainCloud {
     this.shadow.layers.set(SHADOW_LAYER);
   }
 
-  /** Uploads a frame. */
+  /** Shows a frame. */
   show(loaded: Loaded): void {
     this.shown = loaded;
-    const { header, data } = loaded.grains;
-    this.upload(this.positions, data, header.grains);
-    (this.uniforms["lower"]!.value as Vector3).set(...header.lower);
-    const span = this.uniforms["span"]!.value as Vector3;
-    span.set(...header.upper).sub(this.uniforms["lower"]!.value as Vector3);
-    // Every attribute that a shader names must be as long as the others.
-    const values = loaded.colours?.data ?? new Uint16Array(header.grains);
-    this.upload(this.values, values, header.grains);
-    this.geometry.setDrawRange(0, header.grains);
+    const { lower, upper } = loaded.grains.header;
+    (this.uniforms["lower"]!.value as Vector3).set(...lower);
+    (this.uniforms["span"]!.value as Vector3).set(upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2]);
+    this.uploadShown();
   }
 
   /** After the context was lost: the buffers are gone. */
@@ -105,17 +101,21 @@ export class GrainCloud {
 
   set radius(value: number) {
     this.fullRadius = value;
-    this.thin(1);
+    this.thin(this.every);
   }
 
   /** Draws one grain in `every`, larger, so that they still cover each other. */
   thin(every: number): void {
-    this.uniforms["every"]!.value = every;
     this.uniforms["radius"]!.value = this.fullRadius * every ** 0.4;
+    if (every === this.every) return;
+    this.every = every;
+    if (this.shown) this.uploadShown();
   }
 
   set picked(index: number | null) {
-    this.uniforms["picked"]!.value = index ?? -1;
+    this.pickedIndex = index;
+    const isThere = index !== null && index % this.every === 0;
+    this.uniforms["picked"]!.value = isThere ? index / this.every : -1;
   }
 
   set clip(plane: Vector4) {
@@ -155,6 +155,17 @@ export class GrainCloud {
     return points;
   }
 
+  private uploadShown(): void {
+    const { grains, colours } = this.shown!;
+    const count = Math.ceil(grains.header.grains / this.every);
+    this.upload(this.positions, thinned(grains.data, 4, this.every), count);
+    // Every attribute that a shader names must be as long as the others.
+    const values = colours ? thinned(colours.data, 1, this.every) : new Uint16Array(count);
+    this.upload(this.values, values, count);
+    this.geometry.setDrawRange(0, count);
+    this.picked = this.pickedIndex;
+  }
+
   private upload(attribute: GLBufferAttribute, data: Uint16Array, count: number): void {
     this.gl.bindBuffer(this.gl.ARRAY_BUFFER, attribute.buffer);
     this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
@@ -164,6 +175,16 @@ export class GrainCloud {
   private newBuffer(): WebGLBuffer {
     return this.gl.createBuffer();
   }
+}
+
+/** One item of `size` words in `every`. */
+export function thinned(data: Uint16Array, size: number, every: number): Uint16Array {
+  if (every === 1) return data;
+  const out = new Uint16Array(size * Math.ceil(data.length / size / every));
+  for (let from = 0, to = 0; to < out.length; from += size * every, to += size) {
+    for (let k = 0; k < size; k++) out[to + k] = data[from + k]!;
+  }
+  return out;
 }
 
 function texture(table: Uint8Array): DataTexture {

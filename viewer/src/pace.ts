@@ -35,9 +35,11 @@ export class Pace {
   /** Mean time of a picture at each level [ms], and when it was found out. */
   private readonly known = new Map<number, { mean: number; at: number }>();
 
-  /** Without a graphics card it is known to be slow: begin in the middle. */
-  expectSlow(): void {
-    this.level = 3;
+  /** Without a graphics card it is known to be slow: begin with what a processor can draw of so many grains. */
+  expectSlow(grains: number): void {
+    const vertices = 15_000;
+    const level = LEVELS.findIndex(({ ratio, every }) => ratio <= 0.5 && grains / every <= vertices);
+    this.level = level < 0 ? LEVELS.length - 1 : level;
   }
 
   /** What is drawn while moving. */

@@ -42,14 +42,14 @@ export class Scene3d {
   private readonly centre: Vector3;
   private readonly radius: number;
   private readonly clipPlane = NO_CLIP.clone();
+  private readonly isSlow: boolean;
   private isStale = true;
   private settle = 0;
 
   constructor(canvas: HTMLCanvasElement, private readonly result: Result) {
     this.canvas = canvas;
-    const isSlow = drawsInSoftware();
-    this.renderer = new WebGLRenderer({ canvas, antialias: !isSlow, powerPreference: "high-performance" });
-    if (isSlow) this.pace.expectSlow();
+    this.isSlow = drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.isSlow, powerPreference: "high-performance" });
     this.renderer.autoClear = false;
     const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
     this.centre = lower.clone().add(upper).multiplyScalar(0.5);
@@ -76,8 +76,10 @@ export class Scene3d {
   }
 
   show(loaded: Loaded): void {
+    const count = loaded.grains.header.grains;
+    if (this.isSlow && this.pace.grains === 0) this.pace.expectSlow(count);
+    this.pace.grains = count;
     this.grains.show(loaded);
-    this.pace.grains = loaded.grains.header.grains;
     this.bodies.pose(loaded.grains.header.bodies);
     this.busy();
     this.refresh(true);

@@ -56,11 +56,9 @@ uniform float pixels;      // of a length of 1 at a distance of 1
 uniform bool orthographic;
 uniform vec4 clip;         // n · x + w < 0 is cut away
 uniform uint hidden;       // a bit for each material that is hidden
-uniform int every;         // draws one grain in so many, while it must be quick
 
 // Where the grain is; false when it is not to be seen.
 bool place(out vec3 world, out vec4 view, out int palette) {
-  if (every > 1 && gl_VertexID % every != 0) return false;
   int code = int(position.w + 0.5);
   int material = code >> 8;
   palette = code & 255;
