@@ -16,6 +16,7 @@ const LEVELS: readonly Level[] = [
   { ratio: 0.42, every: 4 },
   { ratio: 0.35, every: 8 },
   { ratio: 0.3, every: 16 },
+  { ratio: 0.3, every: 64 },
 ];
 const SLOW_MS = 40;
 const FAST_MS = 18;
