@@ -14,7 +14,7 @@ struct Shot {
 }
 
 const SHOTS: &[Shot] = &[
-    shot("hourglass", 1.5, 75),
+    shot("hourglass", 1.5, 54),
     shot("splash", 1.0, 20),
     shot("castle", 1.0, 14),
     shot("pile", 1.5, 110),
@@ -22,7 +22,7 @@ const SHOTS: &[Shot] = &[
 ];
 
 /// Scene of the looped preview, and the frames of it.
-const LOOP: (&str, &str) = ("hourglass", "0..288/6");
+const LOOP: (&str, &str) = ("hourglass", "0..132/3");
 /// Size of the pictures in the README, and paths through each pixel: small pictures can afford many.
 const LOOK: [&str; 4] = ["--size", "640x360", "--samples", "128"];
 const QUALITY: u8 = 86;
