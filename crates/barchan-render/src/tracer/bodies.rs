@@ -123,8 +123,10 @@ pub struct Body {
     pub shape: Arc<Shape>,
     /// How light meets it.
     pub material: Material,
-    /// Where it is when the shutter opens and when it closes.
-    pub poses: [Pose; 2],
+    /// Where it is in the middle of the exposure.
+    pub pose: Pose,
+    /// How far its origin moves [m] and by how much it turns [rad] while the shutter is open, at its present velocities.
+    pub motion: [Vec3; 2],
     /// Cut away: what lies on the side that the normal points to is left out. Point and unit normal in the world.
     pub cut: Option<(Vec3, Vec3)>,
 }
@@ -195,14 +197,9 @@ impl Body {
 
     /// Where it is at a moment of the exposure.
     fn pose(&self, time: f32) -> Pose {
-        let [open, close] = &self.poses;
-        if open == close {
-            return *open;
-        }
-        let s = time + 0.5;
-        Pose {
-            position: open.position.lerp(close.position, s),
-            rotation: open.rotation.lerp(close.rotation, s),
+        match self.motion {
+            [Vec3::ZERO, Vec3::ZERO] => self.pose,
+            [distance, turn] => moved(&self.pose, distance, turn, time),
         }
     }
 }
@@ -222,10 +219,24 @@ fn in_body(ray: &Ray, pose: &Pose) -> Ray {
     }
 }
 
-/// Where a body is a moment later [s] when it keeps its velocity [m/s] and angular velocity [rad/s].
-pub fn moved(pose: &Pose, velocity: Vec3, angular: Vec3, seconds: f32) -> Pose {
+/// Where a body is after `part` of a motion by which its origin begins to move along `distance` [m] and it turns by the
+/// vector `turn` [rad]. A turn about a pivot stays one: the origin follows its arc, however far away it is.
+fn moved(pose: &Pose, distance: Vec3, turn: Vec3, part: f32) -> Pose {
+    let turn = part * turn;
+    let angle = turn.length();
+    let along = part * distance;
+    let arc = if angle > 1e-4 {
+        let axis = turn / angle;
+        let (sin, cos) = angle.sin_cos();
+        let straight = sin / angle;
+        straight * along
+            + (1.0 - straight) * along.dot(axis) * axis
+            + (1.0 - cos) / angle * axis.cross(along)
+    } else {
+        along
+    };
     Pose {
-        position: pose.position + seconds * velocity,
-        rotation: Quat::from_scaled_axis(seconds * angular) * pose.rotation,
+        position: pose.position + arc,
+        rotation: Quat::from_scaled_axis(turn) * pose.rotation,
     }
 }

@@ -6,7 +6,7 @@ mod sampler;
 mod sky;
 mod spheres;
 
-pub use bodies::{Body, Material, Shape, moved};
+pub use bodies::{Body, Material, Shape};
 pub use integrator::{Plane, Quality, Stage};
 pub use sky::Sky;
 pub use spheres::Spheres;
