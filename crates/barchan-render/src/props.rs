@@ -95,7 +95,7 @@ impl Prop {
             list.iter().map(|x| x.as_f64().map(|x| x as f32)).collect()
         };
         let vector = |key: &str| match numbers(key).as_deref() {
-            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)),
+            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)).filter(|v| v.is_finite()),
             _ => None,
         };
         let rotation = match numbers("rotation").as_deref() {

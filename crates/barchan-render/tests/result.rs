@@ -176,8 +176,8 @@ fn looks_are_followed() {
     let pictures =
         looks.map(|look| first(&scene, placed(), &[&format!("collider.ball.look={look}")]));
     let [solid, glass, cutaway, hidden] = &pictures;
-    assert!(red_spot(solid).unwrap().1 > 50);
-    assert!(red_spot(cutaway).unwrap().1 > 50);
+    assert!(red_spot(solid).unwrap().1 > 25);
+    assert!(red_spot(cutaway).unwrap().1 > 25);
     assert_eq!((red_spot(glass), red_spot(hidden)), (None, None));
     // Glass is there, hidden is not; a cut sphere is flat.
     let none = first(&[CAMERA, BASE, GROUND].concat(), placed(), &[]);
@@ -296,8 +296,11 @@ fn wrong_changes_are_errors() {
     ] {
         let error = Renderer::open(reopen(&directory), options(&[wrong])).err();
         let error = error.unwrap_or_else(|| panic!("{wrong} is accepted"));
-        assert!(matches!(error, RenderError::Scene(_)), "{error}");
-        assert!(error.to_string().contains(named), "{error}");
+        let RenderError::Scene(errors) = error else {
+            panic!("{error}")
+        };
+        let said = errors.messages().join("; ");
+        assert!(said.contains(named), "{said}");
     }
     assert!(Renderer::open(reopen(&directory), options(&["camera.fov=40"])).is_ok());
 }
@@ -318,59 +321,67 @@ fn the_shutter_blurs_moving_grains() {
     let widths = [0.0, 0.5, 1.0].map(|shutter| {
         let options = RenderOptions {
             shutter,
+            quality: FINE,
             ..options(&[])
         };
         let picture = draw_with(&directory, options, 0);
         let background = picture.pixel(2, 45);
         (0..SIZE[0])
-            .filter(|x| picture.pixel(*x, 45)[2].abs_diff(background[2]) > 8)
+            .filter(|x| picture.pixel(*x, 45)[2].abs_diff(background[2]) > 3)
             .count()
     });
     // 120 × 90 pixels over 2.14 m: 42 pixels a metre; 12 m/s for 1/48 s is 0.25 m.
     let metre = 90.0 / (8.0 * 15.0_f32.to_radians().tan());
     for (width, expected) in widths.into_iter().zip([0.1, 0.35, 0.6]) {
         let off = width as f32 - expected * metre;
-        assert!(off.abs() < 3.0, "{widths:?}: {}", expected * metre);
+        assert!(off.abs() < 3.5, "{widths:?}: {}", expected * metre);
     }
 }
 
 #[test]
-fn one_grain_is_seen() {
+fn one_grain_is_seen_whole() {
     // The automatic camera has only its size to go by.
-    let scene = "[solver]\ndx = 0.02\n[[fill]]\nmaterial = \"dry sand\"\n\
-                 shape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
     for at in [Vec3::ZERO, vec3(3.0, 1.0, 2.0), vec3(1000.0, 0.0, 0.0)] {
-        let picture = first(scene, frame(0, &[at]), &[]);
-        let sky = light(picture.pixel(2, 2));
-        let spot = light(picture.pixel(SIZE[0] / 2, SIZE[1] / 2));
-        assert!(
-            (sky - spot).abs().max_element() > 0.05,
-            "{at}: {sky} {spot}"
-        );
+        let picture = first(BASE, frame(0, &[at]), &[]);
+        let sand = |x: u32, y: u32| {
+            let light = light(picture.pixel(x, y));
+            light.x > 1.5 * light.z
+        };
+        assert!(sand(SIZE[0] / 2, SIZE[1] / 2), "{at}");
+        let edge = (0..SIZE[0]).all(|x| !sand(x, 0) && !sand(x, SIZE[1] - 1));
+        assert!(edge, "{at}");
     }
 }
 
 #[test]
 fn far_from_the_origin_it_looks_the_same() {
-    let scene = |offset: f32| {
-        let camera = format!(
-            "[camera]\nposition = [{0}, 1.5, 3]\ntarget = [{0}, 0.2, 0]\nfov = 20\n[solver]\ndx = 0.02\n",
-            offset
-        );
-        let block = format!(
-            "[[collider]]\nname = \"block\"\nlook = \"solid\"\n\
-             shape = {{ box = {{ min = [{}, 0, -0.3], max = [{}, 0.3, 0.3] }} }}\n",
-            offset - 0.3,
-            offset + 0.3
-        );
-        let fill = "[[fill]]\nmaterial = \"dry sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
-        [&camera, fill, GROUND, &block].concat()
+    let scene = |at: Vec3| {
+        let list = |p: Vec3| format!("{:?}", (at + p).to_array());
+        format!(
+            "[camera]\nposition = {}\ntarget = {}\nfov = 20\n[solver]\ndx = 0.02\n\
+             [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
+             [[collider]]\nshape = {{ half_space = {{ point = {}, normal = [0, 1, 0] }} }}\n\
+             [[collider]]\nlook = \"solid\"\nshape = {{ box = {{ min = {}, max = {} }} }}\n\
+             [[collider]]\nlook = \"solid\"\nshape = {{ sphere = {{ center = {}, radius = 0.2 }} }}\n",
+            list(vec3(1.5, 1.5, 2.5)),
+            list(vec3(0.0, 0.2, 0.0)),
+            list(Vec3::ZERO),
+            list(vec3(-0.3, 0.0, -0.3)),
+            list(vec3(0.3, 0.3, 0.3)),
+            list(vec3(0.5, 0.2, 0.0)),
+        )
     };
-    let picture = |offset: f32| {
-        let grains: Vec<Vec3> = block().iter().map(|p| p + vec3(offset, 0.3, 0.0)).collect();
-        first(&scene(offset), frame(0, &grains), &[])
+    let picture = |at: Vec3| {
+        let grains: Vec<Vec3> = block()
+            .iter()
+            .map(|p| at + p + vec3(0.0, 0.3, 0.0))
+            .collect();
+        first(&scene(at), frame(0, &grains), &[])
     };
-    let (here, there) = (picture(0.0), picture(1024.0));
-    let apart = difference(&here, &there).unwrap();
-    assert!(apart.mean < 0.6 && apart.p99 < 4.0, "{apart:?}");
+    let here = picture(Vec3::ZERO);
+    for far in [100.0, 1000.0] {
+        let apart = difference(&here, &picture(far * vec3(1.01, -1.0, 0.97))).unwrap();
+        println!("{far}: {apart:?}");
+        assert!(apart.mean < 0.4 && apart.p99 < 2.0, "{far}: {apart:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Bodies that are not grains: triangle surfaces that move, and endless planes.
 
-use super::Ray;
+use super::{FARTHEST, Ray};
 use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::motion::Pose;
@@ -53,7 +53,11 @@ impl Shape {
             corner: corner(a),
             edges: [corner(b) - corner(a), corner(c) - corner(a)],
         });
-        let triangles: Vec<Triangle> = triangles.collect();
+        let usable = |t: &Triangle| {
+            let reach = t.corner.abs() + t.edges[0].abs() + t.edges[1].abs();
+            reach.cmplt(Vec3::splat(FARTHEST)).all()
+        };
+        let triangles: Vec<Triangle> = triangles.filter(usable).collect();
         let bounds = mesh.bounds();
         if triangles.is_empty() {
             return Self {
