@@ -1,23 +1,33 @@
-//! Embeds the scenes of `scenes/gallery`: adding a file there adds a gallery scene.
+//! Embeds what the program carries with it: the scenes of `scenes/gallery`, and the page of the viewer.
+
+#[path = "build/viewer.rs"]
+mod viewer;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let gallery = root.unwrap_or_default().join("../../scenes/gallery");
-    println!("cargo:rerun-if-changed={}", gallery.display());
+    let folder = |variable: &str| env::var_os(variable).map(PathBuf::from).unwrap_or_default();
+    let root = folder("CARGO_MANIFEST_DIR").join("../..");
+    let out = folder("OUT_DIR");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
+    embed_gallery(&root.join("scenes/gallery"), &out)?;
+    viewer::embed(&root.join("viewer"), &out)
+}
 
+/// Adding a file to the gallery adds a gallery scene.
+fn embed_gallery(gallery: &Path, out: &Path) -> io::Result<()> {
+    println!("cargo:rerun-if-changed={}", gallery.display());
     let mut list = String::from("&[\n");
-    for path in scenes(&gallery)? {
+    for path in scenes(gallery)? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let file = path.canonicalize()?;
         let _ = writeln!(list, "    ({name:?}, include_str!({file:?})),");
     }
     list.push(']');
-    let out = env::var_os("OUT_DIR").map(PathBuf::from);
-    fs::write(out.unwrap_or_default().join("gallery.rs"), list)
+    fs::write(out.join("gallery.rs"), list)
 }
 
 /// Scene files in alphabetical order; none when there is no gallery.

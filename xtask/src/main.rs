@@ -2,6 +2,7 @@
 
 mod documentation;
 mod gallery;
+mod viewer;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -82,10 +83,12 @@ const STAGES: &[(&str, Stage)] = &[
         ])
     }),
     ("tests", tests),
+    ("viewer", viewer::test),
+    ("viewer in a browser", viewer::test_in_browser),
     ("documentation", rustdoc),
 ];
 
-/// Installs what the tests need: parts of the toolchain, and a Python that reads Zarr.
+/// Installs what the tests need: parts of the toolchain, a Python that reads Zarr, packages and browser of the viewer.
 fn tools() -> Result<(), String> {
     for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         let version = Command::new("cargo").args([program, "--version"]).output();
@@ -93,7 +96,8 @@ fn tools() -> Result<(), String> {
             run(Command::new("rustup").args(["component", "add", component]))?;
         }
     }
-    python_with_zarr()
+    python_with_zarr()?;
+    viewer::tools()
 }
 
 /// Where the Python of the tests lives.

@@ -23,3 +23,4 @@ pub use barchan_sim as sim;
 
 pub mod final_check;
 pub mod gallery;
+pub mod view;

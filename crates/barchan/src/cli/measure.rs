@@ -3,6 +3,7 @@
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
 use barchan::post::{self, Measurement};
+use barchan::view::grain::{self, Grain};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +16,9 @@ pub struct Measure {
     /// Frame [default: the last]
     #[arg(long, value_name = "N")]
     frame: Option<u32>,
+    /// Print all columns of one grain instead, as they are stored
+    #[arg(long, value_name = "ID")]
+    grain: Option<u64>,
     /// End with one JSON object, which also holds the height profile
     #[arg(long)]
     pub json: bool,
@@ -29,6 +33,15 @@ impl Measure {
             None => last()?,
         };
         let frame = directory.read_frame(index)?;
+        if let Some(id) = self.grain {
+            let grain = grain::with_id(&frame, id)?;
+            if self.json {
+                output::say_json(&grain)?;
+            } else {
+                show_grain(id, &grain)?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         let measured = post::measure(&frame, directory.manifest()).map_err(Failure::work)?;
         if self.json {
             output::say_json(&measured)?;
@@ -69,6 +82,25 @@ fn show(m: &Measurement) -> Result<(), Failure> {
             &material.name,
             format!("{} kg in {particles} particles", short(material.mass_kg)),
         )?;
+    }
+    Ok(())
+}
+
+fn show_grain(id: u64, grain: &Grain) -> Result<(), Failure> {
+    let time = output::number(grain.time_s);
+    output::say(format_args!(
+        "grain {id} in frame {} at {time} s",
+        grain.frame
+    ))?;
+    for column in &grain.columns {
+        let values: Vec<String> = column.values.iter().map(ToString::to_string).collect();
+        let values = match values.as_slice() {
+            [value] => value.clone(),
+            _ => format!("({})", values.join(", ")),
+        };
+        let unit = if column.unit == "1" { "" } else { &column.unit };
+        let text = format!("  {:<15} {values} {unit}", column.name);
+        output::say(format_args!("{}", text.trim_end()))?;
     }
     Ok(())
 }

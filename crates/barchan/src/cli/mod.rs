@@ -17,6 +17,7 @@ mod scenes;
 mod schema;
 mod stop;
 mod summary;
+mod view;
 
 use barchan::frame::CacheError;
 use barchan::render::RenderError;
@@ -47,6 +48,7 @@ enum Command {
     Schema(schema::Schema),
     Info(info::Info),
     Measure(measure::Measure),
+    View(view::View),
     Render(Box<render::Render>),
     Bench(bench::Bench),
 }
@@ -60,6 +62,7 @@ impl Command {
             Self::Schema(command) => command.run(),
             Self::Info(command) => command.run(),
             Self::Measure(command) => command.run(),
+            Self::View(command) => command.run(),
             Self::Render(command) => command.run(),
             Self::Bench(command) => command.run(),
         }
@@ -73,6 +76,7 @@ impl Command {
             Self::Schema(_) => false,
             Self::Info(command) => command.json,
             Self::Measure(command) => command.json,
+            Self::View(command) => command.json,
             Self::Render(command) => command.json,
             Self::Bench(command) => command.wants_json(),
         }

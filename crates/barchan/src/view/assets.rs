@@ -1,0 +1,68 @@
+//! The page, built into the program.
+
+use axum::body::Body;
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+/// Path and content of every file of the page; empty when the program was built without Node.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/viewer.rs"));
+
+/// Shown instead of the page when there is none.
+const NO_PAGE: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>barchan view</title>\n\
+    <h1>This barchan was built without its viewer</h1>\n\
+    <p>The page needs Node 20 or newer and npm when the program is built. Install them, then build again: \
+    <code>touch viewer/package.json &amp;&amp; cargo build --release</code>.</p>\n\
+    <p>Meanwhile <code>barchan render</code> makes pictures and <code>barchan measure</code> prints numbers.</p>\n";
+
+/// Whether the page is there.
+pub fn is_built() -> bool {
+    !FILES.is_empty()
+}
+
+/// Bytes of the page.
+pub fn size() -> usize {
+    FILES.iter().map(|(_, content)| content.len()).sum()
+}
+
+/// A file of the page. The path is only compared with a list: no file is ever opened.
+pub(super) async fn page(uri: Uri) -> Response {
+    let path = match uri.path() {
+        "/" => "index.html",
+        path => path.trim_start_matches('/'),
+    };
+    if let Some((name, content)) = FILES.iter().find(|(name, _)| *name == path) {
+        let caching = if name.starts_with("assets/") {
+            "public, max-age=31536000, immutable"
+        } else {
+            "no-cache"
+        };
+        let headers = [
+            (header::CONTENT_TYPE, kind(name)),
+            (header::CACHE_CONTROL, caching),
+        ];
+        return (headers, Body::from(*content)).into_response();
+    }
+    if path == "index.html" {
+        let headers = [
+            (header::CONTENT_TYPE, kind(path)),
+            (header::CACHE_CONTROL, "no-cache"),
+        ];
+        return (headers, NO_PAGE).into_response();
+    }
+    super::error::refusal(
+        StatusCode::NOT_FOUND,
+        "there is nothing at this address",
+        "the page is at /",
+    )
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("json") => "application/json",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,203 @@
+//! Frames in the form that the page draws: a small header, then a few bytes a grain that go to the graphics card as they
+//! are. The layout is described in `docs/viewer.md`.
+
+use super::error::ViewError;
+use super::grain;
+use super::look::Palette;
+use super::values::{self, Part, Range};
+use barchan_frame::{Column, FrameInfo};
+use serde_json::{Map, Value, json};
+
+/// First bytes of every answer in this form.
+const MAGIC: &[u8; 8] = b"BARCHAN1";
+/// Largest number of a coordinate.
+const COORDINATE_STEPS: f32 = 65_535.0;
+/// Number of the last colour; one more stands for "no value".
+const COLOUR_STEPS: f32 = 65_534.0;
+const NO_VALUE: u16 = 65_535;
+/// Material of a grain that cannot be drawn, since its position is not finite.
+const NOT_DRAWN: u8 = 255;
+
+/// Positions, colour and material of all grains: eight bytes each.
+pub fn grains(
+    info: &FrameInfo,
+    columns: &GrainColumns,
+    palette: &Palette,
+) -> Result<Vec<u8>, ViewError> {
+    let position = columns
+        .position
+        .data
+        .as_f32()
+        .filter(|_| columns.position.components == 3);
+    let position =
+        position.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
+    let (lower, upper) = bounds(position);
+    let size: [f32; 3] = std::array::from_fn(|a| upper[a] - lower[a]);
+    let header = json!({
+        "frame": info.index,
+        "time": info.time,
+        "grains": info.particles,
+        "lower": lower,
+        "upper": upper,
+        "error_bound": size.map(|s| 0.5 * s / COORDINATE_STEPS),
+        "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
+        "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
+    });
+    let mut out = begin(&header, 8 * info.particles);
+    let scale = size.map(|s| if s > 0.0 { COORDINATE_STEPS / s } else { 0.0 });
+    let id = columns.id.as_ref().map(|c| &c.data);
+    let material = columns.material.as_ref().and_then(|c| c.data.as_u8());
+    for (i, p) in position.chunks_exact(3).enumerate() {
+        let finite = p.iter().all(|x| x.is_finite());
+        for axis in 0..3 {
+            // A cast clamps, and makes 0 of what is not a number.
+            let step = ((p[axis] - lower[axis]) * scale[axis]).round() as u16;
+            out.extend_from_slice(&step.to_le_bytes());
+        }
+        let id = id.and_then(|ids| grain::whole(ids, i)).unwrap_or(i as u64);
+        let material = material.map_or(0, |v| v[i].min(NOT_DRAWN - 1));
+        out.push(palette.index(material, id));
+        out.push(if finite { material } else { NOT_DRAWN });
+    }
+    Ok(out)
+}
+
+/// The columns that [`grains`] is made of.
+pub struct GrainColumns {
+    /// Positions [m].
+    pub position: Column,
+    /// Identities.
+    pub id: Option<Column>,
+    /// Materials.
+    pub material: Option<Column>,
+}
+
+/// One number a grain, for its colour: two bytes each, spread evenly over a range, which the values are clamped to.
+pub fn colours(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> {
+    let grains = column.particles();
+    let header = json!({
+        "frame": frame,
+        "column": column.name,
+        "unit": column.unit,
+        "grains": grains,
+        "min": range.min,
+        "max": range.max,
+        "missing": NO_VALUE,
+    });
+    let mut out = begin(&header, 2 * grains);
+    let scale = COLOUR_STEPS / (range.max - range.min);
+    let value = values::values(column, part);
+    for i in 0..grains {
+        let v = value(i);
+        let step = if v.is_nan() {
+            NO_VALUE
+        } else {
+            ((v - range.min) * scale).round().clamp(0.0, COLOUR_STEPS) as u16
+        };
+        out.extend_from_slice(&step.to_le_bytes());
+    }
+    out
+}
+
+/// A surface: vertices (three floats each), then triangles (three indices each).
+pub fn surface(mesh: &barchan_scene::mesh::TriangleMesh) -> Vec<u8> {
+    let header = json!({ "vertices": mesh.vertices.len(), "triangles": mesh.triangles.len() });
+    let mut out = begin(&header, 12 * (mesh.vertices.len() + mesh.triangles.len()));
+    for coordinate in mesh.vertices.iter().flat_map(|v| v.to_array()) {
+        out.extend_from_slice(&coordinate.to_le_bytes());
+    }
+    for index in mesh.triangles.iter().flatten() {
+        out.extend_from_slice(&index.to_le_bytes());
+    }
+    out
+}
+
+/// Magic bytes, length of the header, and the header as JSON, filled up so that the data begins at a multiple of 8.
+fn begin(header: &Value, data: usize) -> Vec<u8> {
+    let mut text = header.to_string();
+    while !(12 + text.len()).is_multiple_of(8) {
+        text.push(' ');
+    }
+    let mut out = Vec::with_capacity(12 + text.len() + data);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+    out
+}
+
+/// Smallest and largest finite coordinates; zeros when there are none.
+pub fn bounds(position: &[f32]) -> ([f32; 3], [f32; 3]) {
+    let (mut lower, mut upper) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for p in position
+        .chunks_exact(3)
+        .filter(|p| p.iter().all(|x| x.is_finite()))
+    {
+        for axis in 0..3 {
+            lower[axis] = lower[axis].min(p[axis]);
+            upper[axis] = upper[axis].max(p[axis]);
+        }
+    }
+    if lower[0] > upper[0] {
+        ([0.0; 3], [0.0; 3])
+    } else {
+        (lower, upper)
+    }
+}
+
+/// The numbers of a frame that plots show, from its attributes.
+pub fn statistics(attributes: &Map<String, Value>) -> Value {
+    let number = |key: &str| {
+        attributes
+            .get("statistics")
+            .and_then(|s| s.get(key))
+            .cloned()
+            .unwrap_or(Value::Null)
+    };
+    let bodies = attributes.get("bodies").and_then(Value::as_array);
+    let forces = bodies
+        .into_iter()
+        .flatten()
+        .map(|b| b.get("force").cloned().unwrap_or(Value::Null));
+    json!({
+        "kinetic_energy_j": number("kinetic_energy_j"),
+        "max_speed": number("max_speed"),
+        "forces": forces.collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_leave_out_what_is_not_finite() {
+        let position = [1.0, 2.0, 3.0, f32::NAN, -9.0, 0.0, -1.0, 5.0, 3.5];
+        assert_eq!(bounds(&position), ([-1.0, 2.0, 3.0], [1.0, 5.0, 3.5]));
+        assert_eq!(bounds(&[]), ([0.0; 3], [0.0; 3]));
+    }
+
+    #[test]
+    fn data_is_aligned() {
+        for n in 0..9 {
+            let start = begin(&json!({ "x": "a".repeat(n) }), 0);
+            assert!(start.len().is_multiple_of(8));
+        }
+    }
+
+    #[test]
+    fn colours_are_clamped_and_gaps_are_marked() {
+        let column = Column::scalar(
+            "p",
+            "Pa",
+            "",
+            0.0,
+            vec![-5.0, 0.0, 1.0, 2.0, 99.0, f32::NAN, f32::INFINITY],
+        );
+        let bytes = colours(3, &column, Part::Magnitude, Range { min: 0.0, max: 2.0 });
+        let data: Vec<u16> = bytes[bytes.len() - 14..]
+            .chunks(2)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]))
+            .collect();
+        assert_eq!(data, [0, 0, 32_767, 65_534, 65_534, 65_535, 65_534]);
+    }
+}

@@ -1,0 +1,313 @@
+//! What changes while a page is open: frames that a run adds, damage that is found, and the statistics of each frame.
+//!
+//! Two threads look at the directory: one lists the frames a few times a second, the other reads the statistics of
+//! frames it has not seen. Both end when the viewer does.
+
+use super::encode;
+use super::error::ViewError;
+use super::store::{Store, locked};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Time between two looks at the directory.
+const INTERVAL: Duration = Duration::from_millis(300);
+/// Looks between two that take nothing as known: what was written again is then noticed.
+const THOROUGH_EVERY: u32 = 8;
+/// Height: where this part of the grains lies below.
+const HEIGHT_PART: f64 = 0.995;
+
+/// The present state, as pages get it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct State {
+    /// Frames that there are: first and last of each run without gaps.
+    pub frames: Vec<[u32; 2]>,
+    /// Number of the last frame when the run is complete.
+    pub planned: u32,
+    /// Frames whose statistics are known; `/api/statistics` has more when this grows.
+    pub statistics: usize,
+    /// Frames that cannot be read.
+    pub damage: Vec<Damage>,
+    /// Why the directory itself cannot be read any more.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a frame cannot be shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Damage {
+    /// Frame.
+    pub frame: u32,
+    /// What is wrong, naming the file.
+    pub error: String,
+    /// What to do.
+    pub help: String,
+    /// The state of the frame that was found damaged: one that is written again is read again.
+    #[serde(skip)]
+    pub version: String,
+}
+
+/// Why nothing new can be shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trouble {
+    /// What is wrong.
+    pub error: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// Watches a result.
+pub struct Live {
+    store: Arc<Store>,
+    state: watch::Sender<State>,
+    points: Mutex<BTreeMap<u32, Point>>,
+}
+
+/// Statistics of a frame.
+struct Point {
+    version: String,
+    time: f64,
+    particles: usize,
+    numbers: Value,
+    height: Option<f32>,
+}
+
+impl Live {
+    /// Starts to watch. The frames that are there now are known when this returns.
+    ///
+    /// # Errors
+    /// The frames cannot be listed.
+    pub fn start(store: Arc<Store>) -> Result<Arc<Self>, ViewError> {
+        let state = State {
+            frames: intervals(&store.refresh()?),
+            planned: store.manifest().frames,
+            ..State::default()
+        };
+        let live = Arc::new(Self {
+            store,
+            state: watch::Sender::new(state),
+            points: Mutex::default(),
+        });
+        let mut stamp = None;
+        repeat(&live, move |live, is_thorough| {
+            let now = live.store.stamp();
+            if is_thorough || now.is_none() || now != stamp {
+                stamp = now;
+                live.list();
+            }
+        });
+        repeat(&live, Self::read_statistics);
+        Ok(live)
+    }
+
+    /// The state, now and whenever it changes. Who is slow misses what is outdated.
+    pub fn watch(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    /// Numbers of the frames that there are.
+    pub fn frames(&self) -> Vec<u32> {
+        let state = self.state.borrow();
+        state
+            .frames
+            .iter()
+            .flat_map(|[first, last]| *first..=*last)
+            .collect()
+    }
+
+    /// What the plots show, a list for each quantity.
+    pub fn statistics(&self) -> Value {
+        let points = locked(&self.points);
+        let list = |get: &dyn Fn(&u32, &Point) -> Value| {
+            points.iter().map(|(f, p)| get(f, p)).collect::<Vec<_>>()
+        };
+        json!({
+            "frames": list(&|f, _| json!(f)),
+            "time_s": list(&|_, p| json!(p.time)),
+            "grains": list(&|_, p| json!(p.particles)),
+            "kinetic_energy_j": list(&|_, p| p.numbers["kinetic_energy_j"].clone()),
+            "max_speed": list(&|_, p| p.numbers["max_speed"].clone()),
+            "height_m": list(&|_, p| json!(p.height)),
+            "forces_n": list(&|_, p| p.numbers["forces"].clone()),
+        })
+    }
+
+    fn list(&self) {
+        let listed = self.store.refresh();
+        let planned = self.store.manifest().frames;
+        self.change(|state| match &listed {
+            Ok(frames) => {
+                state.frames = intervals(frames);
+                state.planned = planned;
+                state
+                    .damage
+                    .retain(|d| frames.binary_search(&d.frame).is_ok());
+                state.trouble = None;
+            }
+            Err(error) => {
+                let (error, help) = error.parts(self.store.root());
+                state.trouble = Some(Trouble { error, help });
+            }
+        });
+    }
+
+    /// First the numbers that stand in the record of each frame, then the heights, which need the positions.
+    fn read_statistics(self: &Arc<Self>, is_thorough: bool) {
+        for frame in self.frames() {
+            if is_thorough || !locked(&self.points).contains_key(&frame) {
+                self.read_record(frame);
+            }
+        }
+        for frame in self.frames() {
+            // A viewer that has ended needs no more heights.
+            if Arc::strong_count(self) == 1 {
+                return;
+            }
+            self.read_height(frame);
+        }
+    }
+
+    fn read_record(&self, frame: u32) {
+        let version = self.store.version(frame).unwrap_or_default();
+        let known = locked(&self.points)
+            .get(&frame)
+            .is_some_and(|p| p.version == version);
+        if known || self.is_damaged(frame, &version) {
+            return;
+        }
+        match self.store.attributes(frame) {
+            Ok(info) => {
+                let point = Point {
+                    version,
+                    time: info.time,
+                    particles: info.particles,
+                    numbers: encode::statistics(&info.attributes),
+                    height: None,
+                };
+                locked(&self.points).insert(frame, point);
+                self.change(|state| {
+                    state.damage.retain(|d| d.frame != frame);
+                    state.statistics += 1;
+                });
+            }
+            Err(error) => self.add_damage(frame, &error),
+        }
+    }
+
+    fn read_height(&self, frame: u32) {
+        let wanted = |p: &&Point| p.height.is_none() && p.particles > 0;
+        let version = locked(&self.points)
+            .get(&frame)
+            .filter(wanted)
+            .map(|p| p.version.clone());
+        if version.is_none_or(|version| self.is_damaged(frame, &version)) {
+            return;
+        }
+        match self.store.column(frame, "position") {
+            Ok(column) => {
+                let height = column.data.as_f32().and_then(height);
+                if let Some(point) = locked(&self.points).get_mut(&frame) {
+                    point.height = Some(height.unwrap_or(f32::NAN));
+                }
+                self.change(|state| state.statistics += 1);
+            }
+            Err(error) => self.add_damage(frame, &error),
+        }
+    }
+
+    fn is_damaged(&self, frame: u32, version: &str) -> bool {
+        let state = self.state.borrow();
+        state
+            .damage
+            .iter()
+            .any(|d| d.frame == frame && d.version == version)
+    }
+
+    /// Remembers that a frame cannot be read, for the timeline and the banner.
+    pub fn add_damage(&self, frame: u32, error: &ViewError) {
+        let (error, help) = error.parts(self.store.root());
+        let version = self.store.version(frame).unwrap_or_default();
+        let damage = Damage {
+            frame,
+            error,
+            help,
+            version,
+        };
+        self.change(|state| {
+            state.damage.retain(|d| d.frame != frame);
+            state.damage.push(damage.clone());
+            state.damage.sort_by_key(|d| d.frame);
+        });
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut State)) {
+        self.state.send_if_modified(|state| {
+            let before = state.clone();
+            edit(state);
+            *state != before
+        });
+    }
+}
+
+/// Does something again and again in a thread of its own, until nobody else holds the viewer; now and then thoroughly.
+fn repeat(live: &Arc<Live>, mut work: impl FnMut(&Arc<Live>, bool) + Send + 'static) {
+    let weak = Arc::downgrade(live);
+    std::thread::spawn(move || {
+        for turn in 0_u32.. {
+            let Some(live) = Weak::upgrade(&weak) else {
+                return;
+            };
+            work(&live, turn.is_multiple_of(THOROUGH_EVERY));
+            drop(live);
+            std::thread::sleep(INTERVAL);
+        }
+    });
+}
+
+/// y below which nearly all grains lie.
+fn height(position: &[f32]) -> Option<f32> {
+    let mut heights: Vec<f32> = position
+        .chunks_exact(3)
+        .map(|p| p[1])
+        .filter(|y| y.is_finite())
+        .collect();
+    let at = (HEIGHT_PART * heights.len().checked_sub(1)? as f64).round() as usize;
+    let (_, height, _) = heights.select_nth_unstable_by(at, f32::total_cmp);
+    Some(*height)
+}
+
+/// Sorted numbers as intervals without gaps.
+fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
+    let mut intervals: Vec<[u32; 2]> = Vec::new();
+    for &frame in frames {
+        match intervals.last_mut() {
+            Some([_, last]) if *last + 1 == frame => *last = frame,
+            _ => intervals.push([frame, frame]),
+        }
+    }
+    intervals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_hold_all_frames() {
+        assert_eq!(intervals(&[]), Vec::<[u32; 2]>::new());
+        assert_eq!(intervals(&[0, 1, 2, 5, 7, 8]), [[0, 2], [5, 5], [7, 8]]);
+    }
+
+    #[test]
+    fn height_leaves_out_a_few_grains_in_flight() {
+        let position: Vec<f32> = (0..1000)
+            .flat_map(|i| [0.0, i as f32, 0.0])
+            .chain([0.0, 1e6, 0.0])
+            .collect();
+        let found = height(&position).unwrap_or_default();
+        assert!((990.0..1000.0).contains(&found), "{found}");
+        assert_eq!(height(&[]), None);
+    }
+}

@@ -1,0 +1,336 @@
+//! What of the scene the page shows: colours of grains, bodies, camera. A scene that cannot be read costs only these.
+
+use super::error::ViewError;
+use super::store::Store;
+use super::values;
+use barchan_frame::{Column, Manifest};
+use barchan_render::camera::corners;
+use barchan_render::colour::chance;
+use barchan_scene::materials::SAND_COLOURS;
+use barchan_scene::mesh::TriangleMesh;
+use barchan_scene::model::Look as Appearance;
+use barchan_scene::{
+    Bounds, Collider, ColourMix, Overrides, Scene, SceneSource, View, load_for_viewing,
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Cells along the longest edge of a body's surface.
+const SURFACE_CELLS: u32 = 112;
+/// Part of the grains in a body's box that makes it a container, which is then shown as glass.
+const CONTAINED: f32 = 0.3;
+/// Positions of a frame that are looked at for that.
+const SAMPLED: usize = 2000;
+/// Surroundings of bodies without end, in sizes of what the grains take up.
+const SURROUNDINGS: f32 = 4.0;
+/// Colours of all materials together: their index is a byte.
+const MOST_COLOURS: usize = 256;
+
+/// The look of a scene.
+pub struct Look {
+    /// Colours of grains.
+    pub palette: Palette,
+    /// Name and mean colour of each material.
+    pub materials: Vec<Value>,
+    /// Bodies, as `/api/result` lists them, in the order of the frames' records.
+    pub bodies: Vec<Value>,
+    /// Lower and upper corner of nearly all grains [m].
+    pub bounds: [[f32; 3]; 2],
+    /// Radius to draw grains with [m].
+    pub grain_radius: f32,
+    /// Camera of the scene; what is null is framed by the page.
+    pub camera: Value,
+    /// What could not be shown, and why.
+    pub notes: Vec<String>,
+    scene: Option<Scene>,
+    surroundings: Bounds,
+}
+
+impl Look {
+    /// Reads the scene beside the frames.
+    pub fn of(store: &Store, frames: &[u32]) -> Self {
+        let manifest = store.manifest();
+        let mut notes = Vec::new();
+        let scene = match read_scene(store, &manifest) {
+            Ok((scene, warnings)) => {
+                notes.extend(warnings);
+                Some(scene)
+            }
+            Err(reason) => {
+                notes.push(format!(
+                    "the scene cannot be shown around the grains: {reason}"
+                ));
+                None
+            }
+        };
+        let grains = sample(store, frames);
+        let mut bounds = values::bounds_of_result(store, frames);
+        let surroundings = surroundings(bounds, &manifest);
+        if manifest.dimensions == 3 {
+            let colliders = scene.iter().flat_map(|s| &s.colliders);
+            for container in colliders.filter(|c| holds_grains(c, &grains)) {
+                enclose(&mut bounds, container);
+            }
+        }
+        let palette = Palette::new(scene.as_ref(), manifest.materials.len());
+        let materials = manifest.materials.iter().enumerate();
+        let bodies = manifest.colliders.iter();
+        Self {
+            materials: materials
+                .map(|(i, m)| json!({ "name": m.name, "colour": palette.mean(i) }))
+                .collect(),
+            bodies: bodies
+                .map(|name| body(name, scene.as_ref(), &grains, manifest.dimensions))
+                .collect(),
+            bounds,
+            grain_radius: grain_radius(store, frames, &manifest),
+            camera: scene.as_ref().map_or(Value::Null, camera),
+            palette,
+            notes,
+            scene,
+            surroundings,
+        }
+    }
+
+    /// Surface of a body, in its own frame [m].
+    pub fn surface(&self, store: &Store, index: usize) -> Option<TriangleMesh> {
+        let name = store.manifest().colliders.get(index).cloned()?;
+        let collider = collider(self.scene.as_ref()?, &name)?;
+        let own = collider.shape.bounds();
+        let within = if own.is_finite() {
+            own.expand(1e-4 * own.size().max_element())
+        } else {
+            let pose = collider.motion.pose(0.0);
+            let corners = corners(&self.surroundings).map(|c| pose.to_body(c));
+            Bounds::from_points(corners).intersect(&own)
+        };
+        Some(collider.shape.surface(&within, SURFACE_CELLS))
+    }
+}
+
+/// The scene and its warnings, or why there is none. Meshes lie where the scene was, outside the result: they are
+/// shown only where they are those that the run was made with.
+fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>), String> {
+    let plain = |error: ViewError| error.parts(store.root()).0;
+    let source = SceneSource {
+        name: "scene.toml".into(),
+        text: store.scene_document().map_err(plain)?,
+        directory: PathBuf::from(&manifest.scene_directory),
+    };
+    let (scene, warnings) = load_for_viewing(&source, &Overrides::default()).map_err(|e| {
+        e.messages()
+            .first()
+            .cloned()
+            .unwrap_or_else(|| e.to_string())
+    })?;
+    let known = |digest: &str| manifest.meshes.iter().any(|m| m.digest == digest);
+    match scene.meshes.iter().find(|m| !known(&m.digest)) {
+        Some(mesh) => Err(format!(
+            "the mesh {} is not the one that the run was made with",
+            mesh.file
+        )),
+        None => Ok((scene, warnings)),
+    }
+}
+
+fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
+    scene.colliders.iter().find(|c| c.name == name)
+}
+
+/// Time and some positions of a few frames.
+type Sample = Vec<(f64, Vec<[f32; 3]>)>;
+
+fn sample(store: &Store, frames: &[u32]) -> Sample {
+    let chosen = values::first_middle_last(frames);
+    let one = |frame: &u32| {
+        let time = store.attributes(*frame).ok()?.time;
+        let position = store.column(*frame, "position").ok()?;
+        let stride = position.particles().div_ceil(SAMPLED).max(1);
+        let points = position.data.as_f32()?.chunks_exact(3).step_by(stride);
+        Some((time, points.map(|p| [p[0], p[1], p[2]]).collect()))
+    };
+    chosen.iter().filter_map(one).collect()
+}
+
+/// A body as the page gets it; only its name when the scene does not know it.
+fn body(name: &str, scene: Option<&Scene>, grains: &Sample, dimensions: u32) -> Value {
+    let Some(collider) = scene.and_then(|scene| collider(scene, name)) else {
+        return json!({ "name": name });
+    };
+    // In the plane a half space is an area, not a floor.
+    let plane = collider.shape.as_half_space().filter(|_| dimensions == 3);
+    let look = match collider.look {
+        Some(Appearance::Solid) => "solid",
+        Some(Appearance::Glass) => "glass",
+        Some(Appearance::Cutaway) => "cutaway",
+        Some(Appearance::Hidden) => "hidden",
+        None if dimensions == 3 && plane.is_none() && holds_grains(collider, grains) => "glass",
+        None => "solid",
+    };
+    json!({
+        "name": name,
+        "look": look,
+        "colour": collider.colour,
+        "plane": plane.map(|(point, normal)| json!({ "point": point.to_array(), "normal": normal.to_array() })),
+        "surface": plane.is_none(),
+    })
+}
+
+fn holds_grains(collider: &Collider, grains: &Sample) -> bool {
+    let bounds = collider.shape.bounds();
+    grains.iter().any(|(time, points)| {
+        let pose = collider.motion.pose(*time);
+        let inside = points
+            .iter()
+            .filter(|p| bounds.contains(pose.to_body((**p).into())));
+        inside.count() as f32 > CONTAINED * points.len() as f32
+    })
+}
+
+/// Makes the box large enough for a body at its beginning.
+fn enclose(bounds: &mut [[f32; 3]; 2], collider: &Collider) {
+    let own = collider.shape.bounds();
+    if !own.is_finite() {
+        return;
+    }
+    let pose = collider.motion.pose(0.0);
+    for corner in corners(&own).map(|c| pose.to_world(c)) {
+        for axis in 0..3 {
+            bounds[0][axis] = bounds[0][axis].min(corner[axis]);
+            bounds[1][axis] = bounds[1][axis].max(corner[axis]);
+        }
+    }
+}
+
+/// The camera at the beginning; null where the scene leaves it open.
+fn camera(scene: &Scene) -> Value {
+    let Some(camera) = &scene.camera else {
+        return Value::Null;
+    };
+    let automatic = View {
+        position: [0.0, 0.0, 1.0].into(),
+        target: [0.0; 3].into(),
+        fov: View::USUAL_FOV,
+    };
+    let view = camera.at(0.0, automatic);
+    json!({
+        "position": camera.position.as_ref().map(|_| view.position.to_array()),
+        "target": camera.target.as_ref().map(|_| view.target.to_array()),
+        "field_of_view": view.fov,
+    })
+}
+
+/// The box in which bodies without end are shown. In the plane it is a thin slab.
+fn surroundings(bounds: [[f32; 3]; 2], manifest: &Manifest) -> Bounds {
+    let bounds = Bounds::from_corners(bounds[0].into(), bounds[1].into());
+    let mut wide = bounds.expand(SURROUNDINGS * bounds.size().length().max(1e-3));
+    if manifest.dimensions == 2 {
+        (wide.min.z, wide.max.z) = (-0.25 * manifest.dx as f32, 0.25 * manifest.dx as f32);
+    }
+    wide
+}
+
+/// Radius that the grains need to fill the space that is theirs: that of a typical one in the first frame.
+fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
+    let typical = |frame: &u32, name: &str| {
+        let column: Column = store.column(*frame, name).ok()?;
+        let mut values = column.data.as_f32()?.to_vec();
+        let middle = values.len() / 2;
+        (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
+    };
+    let first = |name: &str| frames.iter().take(3).find_map(|f| typical(f, name));
+    if let Some(radius) = first("radius").filter(|r| *r > 0.0) {
+        return radius;
+    }
+    let density = manifest.materials.first().map_or(0.0, |m| m.density as f32);
+    let volume = first("mass").map(|mass| mass / density);
+    let radius = volume.map(|v| match manifest.dimensions {
+        2 => (v / std::f32::consts::PI).sqrt(),
+        _ => (0.75 * v / std::f32::consts::PI).cbrt(),
+    });
+    radius
+        .filter(|r| *r > 0.0 && r.is_finite())
+        .unwrap_or(0.3 * manifest.dx as f32)
+}
+
+/// Colours of all grains: one list, in which each material has its part.
+pub struct Palette {
+    colours: Vec<[u8; 3]>,
+    /// First colour and mix of each material.
+    mixes: Vec<(usize, ColourMix)>,
+}
+
+impl Palette {
+    fn new(scene: Option<&Scene>, materials: usize) -> Self {
+        let sand = ColourMix::new(SAND_COLOURS).unwrap_or_else(|| ColourMix::plain([225, 169, 95]));
+        let of = |i: usize| {
+            scene
+                .and_then(|s| s.materials.get(i))
+                .map(|m| m.colour.clone())
+        };
+        let mut palette = Self {
+            colours: Vec::new(),
+            mixes: Vec::new(),
+        };
+        for i in 0..materials.max(1) {
+            let mix = of(i).unwrap_or_else(|| sand.clone());
+            let start = palette.colours.len();
+            if start + mix.parts().len() > MOST_COLOURS {
+                // More colours than a byte can name: these materials look like the first.
+                palette.mixes.push((0, palette.mixes[0].1.clone()));
+                continue;
+            }
+            palette
+                .colours
+                .extend(mix.parts().iter().map(|(colour, _)| *colour));
+            palette.mixes.push((start, mix));
+        }
+        palette
+    }
+
+    /// All colours, sRGB.
+    pub fn colours(&self) -> &[[u8; 3]] {
+        &self.colours
+    }
+
+    /// Which colour a grain has, for life.
+    pub fn index(&self, material: u8, id: u64) -> u8 {
+        let (start, mix) = self
+            .mixes
+            .get(usize::from(material))
+            .unwrap_or(&self.mixes[0]);
+        (start + mix.index(chance(id))).min(MOST_COLOURS - 1) as u8
+    }
+
+    fn mean(&self, material: usize) -> [u8; 3] {
+        self.mixes.get(material).unwrap_or(&self.mixes[0]).1.mean()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sand_has_its_mix_of_colours() {
+        let palette = Palette::new(None, 2);
+        assert_eq!(palette.colours().len(), 6);
+        let mut counts = [0; 6];
+        for id in 0..20_000 {
+            counts[usize::from(palette.index((id % 2) as u8, id))] += 1;
+        }
+        for (count, part) in counts.iter().zip([0.85, 0.10, 0.05, 0.85, 0.10, 0.05]) {
+            let found = f64::from(*count) / 10_000.0;
+            assert!((found - part).abs() < 0.01, "{counts:?}");
+        }
+        assert_eq!(palette.index(0, 7), palette.index(0, 7));
+        assert_eq!(palette.index(200, 7), palette.index(0, 7));
+    }
+
+    #[test]
+    fn too_many_colours_do_not_overflow() {
+        let palette = Palette::new(None, 200);
+        assert!(palette.colours().len() <= MOST_COLOURS);
+        let _ = palette.index(199, 3);
+    }
+}

@@ -1,0 +1,196 @@
+// What the server knows, and how to ask for it.
+
+import { decode, type Decoded } from "./decode";
+
+export interface Column {
+  name: string;
+  unit: string;
+  meaning: string;
+  kind: "quantity" | "category";
+  parts: string[];
+  tolerance: number;
+}
+
+export type Vector = [number, number, number];
+
+export interface Body {
+  name: string;
+  /** How it is shown; absent when its shape is not known. */
+  look?: "solid" | "glass" | "cutaway" | "hidden";
+  colour?: Vector | null;
+  /** A plane in the body's own frame, instead of a surface. */
+  plane?: { point: Vector; normal: Vector } | null;
+  surface?: boolean;
+}
+
+export interface Material {
+  name: string;
+  /** sRGB, 0 to 255. */
+  colour: Vector;
+}
+
+/** Camera of the scene; what is null is framed here. */
+export interface Camera {
+  position: Vector | null;
+  target: Vector | null;
+  /** Vertical [degrees]. */
+  field_of_view: number;
+}
+
+export interface Result {
+  scene: string;
+  description: string;
+  solver: string;
+  dimensions: number;
+  dx: number;
+  frame_rate: number;
+  created_by: string;
+  columns: Column[];
+  grain_radius: number;
+  bounds: [Vector, Vector];
+  /** Colour maps: 256 colours each, six hexadecimal digits a colour. */
+  maps: Record<string, string>;
+  palette: Vector[];
+  materials: Material[];
+  bodies: Body[];
+  camera: Camera | null;
+  notes: string[];
+}
+
+export interface Damage {
+  frame: number;
+  error: string;
+  help: string;
+}
+
+/** What changes while the page is open. */
+export interface Live {
+  frames: [number, number][];
+  planned: number;
+  statistics: number;
+  damage: Damage[];
+  trouble: { error: string; help: string } | null;
+}
+
+/** Lists of the same length, one entry a frame. */
+export interface Statistics {
+  frames: number[];
+  time_s: number[];
+  grains: number[];
+  kinetic_energy_j: (number | null)[];
+  max_speed: (number | null)[];
+  height_m: (number | null)[];
+  forces_n: (Vector | null)[][];
+}
+
+export interface Pose {
+  name: string;
+  position: Vector;
+  rotation: [number, number, number, number];
+  force: Vector;
+}
+
+export interface GrainsHeader {
+  frame: number;
+  time: number;
+  grains: number;
+  lower: Vector;
+  upper: Vector;
+  error_bound: Vector;
+  bodies: Pose[] | null;
+}
+
+export interface ColoursHeader {
+  frame: number;
+  column: string;
+  unit: string;
+  grains: number;
+  min: number;
+  max: number;
+  missing: number;
+}
+
+export interface Range {
+  min: number;
+  max: number;
+}
+
+export interface GrainColumn {
+  name: string;
+  unit: string;
+  meaning: string;
+  values: (number | null)[];
+}
+
+export interface Grain {
+  frame: number;
+  time_s: number;
+  index: number;
+  id: number | null;
+  columns: GrainColumn[];
+}
+
+/** What the server says is wrong. */
+export class Refusal extends Error {
+  readonly help: string;
+  constructor(message: string, help: string) {
+    super(message);
+    this.help = help;
+  }
+}
+
+async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, signal ? { signal } : {});
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Refusal("the viewer does not answer", "start `barchan view` again");
+  }
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  if (!response.ok && !isJson) throw new Refusal(`the viewer answers ${response.status}`, "reload the page");
+  return response;
+}
+
+async function json<T>(path: string): Promise<T> {
+  const answer = (await (await ask(path)).json()) as T;
+  if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
+  return answer;
+}
+
+async function binary<H>(path: string, signal?: AbortSignal): Promise<Decoded<H>> {
+  const response = await ask(path, signal);
+  if (response.headers.get("content-type")?.startsWith("application/json")) {
+    const answer: unknown = await response.json();
+    if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
+  }
+  return decode<H>(await response.arrayBuffer());
+}
+
+function isRefusal(answer: unknown): answer is { error: string; help: string } {
+  return typeof answer === "object" && answer !== null && "error" in answer;
+}
+
+/** A column, or one part of it, by which grains are coloured. */
+export interface ColourBy {
+  column: string;
+  part: string;
+}
+
+export const api = {
+  result: () => json<Result>("/api/result"),
+  statistics: () => json<Statistics>("/api/statistics"),
+  range: (by: ColourBy) => json<Range>(`/api/columns/${encodeURIComponent(by.column)}/range?part=${encodeURIComponent(by.part)}`),
+  grains: (frame: number, signal?: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
+  colours: (frame: number, by: ColourBy, range: Range | null, signal?: AbortSignal) => {
+    const query = new URLSearchParams({ part: by.part });
+    if (range) {
+      query.set("min", String(range.min));
+      query.set("max", String(range.max));
+    }
+    return binary<ColoursHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(by.column)}?${query}`, signal);
+  },
+  surface: (body: number) => binary<{ vertices: number; triangles: number }>(`/api/bodies/${body}/surface`),
+  grainAt: (frame: number, index: number) => json<Grain>(`/api/frames/${frame}/grains/${index}`),
+  grainWithId: (frame: number, id: number) => json<Grain | null>(`/api/frames/${frame}/ids/${id}`),
+};

@@ -1,0 +1,192 @@
+// Bodies around the grains: solid, of glass, or cut away so that one sees into them; and the ground.
+
+import {
+  BackSide,
+  BufferAttribute,
+  BufferGeometry,
+  DoubleSide,
+  FrontSide,
+  GLSL3,
+  Group,
+  Mesh,
+  PlaneGeometry,
+  Quaternion,
+  RawShaderMaterial,
+  Vector3,
+  type IUniform,
+} from "three";
+import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import { api, type Body, type Pose, type Vector } from "./api";
+import type { Vector4 } from "three";
+import { SHADOW_LAYER, type Light } from "./light";
+import { bodyFragment, bodyVertex, depthFragment, groundFragment } from "./shaders";
+
+const SOLID: Vector = [164, 168, 174];
+const GLASS: Vector = [190, 215, 225];
+const CREASE = 0.6;
+
+export class Bodies {
+  readonly group = new Group();
+  /** Uniforms that all bodies share. */
+  readonly shared: Record<string, IUniform>;
+  private readonly groups: Group[];
+  private readonly grounds: RawShaderMaterial[] = [];
+
+  constructor(
+    private readonly bodies: Body[],
+    private readonly light: Light,
+    private readonly centre: Vector3,
+    private readonly reach: number,
+    private readonly depth: number,
+    clip: Vector4,
+  ) {
+    this.shared = {
+      ...light.uniforms,
+      clip: { value: clip },
+      viewDirection: { value: new Vector3(0, 0, -1) },
+      orthographic: { value: false },
+      background: { value: new Vector3(1, 1, 1) },
+    };
+    this.groups = bodies.map(() => new Group());
+    this.group.add(...this.groups);
+  }
+
+  /** Fetches the surfaces; `changed` is called whenever one has come. Returns what could not be had. */
+  async load(changed: () => void): Promise<string[]> {
+    const problems: string[] = [];
+    await Promise.all(
+      this.bodies.map(async (body, i) => {
+        try {
+          if (body.plane) this.groups[i]!.add(this.ground(body.plane.point, body.plane.normal));
+          else if (body.surface && body.look !== "hidden") this.addSurface(i, body, await fetchSurface(i));
+          changed();
+        } catch (error) {
+          problems.push(`${body.name}: ${error instanceof Error ? error.message : String(error)}`);
+        }
+      }),
+    );
+    return problems;
+  }
+
+  /** A ground where no body is known: only the grid, under everything. */
+  addGrid(height: number): void {
+    this.group.add(this.ground([0, height, 0], [0, 1, 0]));
+  }
+
+  pose(poses: Pose[] | null): void {
+    poses?.forEach((pose, i) => {
+      this.groups[i]?.position.set(...pose.position);
+      this.groups[i]?.quaternion.copy(new Quaternion(...pose.rotation));
+    });
+  }
+
+  setHidden(hidden: readonly number[]): void {
+    this.groups.forEach((group, i) => (group.visible = !hidden.includes(i)));
+  }
+
+  setTheme(background: Vector3, isDark: boolean): void {
+    (this.shared["background"]!.value as Vector3).copy(background);
+    for (const ground of this.grounds) {
+      (ground.uniforms["tint"]!.value as Vector3).copy(linear(isDark ? [58, 60, 66] : [214, 211, 205]));
+    }
+  }
+
+  private addSurface(i: number, body: Body, geometry: BufferGeometry): void {
+    const isGlass = body.look === "glass";
+    const isCut = body.look === "cutaway";
+    const colour = body.colour ?? (isGlass ? GLASS : SOLID);
+    const tint = { value: linear(colour) };
+    const material = (opacity: number, side: typeof FrontSide | typeof BackSide | typeof DoubleSide) =>
+      new RawShaderMaterial({
+        glslVersion: GLSL3,
+        vertexShader: bodyVertex,
+        fragmentShader: bodyFragment,
+        uniforms: { ...this.shared, tint, opacity: { value: opacity } },
+        side,
+        transparent: opacity < 1,
+        depthWrite: opacity === 1,
+      });
+    const group = this.groups[i]!;
+    // In the plane, bodies lie behind the grains.
+    const shift = new Group();
+    shift.position.z = this.depth;
+    group.add(shift);
+    if (isGlass) {
+      // The far wall before the grains, the near wall after them.
+      const far = new Mesh(geometry, material(0.1, BackSide));
+      const near = new Mesh(geometry, material(0.1, FrontSide));
+      far.renderOrder = -1;
+      near.renderOrder = 2;
+      shift.add(far, near);
+      return;
+    }
+    shift.add(new Mesh(geometry, material(1, isCut ? BackSide : DoubleSide)));
+    const shadow = new RawShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: bodyVertex,
+      fragmentShader: depthFragment,
+      side: BackSide,
+    });
+    if (!isCut) {
+      const caster = new Mesh(geometry, shadow);
+      caster.layers.set(SHADOW_LAYER);
+      shift.add(caster);
+    }
+  }
+
+  private ground(point: Vector, normal: Vector): Mesh {
+    const n = new Vector3(...normal).normalize();
+    const tangent = Math.abs(n.x) < 0.9 ? new Vector3(1, 0, 0) : new Vector3(0, 0, 1);
+    tangent.addScaledVector(n, -tangent.dot(n)).normalize();
+    const material = new RawShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: bodyVertex,
+      fragmentShader: groundFragment,
+      side: DoubleSide,
+      transparent: true,
+      depthWrite: false,
+      uniforms: {
+        ...this.shared,
+        centre: { value: this.centre },
+        reach: { value: this.reach },
+        cell: { value: gridCell(this.reach) },
+        tint: { value: linear([214, 211, 205]) },
+        tangent: { value: tangent },
+      },
+    });
+    this.grounds.push(material);
+    const mesh = new Mesh(new PlaneGeometry(2, 2), material);
+    mesh.scale.setScalar(this.reach * 1.2);
+    mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), n);
+    // The plane follows what is looked at: the nearest point of it to the centre.
+    const p = new Vector3(...point);
+    mesh.position.copy(this.centre).addScaledVector(n, p.sub(this.centre).dot(n));
+    mesh.renderOrder = -2;
+    return mesh;
+  }
+
+  get isDark(): boolean {
+    return this.light.uniforms["dark"]!.value > 0.5;
+  }
+}
+
+/** A grid with some ten to fifty cells across what is seen: 1, 2 or 5 times a power of ten [m]. */
+export function gridCell(reach: number): number {
+  const rough = reach / 60;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return ([1, 2, 5].find((m) => m * power >= rough) ?? 10) * power;
+}
+
+async function fetchSurface(body: number): Promise<BufferGeometry> {
+  const { header, buffer, offset } = await api.surface(body);
+  const geometry = new BufferGeometry();
+  const vertices = new Float32Array(buffer, offset, 3 * header.vertices);
+  geometry.setAttribute("position", new BufferAttribute(vertices, 3));
+  geometry.setIndex(new BufferAttribute(new Uint32Array(buffer, offset + vertices.byteLength, 3 * header.triangles), 1));
+  return toCreasedNormals(geometry, CREASE);
+}
+
+function linear(colour: Vector): Vector3 {
+  // As the shaders do it.
+  return new Vector3(...(colour.map((c) => (c / 255) ** 2) as Vector));
+}

@@ -1,0 +1,81 @@
+// The light that everything shares, and the map of the sun's shadows. The map is drawn when grains or bodies move, not
+// when the camera does.
+
+import {
+  DepthTexture,
+  LessEqualCompare,
+  LinearFilter,
+  Matrix4,
+  OrthographicCamera,
+  UnsignedIntType,
+  Vector3,
+  WebGLRenderTarget,
+  type IUniform,
+  type Scene,
+  type WebGLRenderer,
+} from "three";
+
+const SIZE = 1024;
+export const SHADOW_LAYER = 1;
+
+export class Light {
+  readonly uniforms: Record<string, IUniform> = {
+    sunDirection: { value: new Vector3(-0.62, 0.66, 0.42).normalize() },
+    dark: { value: 0 },
+    shadowMap: { value: null },
+    shadowMatrix: { value: new Matrix4() },
+    shadowBias: { value: 0.002 },
+    isQuick: { value: false },
+  };
+  readonly camera = new OrthographicCamera(-1, 1, 1, -1, 0, 4);
+  private readonly target: WebGLRenderTarget;
+  private isStale = true;
+
+  constructor() {
+    const depth = new DepthTexture(SIZE, SIZE, UnsignedIntType);
+    depth.compareFunction = LessEqualCompare;
+    depth.magFilter = LinearFilter;
+    depth.minFilter = LinearFilter;
+    this.target = new WebGLRenderTarget(SIZE, SIZE, { depthTexture: depth });
+    this.uniforms["shadowMap"]!.value = depth;
+    this.camera.layers.set(SHADOW_LAYER);
+  }
+
+  /** Pixels of the map per metre. */
+  get pixelsPerMetre(): number {
+    return SIZE / (this.camera.top - this.camera.bottom);
+  }
+
+  /** Looks at everything within `radius` of `centre`; grains of `grain` radius do not shade themselves. */
+  frame(centre: Vector3, radius: number, grain: number): void {
+    const sun = this.uniforms["sunDirection"]!.value as Vector3;
+    Object.assign(this.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: 0, far: 4 * radius });
+    this.camera.position.copy(centre).addScaledVector(sun, 2 * radius);
+    this.camera.lookAt(centre);
+    this.camera.updateProjectionMatrix();
+    this.camera.updateMatrixWorld();
+    const texture = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);
+    const view = new Matrix4().copy(this.camera.matrixWorld).invert();
+    (this.uniforms["shadowMatrix"]!.value as Matrix4).multiplyMatrices(texture, this.camera.projectionMatrix).multiply(view);
+    this.uniforms["shadowBias"]!.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
+    this.isStale = true;
+  }
+
+  /** Something that casts a shadow has changed. */
+  stale(): void {
+    this.isStale = true;
+  }
+
+  draw(renderer: WebGLRenderer, scene: Scene): void {
+    if (!this.isStale) return;
+    this.isStale = false;
+    const map = this.uniforms["shadowMap"]!.value as DepthTexture | null;
+    // A texture cannot be read while it is drawn to.
+    this.uniforms["shadowMap"]!.value = null;
+    renderer.setRenderTarget(this.target);
+    renderer.clear();
+    renderer.render(scene, this.camera);
+    renderer.setRenderTarget(null);
+    this.uniforms["shadowMap"]!.value = map;
+  }
+}

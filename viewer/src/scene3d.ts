@@ -1,0 +1,305 @@
+// The picture: renderer, cameras, and when to draw. Nothing is drawn unless something has changed.
+
+import {
+  Color,
+  OrthographicCamera,
+  PerspectiveCamera,
+  Raycaster,
+  Scene,
+  Vector2,
+  Vector3,
+  Vector4,
+  WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import type { Result, Vector } from "./api";
+import { Bodies } from "./bodies";
+import type { Loaded } from "./frames";
+import { GrainCloud, NO_CLIP } from "./grains";
+import { Light } from "./light";
+import type { Ray } from "./pick";
+import { Pace } from "./pace";
+import type { ClipState, ViewState } from "./state";
+
+const FIELD_OF_VIEW = 32;
+
+export type ViewName = "reset" | "front" | "side" | "top";
+
+export class Scene3d {
+  readonly canvas: HTMLCanvasElement;
+  readonly grains: GrainCloud;
+  readonly bodies: Bodies;
+  /** Called after the camera was moved by hand. */
+  onMoved: () => void = () => {};
+  /** Pictures drawn so far, and the time of the latest ones. */
+  readonly pace = new Pace();
+
+  private readonly renderer: WebGLRenderer;
+  private readonly scene = new Scene();
+  private readonly light = new Light();
+  private readonly camera: PerspectiveCamera | OrthographicCamera;
+  private readonly controls: OrbitControls;
+  private readonly centre: Vector3;
+  private readonly radius: number;
+  private readonly clipPlane = NO_CLIP.clone();
+  private isStale = true;
+  private settle = 0;
+
+  constructor(canvas: HTMLCanvasElement, private readonly result: Result) {
+    this.canvas = canvas;
+    const isSlow = drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !isSlow, powerPreference: "high-performance" });
+    if (isSlow) this.pace.expectSlow();
+    this.renderer.autoClear = false;
+    const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
+    this.centre = lower.clone().add(upper).multiplyScalar(0.5);
+    this.radius = Math.max(upper.distanceTo(lower) / 2, 2 * result.grain_radius, 1e-4);
+    this.camera = result.dimensions === 2 ? new OrthographicCamera() : new PerspectiveCamera(result.camera?.field_of_view ?? FIELD_OF_VIEW);
+    this.camera.layers.enable(0);
+    this.grains = new GrainCloud(this.renderer, this.light, result.palette);
+    this.bodies = new Bodies(result.bodies, this.light, this.centre, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
+    this.scene.add(this.grains.points, this.grains.shadow, this.bodies.group);
+    this.light.frame(this.centre, 1.7 * this.radius, result.grain_radius);
+    this.grains.aimShadow(this.light.pixelsPerMetre);
+    this.controls = this.makeControls();
+    this.look("reset");
+    this.watchContext();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
+    this.resize();
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Something has changed: draw soon. */
+  refresh(castsShadow = false): void {
+    this.isStale = true;
+    if (castsShadow) this.light.stale();
+  }
+
+  show(loaded: Loaded): void {
+    this.grains.show(loaded);
+    this.pace.grains = loaded.grains.header.grains;
+    this.bodies.pose(loaded.grains.header.bodies);
+    this.busy();
+    this.refresh(true);
+  }
+
+  /** The picture is about to change again and again: speed before sharpness, for a moment. */
+  private busy(): void {
+    this.settle = performance.now() + 250;
+  }
+
+  setTheme(isDark: boolean): void {
+    const background = new Color(isDark ? 0x17181c : 0xf2f0ec);
+    this.renderer.setClearColor(background);
+    this.light.uniforms["dark"]!.value = isDark ? 1 : 0;
+    this.bodies.setTheme(new Vector3(background.r, background.g, background.b), isDark);
+    this.refresh();
+  }
+
+  /** Cuts away one side of a plane; returns where it stands [m]. */
+  setClip(clip: ClipState | null): number {
+    if (!clip) {
+      this.clipPlane.copy(NO_CLIP);
+      this.grains.clip = this.clipPlane;
+      this.refresh(true);
+      return 0;
+    }
+    const axis = { x: 0, y: 1, z: 2 }[clip.axis] as 0 | 1 | 2;
+    const margin = this.result.grain_radius;
+    const [low, high] = [this.result.bounds[0][axis] - margin, this.result.bounds[1][axis] + margin];
+    const at = low + clip.at * (high - low);
+    const sign = clip.flip ? 1 : -1;
+    this.clipPlane.set(0, 0, 0, -sign * at);
+    this.clipPlane.setComponent(axis, sign);
+    this.grains.clip = this.clipPlane;
+    this.refresh(true);
+    return at;
+  }
+
+  /** n · x + w of the plane; null when nothing is cut away. */
+  get clip(): Vector4 | null {
+    return this.clipPlane.equals(NO_CLIP) ? null : this.clipPlane;
+  }
+
+  look(view: ViewName): void {
+    const given = view === "reset" && this.result.dimensions === 3 ? this.result.camera : null;
+    const directions: Record<ViewName, Vector> =
+      this.result.dimensions === 2
+        ? { reset: [0, 0, 1], front: [0, 0, 1], side: [0, 0, 1], top: [0, 0, 1] }
+        : { reset: [0.55, 0.42, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] };
+    const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+    const angle = ((this.result.camera?.field_of_view ?? FIELD_OF_VIEW) * Math.PI) / 360;
+    const distance = (this.radius / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(aspect, 0.2)) * 1.02;
+    const offset = new Vector3(...directions[view]).normalize().multiplyScalar(distance);
+    const target = given?.target ? new Vector3(...given.target) : this.centre;
+    this.controls.target.copy(target);
+    if (given?.position) this.camera.position.set(...given.position);
+    else this.camera.position.copy(target).add(offset);
+    this.camera.zoom = 1;
+    this.frameCamera();
+    this.controls.update();
+    this.refresh();
+  }
+
+  get cameraState(): NonNullable<ViewState["camera"]> {
+    return {
+      position: this.camera.position.toArray() as Vector,
+      target: this.controls.target.toArray() as Vector,
+      zoom: this.camera.zoom,
+    };
+  }
+
+  set cameraState(state: NonNullable<ViewState["camera"]>) {
+    this.camera.position.set(...state.position);
+    this.controls.target.set(...state.target);
+    this.camera.zoom = state.zoom;
+    this.frameCamera();
+    this.controls.update();
+    this.refresh();
+  }
+
+  /** Turns, shifts or nears the camera, for those who use the keyboard. */
+  nudge(kind: "turn" | "pan" | "zoom", x: number, y: number): void {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    if (kind === "zoom") {
+      if (this.result.dimensions === 2) this.camera.zoom *= 1 - y;
+      else offset.multiplyScalar(1 + y);
+    } else if (kind === "pan" || this.result.dimensions === 2) {
+      const size = 0.6 * this.radius / this.camera.zoom;
+      const right = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0);
+      const up = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1);
+      this.controls.target.addScaledVector(right, x * size).addScaledVector(up, y * size);
+    } else {
+      offset.applyAxisAngle(new Vector3(0, 1, 0), -x);
+      const right = new Vector3().crossVectors(new Vector3(0, 1, 0), offset).normalize();
+      const tilted = offset.clone().applyAxisAngle(right, -y);
+      const polar = tilted.angleTo(new Vector3(0, 1, 0));
+      if (polar > 0.02 && polar < Math.PI - 0.02) offset.copy(tilted);
+    }
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.frameCamera();
+    this.controls.update();
+    this.refresh();
+    this.onMoved();
+  }
+
+  /** The ray through a point of the canvas [CSS pixels], and the size of a pixel per metre of distance. */
+  ray(x: number, y: number): Ray & { slack: number } {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.camera);
+    const slack = this.camera instanceof PerspectiveCamera ? (3 * 2 * Math.tan((this.camera.fov * Math.PI) / 360)) / height : 0;
+    return { origin: caster.ray.origin.toArray() as Vector, direction: caster.ray.direction.toArray() as Vector, slack };
+  }
+
+  /** Where a point of the world is on the canvas [CSS pixels]. */
+  project(point: Vector): { x: number; y: number } {
+    this.camera.updateMatrixWorld();
+    const p = new Vector3(...point).project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+  }
+
+  /** Draws now, all of it. */
+  drawNow(): void {
+    this.use({ ratio: 1, every: 1 });
+    this.draw();
+  }
+
+  private makeControls(): OrbitControls {
+    const controls = new OrbitControls(this.camera, this.canvas);
+    controls.enableRotate = this.result.dimensions === 3;
+    controls.screenSpacePanning = true;
+    controls.zoomToCursor = true;
+    controls.maxPolarAngle = Math.PI * 0.98;
+    if (this.result.dimensions === 2) Object.assign(controls.mouseButtons, { LEFT: 2 });
+    if (this.result.dimensions === 2) Object.assign(controls.touches, { ONE: 1 });
+    const still = matchMedia("(prefers-reduced-motion: reduce)");
+    const calm = () => (controls.enableDamping = !still.matches);
+    still.addEventListener("change", calm);
+    calm();
+    controls.dampingFactor = 0.12;
+    controls.addEventListener("change", () => {
+      this.busy();
+      this.frameCamera();
+      this.refresh();
+      this.onMoved();
+    });
+    return controls;
+  }
+
+  /** Near and far planes that hold everything. */
+  private frameCamera(): void {
+    const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+    const distance = this.camera.position.distanceTo(this.centre);
+    if (this.camera instanceof PerspectiveCamera) {
+      this.camera.aspect = aspect;
+      this.camera.near = Math.max(distance / 2000, distance - 6 * this.radius > 0 ? (distance - 6 * this.radius) * 0.3 : 0);
+      this.camera.far = distance + 20 * this.radius;
+    } else {
+      const half = 1.08 * this.radius * Math.max(0.8, 1 / Math.max(aspect, 0.2));
+      Object.assign(this.camera, { left: -half * aspect, right: half * aspect, top: half, bottom: -half });
+      this.camera.near = 0;
+      this.camera.far = distance + 10 * this.radius;
+    }
+    this.camera.updateProjectionMatrix();
+  }
+
+  private resize(): void {
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(Math.max(1, this.canvas.parentElement!.clientWidth), Math.max(1, this.canvas.parentElement!.clientHeight), false);
+    this.frameCamera();
+    this.refresh();
+  }
+
+  private use(level: { ratio: number; every: number }): void {
+    const wanted = Math.min(devicePixelRatio, 2) * level.ratio;
+    if (Math.abs(this.renderer.getPixelRatio() - wanted) > 1e-6) this.renderer.setPixelRatio(wanted);
+    this.grains.thin(level.every);
+    this.light.uniforms["isQuick"]!.value = level.ratio < 1;
+  }
+
+  private tick(now: number): void {
+    requestAnimationFrame((later) => this.tick(later));
+    this.controls.update();
+    if (this.isStale) {
+      this.use(this.pace.step(now, now < this.settle));
+      this.draw();
+      this.isStale = false;
+    } else if (this.settle > 0 && now >= this.settle) {
+      // At rest again: once more, as sharp as can be.
+      this.settle = 0;
+      const { ratio, every } = this.pace.now;
+      if (every > 1) this.light.stale();
+      if (ratio < 1 || every > 1) this.drawNow();
+    }
+  }
+
+  private draw(): void {
+    this.grains.aim(this.camera, this.renderer.domElement.height);
+    const direction = new Vector3();
+    this.camera.getWorldDirection(direction);
+    (this.bodies.shared["viewDirection"]!.value as Vector3).copy(direction);
+    this.bodies.shared["orthographic"]!.value = this.camera instanceof OrthographicCamera;
+    this.light.draw(this.renderer, this.scene);
+    this.renderer.clear();
+    this.renderer.render(this.scene, this.camera);
+    this.pace.drawn += 1;
+  }
+
+  private watchContext(): void {
+    this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.grains.restore();
+      this.refresh(true);
+    });
+  }
+}
+
+/** Whether there is no graphics card: then some niceties cost too much. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const extension = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && extension ? String(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}

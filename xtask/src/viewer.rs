@@ -1,0 +1,59 @@
+//! The viewer's own tests: types and logic of the page, and the whole of it in a real browser.
+
+use super::{cargo, repository, run};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Programs that are a Chromium.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Installs the page's packages, and Debian's Chromium where there is no browser.
+pub fn tools() -> Result<(), String> {
+    let packages = folder().join("node_modules/.package-lock.json");
+    let changed = |path: PathBuf| path.metadata().and_then(|m| m.modified()).ok();
+    if changed(packages) < changed(folder().join("package-lock.json")) {
+        run(npm().args(["ci", "--no-audit", "--no-fund"]))?;
+    }
+    if BROWSERS.iter().any(|browser| is_there(browser)) {
+        return Ok(());
+    }
+    let install = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        run(command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    install(&["update"])?;
+    install(&["install", "--yes", "--no-install-recommends", "chromium"])
+}
+
+/// Types, and the tests of what needs no browser.
+pub fn test() -> Result<(), String> {
+    run(npm().args(["run", "check"]))?;
+    run(npm().args(["test"]))
+}
+
+/// The real program, its results, and a browser.
+pub fn test_in_browser() -> Result<(), String> {
+    cargo(&["build", "--release", "--package", "barchan"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| repository().join("target"));
+    let program = repository().join(target).join("release/barchan");
+    run(npm().args(["run", "e2e"]).env("BARCHAN", program))
+}
+
+/// npm, about to work on the viewer from the repository's folder.
+fn npm() -> Command {
+    let mut command = Command::new("npm");
+    command.arg("--prefix").arg(folder());
+    command
+}
+
+fn folder() -> PathBuf {
+    repository().join("viewer")
+}
+
+fn is_there(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
+}
