@@ -121,8 +121,12 @@ impl Stage {
             let Some(hit) = hit else {
                 return light + carried * self.sky.radiance(ray.direction);
             };
-            if hit.faded > 0.0 && sampler.one() < hit.faded {
-                return light + carried * self.sky.radiance(ray.direction.with_y(0.0));
+            if hit.faded > 0.0 {
+                light += hit.faded * carried * self.sky.radiance(ray.direction.with_y(0.0));
+                carried *= 1.0 - hit.faded;
+                if hit.faded > 0.995 {
+                    return light;
+                }
             }
             carried *= hit.albedo;
             let origin = ray.at(hit.t) + self.epsilon * hit.normal;
