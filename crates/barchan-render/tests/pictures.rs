@@ -245,7 +245,6 @@ fn check(case: &Case) {
     let stored = Picture::read_png(&path).unwrap();
     let noise = difference(&drawn, &draw(case, None, 1)).unwrap();
     let apart = difference(&stored, &drawn).unwrap();
-    println!("{}: {apart:?}, noise {noise:?}", case.name);
     assert!(
         alike(apart, noise),
         "{} looks different: {apart:?}, where noise is {noise:?}; look at it, and store it with BARCHAN_BLESS=1 if it is right",
@@ -253,7 +252,6 @@ fn check(case: &Case) {
     );
     for control in &case.controls {
         let changed = difference(&stored, &draw(case, Some(control), 0)).unwrap();
-        println!("  {changed:?} {control}");
         assert!(
             !alike(changed, noise),
             "{}: {control} is not noticed: {changed:?}",
