@@ -7,44 +7,12 @@ pub use map::ColourMap;
 pub(crate) use map::{oklab, srgb};
 pub use scale::{Category, NO_VALUE, Range, Scale, ticks};
 
-use crate::picture::LINEAR;
-use barchan_frame::{Column, ColumnData, Frame};
+use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;
-
-/// Grains of sand and the part of each colour, after [Klar16] §9.
-pub const SAND: [([u8; 3], f32); 3] = [
-    ([225, 169, 95], 0.85),
-    ([107, 84, 30], 0.10),
-    ([255, 255, 255], 0.05),
-];
 
 /// Chance of a grain by its identity, in [0, 1): the same for life.
 pub fn chance(id: u64) -> f32 {
     (hash(id) >> 8) as f32 / 16_777_216.0
-}
-
-/// Index into [`SAND`] of a grain: chance by its identity, so that it stays for life.
-pub fn sand_index(id: u64) -> usize {
-    mix_index(id, &SAND.map(|(_, part)| part))
-}
-
-/// Which of several kinds a grain is, by their parts of the whole: chance by its identity, so that it stays
-/// for life. Parts need not sum to 1; 0 when there are none.
-pub fn mix_index(id: u64, parts: &[f32]) -> usize {
-    let total: f32 = parts.iter().filter(|p| **p > 0.0).sum();
-    let chance = hash(id) as f32 / 4_294_967_296.0 * total;
-    let mut sum = 0.0;
-    let mut last = 0;
-    for (i, &part) in parts.iter().enumerate() {
-        if part > 0.0 {
-            sum += part;
-            last = i;
-            if chance < sum {
-                return i;
-            }
-        }
-    }
-    last
 }
 
 /// 32 well-mixed bits of a number (multiplications and shifts, as in splitmix64).
@@ -57,7 +25,7 @@ fn hash(id: u64) -> u32 {
 
 /// sRGB to linear light.
 pub fn to_linear(colour: [u8; 3]) -> glam::Vec3 {
-    glam::Vec3::from_array(colour.map(|c| LINEAR[usize::from(c)]))
+    glam::Vec3::from_array(colour.map(|c| crate::picture::LINEAR[usize::from(c)]))
 }
 
 /// What the colour of a grain shows.
@@ -75,6 +43,25 @@ pub enum Colouring {
         /// Colours of a continuous quantity.
         map: ColourMap,
     },
+}
+
+impl Colouring {
+    /// The scale of the column with that unit, `found` being where its values lie in all frames; none for
+    /// grains in their own colours.
+    pub fn scale(&self, unit: &str, found: Range, manifest: &Manifest) -> Option<Scale> {
+        let Self::Column { name, range, map } = self else {
+            return None;
+        };
+        let range = match range {
+            Some([low, high]) => Range {
+                low: *low,
+                high: *high,
+            },
+            None if *map == ColourMap::Balance => found.presentable().symmetric(),
+            None => found.presentable(),
+        };
+        Some(Scale::for_column(name, unit, range, *map, manifest))
+    }
 }
 
 /// A quantity that cannot be shown.
@@ -197,6 +184,7 @@ fn lengths(column: &Column) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use barchan_scene::materials::SAND_COLOURS;
 
     fn frame() -> Frame {
         Frame {
@@ -230,6 +218,28 @@ mod tests {
     }
 
     #[test]
+    fn a_chosen_range_is_kept_and_a_found_one_made_round() {
+        let of = |range, map, low, high| {
+            let colouring = Colouring::Column {
+                name: "pressure".into(),
+                range,
+                map,
+            };
+            match colouring.scale("Pa", Range { low, high }, &Manifest::default()) {
+                Some(Scale::Continuous { range, .. }) => [range.low, range.high],
+                _ => panic!("pressure is a number"),
+            }
+        };
+        let viridis = ColourMap::Viridis;
+        assert_eq!(of(Some([0.1, 5.0]), viridis, 0.0, 1.0), [0.1, 5.0]);
+        assert_eq!(of(None, viridis, 0.1, 5.0), [0.0, 5.0]);
+        assert_eq!(of(Some([3.0, 1.0]), viridis, 0.0, 9.0), [0.0, 1.0]);
+        assert_eq!(of(None, ColourMap::Balance, -1.0, 5.0), [-5.0, 5.0]);
+        let own = Colouring::Own.scale("1", Range::EMPTY, &Manifest::default());
+        assert_eq!(own, None);
+    }
+
+    #[test]
     fn a_wrong_name_is_answered_with_the_right_ones() {
         let text = |name| Quantity::read(name, &frame()).unwrap_err().to_string();
         let unknown = text("presure");
@@ -243,16 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn the_mix_of_a_material_has_its_parts_and_stays_for_life() {
-        let mut count = [0usize; 3];
-        (0..200_000u64).for_each(|id| count[sand_index(id)] += 1);
-        for (n, (_, part)) in count.iter().zip(SAND) {
-            assert!((*n as f32 / 200_000.0 - part).abs() < 0.005);
+    fn grains_have_the_colours_of_the_mix_in_their_parts() {
+        let mix = barchan_scene::ColourMix::new(SAND_COLOURS).unwrap();
+        let mut count = [0.0; 3];
+        (0..200_000).for_each(|id| count[mix.index(chance(id))] += 1.0);
+        for (n, (_, part)) in count.iter().zip(SAND_COLOURS) {
+            let spread = f64::from(part * (1.0 - part) / 200_000.0).sqrt();
+            assert!(
+                (n / 200_000.0 - f64::from(*part)).abs() < 4.0 * spread,
+                "{count:?}"
+            );
         }
-        assert_eq!(mix_index(5, &[]), 0);
-        assert_eq!(mix_index(5, &[0.0, 3.0, 0.0]), 1);
-        assert_eq!(mix_index(5, &[0.0, f32::NAN]), 0);
-        // Scaling all parts changes nothing.
-        assert!((0..1000).all(|id| mix_index(id, &[1.0, 2.0]) == mix_index(id, &[2.0, 4.0])));
     }
 }

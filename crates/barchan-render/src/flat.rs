@@ -105,25 +105,20 @@ impl View {
         } else {
             [0; 4]
         };
-        let room = [width - left - right, height - top - bottom];
+        // A legend stands beside the plot unless that would take too much of the picture.
+        let legend = options.legend.as_ref();
+        let beside = legend.map_or(0, |s| legend::size(s, style)[0] + line / 2);
+        let beside = if 3 * beside > width { 0 } else { beside };
+        let room = [width - left - right - beside, height - top - bottom];
         if room[0] < 2 || room[1] < 2 {
             return None;
         }
         let scale = (room[0] as f32 / wide).min(room[1] as f32 / tall);
         let across = ((wide * scale).round() as i64).clamp(1, room[0]);
         let down = ((tall * scale).round() as i64).clamp(1, room[1]);
-        // A legend stands beside a narrow plot, not on it.
-        let legend = options.legend.as_ref();
-        let beside = legend.map_or(0, |s| legend::size(s, style)[0] + line / 2);
-        let free = room[0] - across;
-        let shift = if beside > 0 && free >= beside {
-            (free - beside) / 2
-        } else {
-            free / 2
-        };
         Some(Self {
             plot: Area {
-                x: left + shift,
+                x: left + (room[0] - across) / 2,
                 y: top + (room[1] - down) / 2,
                 width: across,
                 height: down,
@@ -178,7 +173,7 @@ impl View {
             let ([x, y], r) = self.disc(grains, i);
             let (top, bottom) = (y - r - 1.0, y + r + 1.0);
             let seen = x + r > -1.0 && x - r < self.plot.width as f32 + 1.0 && r.is_finite();
-            if !seen || !(bottom >= 0.0 && top <= self.plot.height as f32) {
+            if !(seen && bottom >= 0.0 && top <= self.plot.height as f32) {
                 continue;
             }
             let first = top.max(0.0) as usize / BAND;
@@ -192,6 +187,9 @@ impl View {
 
     fn draw_grain(&self, rows: &mut Rows<'_>, grains: &FlatGrains<'_>, i: usize) {
         let ([cx, cy], r) = self.disc(grains, i);
+        // White grains on white paper need an edge; small ones have no room for it.
+        let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
+        let rim = grains.colour[i].map(|c| (f32::from(c) * 0.6) as u8);
         let reach = r + 1.0;
         let from = (cy - reach).max(rows.first as f32) as usize;
         let to = ((cy + reach).max(0.0).ceil() as usize).min(rows.end());
@@ -200,9 +198,12 @@ impl View {
         for y in from..to {
             for x in left..right {
                 let (dx, dy) = (x as f32 + 0.5 - cx, y as f32 + 0.5 - cy);
-                let cover = coverage((dx * dx + dy * dy).sqrt() - r);
+                let distance = (dx * dx + dy * dy).sqrt() - r;
+                let cover = coverage(distance);
                 if cover > 0.0 {
-                    mix_into(rows.pixel(x, y), grains.colour[i], cover);
+                    let pixel = rows.pixel(x, y);
+                    mix_into(pixel, rim, cover);
+                    mix_into(pixel, grains.colour[i], coverage(distance + edge));
                 }
             }
         }

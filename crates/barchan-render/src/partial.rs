@@ -37,10 +37,11 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if !self.whole && self.path.exists() {
-            if let Err(error) = std::fs::remove_file(&self.path) {
-                tracing::warn!(path = %self.path.display(), %error, "an unfinished file remains");
-            }
+        if !self.whole
+            && self.path.exists()
+            && let Err(error) = std::fs::remove_file(&self.path)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "an unfinished file remains");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a result to its pictures.
 
 use crate::camera::{Camera, framed};
-use crate::colour::{ColourError, Colouring, Quantity, Range, SAND, Scale, chance};
+use crate::colour::{ColourError, Colouring, Quantity, Range, Scale, chance};
 use crate::flat::{self, FlatGrains, FlatOptions};
 use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
@@ -11,6 +11,7 @@ use crate::props;
 use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
+use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::{ColourMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
 use std::path::PathBuf;
@@ -216,7 +217,7 @@ impl Renderer {
 
     /// Each grain by chance from the colours of its material, the same for life.
     fn own_colours(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
-        let sand = ColourMix::new(&SAND);
+        let sand = ColourMix::new(SAND_COLOURS);
         let mixes: Vec<Option<&ColourMix>> = match &self.scene {
             Some(scene) => scene.materials.iter().map(|m| Some(&m.colour)).collect(),
             None => Vec::new(),
@@ -295,7 +296,7 @@ fn scale_of(
     frames: &[u32],
     colouring: &Colouring,
 ) -> Result<Option<Scale>, RenderError> {
-    let Colouring::Column { name, range, map } = colouring else {
+    let Colouring::Column { name, range, .. } = colouring else {
         return Ok(None);
     };
     // With a range given, one frame tells the unit, and whether there is such a quantity.
@@ -311,11 +312,7 @@ fn scale_of(
         span = span.merge(quantity.range());
         unit = quantity.unit;
     }
-    let mut scale = Scale::for_column(name, &unit, span, *map, directory.manifest());
-    if let (Scale::Continuous { range: shown, .. }, Some([low, high])) = (&mut scale, *range) {
-        *shown = Range { low, high };
-    }
-    Ok(Some(scale))
+    Ok(colouring.scale(&unit, span, directory.manifest()))
 }
 
 /// A quantity of a frame, of which only the column that it needs is read.

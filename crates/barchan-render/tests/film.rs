@@ -139,7 +139,7 @@ fn decode(file: &[u8]) -> Vec<Picture> {
         stream.clear();
     }
     let rest = decoder.flush_remaining().unwrap();
-    out.extend(rest.iter().map(|yuv| rgb(yuv)));
+    out.extend(rest.iter().map(rgb));
     out
 }
 
@@ -333,6 +333,22 @@ fn a_gif_loops_for_ever_and_shows_the_pictures() {
         );
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn plain_areas_of_a_gif_stay_plain() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plain.gif");
+    let mut picture = picture(320, 180, 0);
+    for y in 0..60 {
+        (0..320).for_each(|x| picture.set_pixel(x, y, [196, 198, 202]));
+    }
+    let mut film = Film::create(&path, 320, 180, &options(12.0)).unwrap();
+    film.add(&picture).unwrap();
+    film.finish().unwrap();
+    let shown = decode_gif(&path).0.remove(0);
+    let first = shown.pixel(0, 0);
+    assert!((0..60).all(|y| (0..320).all(|x| shown.pixel(x, y) == first)));
 }
 
 #[test]

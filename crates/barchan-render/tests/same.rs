@@ -3,11 +3,12 @@
 
 mod common;
 
-use barchan_render::colour::{SAND, chance, sand_index};
+use barchan_render::colour::chance;
 use barchan_render::difference::difference;
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Material, Quality, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderOptions, Renderer};
+use barchan_scene::materials::SAND_COLOURS as SAND;
 use barchan_scene::{ColourMix, Geometry};
 use common::*;
 use glam::{Vec3, vec3};
@@ -50,6 +51,11 @@ fn draw(stage: &Stage) -> Picture {
     shot(stage, &eye, [96, 64], Quality::PRODUCTION)
 }
 
+/// Index into the mix of sand of a grain.
+fn sand_index(id: u64) -> usize {
+    ColourMix::new(SAND).unwrap().index(chance(id))
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let on = |threads: usize| {
@@ -79,7 +85,7 @@ fn the_order_of_the_grains_does_not_matter() {
 #[test]
 fn colours_are_mixed_by_their_parts() {
     let count = 100_000;
-    let mix = ColourMix::new(&SAND).unwrap();
+    let mix = ColourMix::new(SAND).unwrap();
     // Numbers in a row, in large steps, and far away.
     let ids: [fn(u64) -> u64; 3] = [|i| i, |i| 4096 * i, |i| u64::MAX - 3 * i];
     for id in ids {
@@ -121,7 +127,10 @@ fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
     let eye = view(vec3(0.6, 0.6, 6.0), vec3(0.6, 0.6, 0.0), 14.0);
     let picture = renderer.draw(index).unwrap();
     let hue = |pixel: Vec3| pixel / pixel.element_sum();
-    let kinds = SAND.map(|(c, _)| hue(barchan_render::colour::to_linear(c)));
+    let kinds: Vec<_> = SAND
+        .iter()
+        .map(|(c, _)| hue(barchan_render::colour::to_linear(*c)))
+        .collect();
     let size = renderer.options().size;
     (0..ROW * ROW)
         .map(|id| {

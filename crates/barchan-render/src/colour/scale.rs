@@ -47,29 +47,52 @@ impl Range {
         }
     }
 
-    /// A range that can be drawn: not empty, from 0 where the low end is near it.
+    /// A found range made good to look at: from 0 where one end is near it.
     pub fn presentable(self) -> Self {
-        let Self { mut low, mut high } = self;
-        if !(low.is_finite() && high.is_finite() && low <= high) {
+        let Self { low, high } = self.drawable();
+        Self {
+            low: if low > 0.0 && low < 0.25 * high {
+                0.0
+            } else {
+                low
+            },
+            high: if high < 0.0 && high > 0.25 * low {
+                0.0
+            } else {
+                high
+            },
+        }
+    }
+
+    /// The same range where it has an extent, else one around it.
+    fn drawable(self) -> Self {
+        let Self { low, high } = self;
+        if !(low.is_finite() && high.is_finite() && low <= high) || (low == 0.0 && high == 0.0) {
             return Self {
                 low: 0.0,
                 high: 1.0,
             };
         }
-        if low > 0.0 && low < 0.25 * high {
-            low = 0.0;
-        }
-        if high < 0.0 && high > 0.25 * low {
-            high = 0.0;
-        }
-        if high - low <= 1e-6 * low.abs().max(high.abs()) {
-            let half = if low == 0.0 { 0.5 } else { 0.1 * low.abs() };
+        let size = low.abs().max(high.abs());
+        if high - low <= 1e-6 * size {
             return Self {
-                low: if low == 0.0 { 0.0 } else { low - half },
-                high: high + if low == 0.0 { 2.0 * half } else { half },
+                low: low - 0.1 * size,
+                high: high + 0.1 * size,
             };
         }
-        Self { low, high }
+        self
+    }
+
+    /// As far to both sides of 0 when 0 lies inside: what a map with a middle needs.
+    pub fn symmetric(self) -> Self {
+        if self.low >= 0.0 || self.high <= 0.0 {
+            return self;
+        }
+        let far = self.high.max(-self.low);
+        Self {
+            low: -far,
+            high: far,
+        }
     }
 }
 
@@ -137,7 +160,7 @@ impl Scale {
             },
             _ => Self::Continuous {
                 label: label(name, unit),
-                range: range.presentable(),
+                range: range.drawable(),
                 map,
             },
         }

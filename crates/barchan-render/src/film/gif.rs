@@ -257,7 +257,7 @@ impl Shown {
                 continue;
             }
             let (x, y) = (i % width, i / width);
-            let index = self.palette.index(dithered(colour, x, y));
+            let index = self.index(colour, x, y);
             self.drawn[i] = colour;
             if index != self.indices[i] {
                 self.indices[i] = index;
@@ -286,6 +286,15 @@ impl Shown {
             buffer: Cow::Owned(rows.copied().collect()),
             ..Frame::default()
         }
+    }
+
+    /// Index for a pixel: of the colour itself where the palette has it, so that plain areas stay plain.
+    fn index(&mut self, colour: [u8; 3], x: usize, y: usize) -> u8 {
+        let plain = self.palette.index(colour);
+        if near(self.palette.colours[plain as usize], colour, 3) {
+            return plain;
+        }
+        self.palette.index(dithered(colour, x, y))
     }
 }
 

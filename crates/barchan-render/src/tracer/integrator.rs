@@ -20,6 +20,9 @@ const GLASS_SURFACES: usize = 8;
 /// Part of the sky's light that comes by way of what hides the sky, where light is no longer followed.
 const DEEP: f32 = 0.3;
 
+/// Part of a plane that has faded when nothing of it is seen any more.
+const NEARLY_ALL: f32 = 0.995;
+
 /// How much work a picture may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quality {
@@ -122,9 +125,9 @@ impl Stage {
                 return light + carried * self.sky.radiance(ray.direction);
             };
             if hit.faded > 0.0 {
-                light += hit.faded * carried * self.sky.radiance(ray.direction.with_y(0.0));
+                light += hit.faded * carried * self.sky.horizon();
                 carried *= 1.0 - hit.faded;
-                if hit.faded > 0.995 {
+                if hit.faded > NEARLY_ALL {
                     return light;
                 }
             }

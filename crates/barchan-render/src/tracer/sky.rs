@@ -8,7 +8,7 @@ const SUN_RADIUS: f32 = 0.035;
 const SUN: Vec3 = Vec3::new(1.18, 1.08, 0.94);
 /// Brightness of the sun in a mirror.
 const GLINT: f32 = 12.0;
-const ZENITH: Vec3 = Vec3::new(0.40, 0.49, 0.62);
+const ZENITH: Vec3 = Vec3::new(0.32, 0.42, 0.56);
 const HORIZON: Vec3 = Vec3::new(0.84, 0.87, 0.90);
 /// Seen from above where there is no ground.
 const BELOW: Vec3 = Vec3::new(0.42, 0.41, 0.40);
@@ -34,7 +34,7 @@ impl Sky {
     pub fn radiance(&self, direction: Vec3) -> Vec3 {
         let up = direction.y;
         if up >= 0.0 {
-            HORIZON.lerp(ZENITH, up.sqrt())
+            HORIZON.lerp(ZENITH, up)
         } else {
             HORIZON.lerp(BELOW, (-6.0 * up).min(1.0))
         }
@@ -60,10 +60,15 @@ impl Sky {
         SUN
     }
 
+    /// What far ground fades into.
+    pub fn horizon(&self) -> Vec3 {
+        HORIZON
+    }
+
     /// Mean over the sky, for light that is not followed further.
     pub fn ambient(&self) -> Vec3 {
-        // ∫ of the radiance over the upper half, weighted by the cosine: ⟨√cos⟩ = 4/5.
-        HORIZON.lerp(ZENITH, 0.8)
+        // ∫ of the radiance over the upper half, weighted by the cosine: ⟨cos⟩ = 2/3.
+        HORIZON.lerp(ZENITH, 2.0 / 3.0)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Commands, one file each; errors become exit codes and reports here and nowhere else.
 
+mod bench;
 mod check;
 mod info;
 mod inputs;
@@ -47,6 +48,7 @@ enum Command {
     Info(info::Info),
     Measure(measure::Measure),
     Render(Box<render::Render>),
+    Bench(bench::Bench),
 }
 
 impl Command {
@@ -59,6 +61,7 @@ impl Command {
             Self::Info(command) => command.run(),
             Self::Measure(command) => command.run(),
             Self::Render(command) => command.run(),
+            Self::Bench(command) => command.run(),
         }
     }
 
@@ -71,6 +74,7 @@ impl Command {
             Self::Info(command) => command.json,
             Self::Measure(command) => command.json,
             Self::Render(command) => command.json,
+            Self::Bench(command) => command.wants_json(),
         }
     }
 }

@@ -166,8 +166,12 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
         n => format!(", {n} of them from before"),
     };
     output::say(format_args!(
-        "{} pictures of {width}×{height} in {}{kept}",
-        report.pictures, report.directory
+        "{} of {width}×{height} in {}{kept}",
+        match report.pictures {
+            1 => "1 picture".to_owned(),
+            n => format!("{n} pictures"),
+        },
+        report.directory
     ))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<9} {text}"));
     if report.drawn > 0 {
