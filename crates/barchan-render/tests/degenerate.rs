@@ -4,6 +4,7 @@
 mod common;
 
 use barchan_frame::{Manifest, ResultDirectory};
+use barchan_render::colour::{ColourMap, Colouring};
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Body, Material, Quality, Shape, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderError, RenderOptions, Renderer};
@@ -398,6 +399,42 @@ fn positions_that_are_not_numbers_are_left_out() {
     let (_root, directory) = result(SCENE);
     directory.write_frame(&frame(0, &[Vec3::NAN; 3])).unwrap();
     drawn(&directory).unwrap();
+}
+
+#[test]
+fn options_may_be_odd() {
+    let (_root, directory) = result(SCENE);
+    let frame = with_vector(frame(0, &some()), "velocity", &[Vec3::X; 30]);
+    directory.write_frame(&frame).unwrap();
+    let draw = |options: RenderOptions| {
+        let again = ResultDirectory::open(directory.path()).unwrap();
+        Renderer::open(again, options).unwrap().draw(0).unwrap()
+    };
+    for colouring in [
+        Colouring::Own,
+        Colouring::Column {
+            name: "speed".into(),
+            range: None,
+            map: ColourMap::default(),
+        },
+    ] {
+        for size in [[0, 0], [0, 7], [1, 1], [3, 200], [200, 3]] {
+            let picture = draw(RenderOptions {
+                size,
+                label: true,
+                colouring: colouring.clone(),
+                ..options()
+            });
+            assert_eq!([picture.width, picture.height], size);
+        }
+    }
+    for odd in ODD {
+        draw(RenderOptions {
+            grain_size: odd,
+            shutter: odd,
+            ..options()
+        });
+    }
 }
 
 /// The longest file below a folder.

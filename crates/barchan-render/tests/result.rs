@@ -381,7 +381,6 @@ fn far_from_the_origin_it_looks_the_same() {
     let here = picture(Vec3::ZERO);
     for far in [100.0, 1000.0] {
         let apart = difference(&here, &picture(far * vec3(1.01, -1.0, 0.97))).unwrap();
-        println!("{far}: {apart:?}");
         assert!(apart.mean < 0.4 && apart.p99 < 2.0, "{far}: {apart:?}");
     }
 }

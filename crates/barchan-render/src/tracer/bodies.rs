@@ -28,6 +28,8 @@ pub struct Shape {
     triangles: Vec<Triangle>,
     bvh: CwBvh,
     bounds: Bounds,
+    /// Half the diagonal of `bounds`.
+    radius: f32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +67,7 @@ impl Shape {
                 triangles,
                 bvh: CwBvh::default(),
                 bounds,
+                radius: 0.0,
             };
         }
         let params = BvhBuildParams {
@@ -80,6 +83,7 @@ impl Shape {
             triangles,
             bvh,
             bounds,
+            radius: 0.5 * bounds.size().length(),
         }
     }
 
@@ -89,12 +93,29 @@ impl Shape {
     }
 
     fn closest(&self, ray: &Ray, limit: f32) -> Option<f32> {
+        if !self.is_near(ray) {
+            return None;
+        }
         let mut hit = RayHit::none();
         hit.t = limit;
         let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
-        let found = !self.triangles.is_empty()
-            && self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
+        let found = self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
         found.then_some(hit.t)
+    }
+
+    fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+        let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
+        self.is_near(ray) && !self.bvh.ray_traverse_miss(ray.traversal(limit), meets)
+    }
+
+    /// Whether the ray comes near the surface at all: most rays do not, and the hierarchy takes longer to say so.
+    fn is_near(&self, ray: &Ray) -> bool {
+        let to_centre = self.bounds.centre() - ray.origin;
+        let along = to_centre.dot(ray.direction).max(0.0);
+        let beside = to_centre - along * ray.direction;
+        // A little more, for rounding.
+        let reach = 1.01 * self.radius + 1e-6 * along;
+        !self.triangles.is_empty() && beside.length_squared() <= reach * reach
     }
 }
 
@@ -158,7 +179,10 @@ impl Body {
     /// Whether it stands in the way before `limit`.
     pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
         let local = in_body(ray, &self.pose(ray.time));
-        self.meets(ray, &local, limit).is_some()
+        match self.cut {
+            None => self.shape.blocks(&local, limit),
+            Some(_) => self.meets(ray, &local, limit).is_some(),
+        }
     }
 
     /// Distance to the first point before `limit`, of the surface or of the cut. `local` is the ray in the body's frame.
