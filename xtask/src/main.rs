@@ -1,6 +1,7 @@
-//! Development commands: `cargo xtask test`.
+//! Development commands: `cargo xtask test | gallery`.
 
 mod documentation;
+mod gallery;
 mod viewer;
 
 use clap::{Parser, Subcommand};
@@ -19,11 +20,20 @@ struct Arguments {
 enum Task {
     /// Everything a change must pass: format, lints, tests, documentation
     Test,
+    /// Simulate the gallery and draw the pictures of the README
+    Gallery,
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Task::Test => test(),
+        Task::Gallery => match gallery::gallery(repository()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(reason) => {
+                println!("FAILED: {reason}");
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 

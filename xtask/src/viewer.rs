@@ -12,7 +12,7 @@ pub fn tools() -> Result<(), String> {
     let packages = folder().join("node_modules/.package-lock.json");
     let changed = |path: PathBuf| path.metadata().and_then(|m| m.modified()).ok();
     if changed(packages) < changed(folder().join("package-lock.json")) {
-        run(npm().args(["ci", "--no-audit", "--no-fund"]))?;
+        run(npm().args(["install", "--no-save", "--prefer-offline"]))?;
     }
     if BROWSERS.iter().any(|browser| is_there(browser)) {
         return Ok(());

@@ -22,7 +22,8 @@ impl Camera {
     /// A camera for pictures of `size` pixels.
     pub fn new(view: &View, size: [u32; 2]) -> Self {
         let [width, height] = size.map(|n| n.max(1) as f32);
-        let (forward, right, up) = axes(view);
+        let forward = (view.target - view.position).normalize_or(Vec3::NEG_Z);
+        let (right, up) = axes(forward);
         let half = (0.5 * view.fov.to_radians()).tan();
         let pixel = 2.0 * half / height;
         let (right, down) = (pixel * right, -pixel * up);
@@ -44,41 +45,62 @@ impl Camera {
     }
 }
 
-/// Forward, right and up of a view. Looking straight up or down, up is −z or +z.
-fn axes(view: &View) -> (Vec3, Vec3, Vec3) {
-    let forward = (view.target - view.position).normalize_or(Vec3::NEG_Z);
+/// Right and up for a camera that looks `forward`. Looking straight up or down, up is +z or −z.
+fn axes(forward: Vec3) -> (Vec3, Vec3) {
     let right = forward.cross(Vec3::Y);
     let right = if right.length() > 1e-4 {
         right.normalize()
     } else {
         Vec3::X
     };
-    (forward, right, right.cross(forward))
+    (right, right.cross(forward))
 }
 
 /// A view of a box from a direction (unit vector towards the camera) that fills a picture of that aspect.
 pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
-    let mut view = View {
-        position: bounds.centre() + from,
-        target: bounds.centre(),
-        fov,
-    };
-    let (forward, right, up) = axes(&view);
+    let (centre, forward) = (bounds.centre(), -from);
+    let (right, up) = axes(forward);
     let vertical = FILLED * (0.5 * fov.to_radians()).tan();
     let horizontal = vertical * aspect;
-    // The eye as far back as the narrowest of the four sides of the view needs, in the middle of both pairs.
+    // The eye as far back as the narrowest of the four sides of the view needs.
     let reach = |side: Vec3, slope: f32| {
         corners(bounds)
-            .map(|c| (c - view.target).dot(side) / slope - (c - view.target).dot(forward))
+            .map(|c| (c - centre).dot(side) / slope - (c - centre).dot(forward))
             .fold(f32::NEG_INFINITY, f32::max)
     };
-    let (r, l) = (reach(right, horizontal), reach(-right, horizontal));
-    let (u, d) = (reach(up, vertical), reach(-up, vertical));
-    let distance = (0.5 * (r + l)).max(0.5 * (u + d)).max(1e-6);
-    let shift = 0.5 * (r - l) * horizontal * right + 0.5 * (u - d) * vertical * up;
-    view.target += shift;
-    view.position = view.target - distance * forward;
-    view
+    let across = 0.5 * (reach(right, horizontal) + reach(-right, horizontal));
+    let upright = 0.5 * (reach(up, vertical) + reach(-up, vertical));
+    let distance = across.max(upright).max(1e-6);
+    let shift = |side: Vec3| side * middle(bounds, side, forward, distance);
+    let target = centre + shift(right) + shift(up);
+    View {
+        position: target - distance * forward,
+        target,
+        fov,
+    }
+}
+
+/// How far to the side of the centre an eye at a distance has as much of a box on its one side as on its other.
+fn middle(bounds: &Bounds, side: Vec3, forward: Vec3, distance: f32) -> f32 {
+    let centre = bounds.centre();
+    let mut low = -bounds.size().length();
+    let mut high = -low;
+    for _ in 0..40 {
+        let shift = 0.5 * (low + high);
+        let slopes = corners(bounds).map(|c| {
+            let depth = (distance + (c - centre).dot(forward)).max(f32::MIN_POSITIVE);
+            ((c - centre).dot(side) - shift) / depth
+        });
+        let (least, most) = slopes.fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), s| {
+            (a.min(s), b.max(s))
+        });
+        if least + most > 0.0 {
+            low = shift;
+        } else {
+            high = shift;
+        }
+    }
+    0.5 * (low + high)
 }
 
 /// Corners of a box.

@@ -42,7 +42,10 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
     }
     let boxes = positions.iter().filter_map(|p| middle_box(p));
     let grains = boxes.reduce(|a, b| a.union(&b));
-    let around = grains.unwrap_or(Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5)));
+    let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
+    // Positions are those of centres.
+    let margin = 0.5 * (directory.manifest().dx as f32).clamp(1e-6, 1e6);
+    let around = grains.map_or(unit, |b| b.expand(margin));
     let reach = around.size().max_element().max(1e-6);
     let surroundings = around.expand(2.0 * LARGE_BODY * reach);
     let props = scene.map_or(Vec::new(), |s| props(s, &positions, &surroundings));
@@ -52,7 +55,7 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
         Some(b) => b,
         None => around,
     };
-    let floor = floor(&props, &infos, bodies, &around);
+    let floor = floor(&props, &infos, bodies, &around.expand(-margin));
     Subject {
         props,
         bounds,

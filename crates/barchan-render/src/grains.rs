@@ -94,17 +94,23 @@ impl<'a> FrameColumns<'a> {
         if let Some(ColumnData::F32(radius)) = self.read("radius")? {
             return Ok(radius);
         }
+        let suggested = 0.25 * manifest.dx as f32;
         let Some(ColumnData::F32(mass)) = self.read("mass")? else {
-            return Ok(vec![0.25 * manifest.dx as f32]);
+            return Ok(vec![suggested]);
         };
         let materials = self.materials()?;
         let radius = |i: usize| {
             let material = usize::from(materials.get(i).copied().unwrap_or(0));
             let density = manifest.materials.get(material).map_or(0.0, |m| m.density) as f32;
             let part = SPHERE_PART * mass[i] / density;
-            match manifest.dimensions {
+            let radius = match manifest.dimensions {
                 2 => (part / std::f32::consts::PI).sqrt(),
                 _ => (0.75 * part / std::f32::consts::PI).cbrt(),
+            };
+            if radius.is_finite() {
+                radius
+            } else {
+                suggested
             }
         };
         Ok((0..mass.len()).map(radius).collect())

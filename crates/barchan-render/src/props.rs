@@ -1,6 +1,6 @@
 //! What stands among the grains: colliders of the scene, each with its look, at the pose that a frame records.
 
-use crate::tracer::{Body, Material, Plane, Shape, moved};
+use crate::tracer::{Body, Material, Plane, Shape};
 use barchan_frame::FrameInfo;
 use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::model::{Collider, Look, Scene};
@@ -95,7 +95,7 @@ impl Prop {
             list.iter().map(|x| x.as_f64().map(|x| x as f32)).collect()
         };
         let vector = |key: &str| match numbers(key).as_deref() {
-            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)),
+            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)).filter(|v| v.is_finite()),
             _ => None,
         };
         let rotation = match numbers("rotation").as_deref() {
@@ -159,7 +159,8 @@ impl Prop {
             } else {
                 matte
             },
-            poses: [-0.5, 0.5].map(|s| moved(pose, *velocity, *angular_velocity, s * exposure)),
+            pose: *pose,
+            motion: [exposure * *velocity, exposure * *angular_velocity],
             cut,
         })
     }

@@ -238,9 +238,10 @@ impl Renderer {
             .collect())
     }
 
-    /// Seconds for which the shutter is open.
+    /// Seconds for which the shutter is open; none where the frame rate makes no sense.
     fn exposure(&self) -> f32 {
-        self.options.shutter / self.directory.manifest().frame_rate as f32
+        let seconds = self.options.shutter / self.directory.manifest().frame_rate as f32;
+        if seconds.is_finite() { seconds } else { 0.0 }
     }
 
     fn stage(&self, frame: &FrameInfo, grains: &Grains, view: &View) -> Stage {
@@ -256,6 +257,8 @@ impl Renderer {
             .iter()
             .filter_map(|(prop, at)| prop.body(at, exposure, view.position));
         let size = bounds.size().length();
+        // Far from the origin numbers are coarse.
+        let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
         Stage {
             spheres: Spheres::new(grains, exposure),
             bodies: bodies.collect(),
@@ -263,7 +266,7 @@ impl Renderer {
             sky: self.sky(),
             fade: FADE * size,
             centre: bounds.centre(),
-            epsilon: 1e-5 * size,
+            epsilon: (1e-5 * size).max(4.0 * f32::EPSILON * largest),
         }
     }
 

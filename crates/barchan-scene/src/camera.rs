@@ -31,6 +31,8 @@ pub struct Camera {
     /// Speed of turning about the vertical through the target [degrees/s], on top of the rest; positive is
     /// counter-clockwise seen from above.
     pub orbit: f64,
+    /// Angle about the same axis [degrees], on top of the rest.
+    pub turn: Option<Track<f64>>,
 }
 
 impl Camera {
@@ -49,7 +51,11 @@ impl Camera {
             Some(p) if (p - target).length() > 1e-6 => p - target,
             _ => offset,
         };
-        let turn = DQuat::from_rotation_y((self.orbit * time).to_radians());
+        let turned = self
+            .turn
+            .as_ref()
+            .map_or(0.0, |track| track.at(time, blend));
+        let turn = DQuat::from_rotation_y((self.orbit * time + turned).to_radians());
         View {
             position: (target + turn * from_target).as_vec3(),
             target: target.as_vec3(),
@@ -60,8 +66,12 @@ impl Camera {
     /// Vertical field of view at a time [degrees], where the camera has one: framing needs to know it.
     pub fn fov_at(&self, time: f64) -> Option<f32> {
         let track = self.fov.as_ref()?;
-        Some(track.at(time, |a, b, w| a + (b - a) * w) as f32)
+        Some(track.at(time, blend) as f32)
     }
+}
+
+fn blend(a: f64, b: f64, weight: f64) -> f64 {
+    a + (b - a) * weight
 }
 
 #[cfg(test)]
@@ -114,6 +124,12 @@ mod tests {
         };
         let view = back.at(1.0, AUTOMATIC);
         assert!((view.position - vec3(-4.0, 1.0, 0.0)).length() < 1e-5);
+        let keyed = Camera {
+            turn: Track::new(vec![(0.0, 0.0), (2.0, 180.0)], Linear),
+            ..Camera::default()
+        };
+        let view = keyed.at(1.0, AUTOMATIC);
+        assert!((view.position - vec3(4.0, 1.0, 0.0)).length() < 1e-5);
     }
 
     #[test]
@@ -123,7 +139,7 @@ mod tests {
             position: Track::new(keys, Linear),
             target: still(DVec3::ZERO),
             fov: Track::new(vec![(0.0, 20.0), (2.0, 40.0)], Linear),
-            orbit: 0.0,
+            ..Camera::default()
         };
         let view = camera.at(0.5, AUTOMATIC);
         assert_eq!((view.position, view.fov), (vec3(0.5, 0.0, 0.0), 25.0));

@@ -86,6 +86,13 @@ fn keyframes_carry_what_they_do_not_say() {
     assert!((quarter(&linear) - 2.25).abs() < 1e-6);
     // 3s² − 2s³ at s = 1/4.
     assert!((quarter(&smooth) - 3.0 * (1.0 - 10.0 / 64.0)).abs() < 1e-6);
+    // Keyframes may say nothing but the angle; the rest stands at the camera itself.
+    let half = "position = [0, 0, 2]\ntarget = [0, 0, 0]\nkeyframes = [{ time = 0, angle = 0 }, { time = 1, angle = 90 }]";
+    let view = camera(half).at(5.0, AUTOMATIC);
+    assert!(
+        (view.position - vec3(2.0, 0.0, 0.0)).length() < 1e-5,
+        "{view:?}"
+    );
     // The orbit comes on top.
     let turning = camera(&format!("{keys}\norbit = 180"));
     let view = turning.at(1.0, AUTOMATIC);
@@ -114,8 +121,8 @@ fn impossible_cameras_are_refused() {
     );
     refuse_camera("keyframes = []", "no keyframes", "[]");
     refuse_camera(
-        "fov = 40\nkeyframes = [{ time = 0, position = [1, 1, 1] }]",
-        "where the camera has keyframes",
+        "fov = 40\nkeyframes = [{ time = 0, fov = 30 }]",
+        "where a keyframe has it",
         "fov",
     );
     refuse_camera(
@@ -129,9 +136,9 @@ fn impossible_cameras_are_refused() {
         "{ time = 1, position = [0, 0, 0] }",
     );
     refuse_camera(
-        "keyframes = [{ time = 0 }]",
-        "`camera.keyframes.0.position` is missing",
-        "{ time = 0 }",
+        "keyframes = [{ angle = 3 }]",
+        "`camera.keyframes.0.time` is missing",
+        "{ angle = 3 }",
     );
 }
 

@@ -1,6 +1,6 @@
 //! Bodies that are not grains: triangle surfaces that move, and endless planes.
 
-use super::Ray;
+use super::{FARTHEST, Ray};
 use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::motion::Pose;
@@ -28,6 +28,8 @@ pub struct Shape {
     triangles: Vec<Triangle>,
     bvh: CwBvh,
     bounds: Bounds,
+    /// Half the diagonal of `bounds`.
+    radius: f32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +55,11 @@ impl Shape {
             corner: corner(a),
             edges: [corner(b) - corner(a), corner(c) - corner(a)],
         });
-        let triangles: Vec<Triangle> = triangles.collect();
+        let usable = |t: &Triangle| {
+            let reach = t.corner.abs() + t.edges[0].abs() + t.edges[1].abs();
+            reach.cmplt(Vec3::splat(FARTHEST)).all()
+        };
+        let triangles: Vec<Triangle> = triangles.filter(usable).collect();
         let bounds = mesh.bounds();
         if triangles.is_empty() {
             return Self {
@@ -61,6 +67,7 @@ impl Shape {
                 triangles,
                 bvh: CwBvh::default(),
                 bounds,
+                radius: 0.0,
             };
         }
         let params = BvhBuildParams {
@@ -76,6 +83,7 @@ impl Shape {
             triangles,
             bvh,
             bounds,
+            radius: 0.5 * bounds.size().length(),
         }
     }
 
@@ -85,12 +93,29 @@ impl Shape {
     }
 
     fn closest(&self, ray: &Ray, limit: f32) -> Option<f32> {
+        if !self.is_near(ray) {
+            return None;
+        }
         let mut hit = RayHit::none();
         hit.t = limit;
         let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
-        let found = !self.triangles.is_empty()
-            && self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
+        let found = self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
         found.then_some(hit.t)
+    }
+
+    fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+        let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
+        self.is_near(ray) && !self.bvh.ray_traverse_miss(ray.traversal(limit), meets)
+    }
+
+    /// Whether the ray comes near the surface at all: most rays do not, and the hierarchy takes longer to say so.
+    fn is_near(&self, ray: &Ray) -> bool {
+        let to_centre = self.bounds.centre() - ray.origin;
+        let along = to_centre.dot(ray.direction).max(0.0);
+        let beside = to_centre - along * ray.direction;
+        // A little more, for rounding.
+        let reach = 1.01 * self.radius + 1e-6 * along;
+        !self.triangles.is_empty() && beside.length_squared() <= reach * reach
     }
 }
 
@@ -123,8 +148,10 @@ pub struct Body {
     pub shape: Arc<Shape>,
     /// How light meets it.
     pub material: Material,
-    /// Where it is when the shutter opens and when it closes.
-    pub poses: [Pose; 2],
+    /// Where it is in the middle of the exposure.
+    pub pose: Pose,
+    /// How far its origin moves [m] and by how much it turns [rad] while the shutter is open, at its present velocities.
+    pub motion: [Vec3; 2],
     /// Cut away: what lies on the side that the normal points to is left out. Point and unit normal in the world.
     pub cut: Option<(Vec3, Vec3)>,
 }
@@ -152,7 +179,10 @@ impl Body {
     /// Whether it stands in the way before `limit`.
     pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
         let local = in_body(ray, &self.pose(ray.time));
-        self.meets(ray, &local, limit).is_some()
+        match self.cut {
+            None => self.shape.blocks(&local, limit),
+            Some(_) => self.meets(ray, &local, limit).is_some(),
+        }
     }
 
     /// Distance to the first point before `limit`, of the surface or of the cut. `local` is the ray in the body's frame.
@@ -195,14 +225,9 @@ impl Body {
 
     /// Where it is at a moment of the exposure.
     fn pose(&self, time: f32) -> Pose {
-        let [open, close] = &self.poses;
-        if open == close {
-            return *open;
-        }
-        let s = time + 0.5;
-        Pose {
-            position: open.position.lerp(close.position, s),
-            rotation: open.rotation.lerp(close.rotation, s),
+        match self.motion {
+            [Vec3::ZERO, Vec3::ZERO] => self.pose,
+            [distance, turn] => moved(&self.pose, distance, turn, time),
         }
     }
 }
@@ -222,10 +247,24 @@ fn in_body(ray: &Ray, pose: &Pose) -> Ray {
     }
 }
 
-/// Where a body is a moment later [s] when it keeps its velocity [m/s] and angular velocity [rad/s].
-pub fn moved(pose: &Pose, velocity: Vec3, angular: Vec3, seconds: f32) -> Pose {
+/// Where a body is after `part` of a motion by which its origin begins to move along `distance` [m] and it turns by the
+/// vector `turn` [rad]. A turn about a pivot stays one: the origin follows its arc, however far away it is.
+fn moved(pose: &Pose, distance: Vec3, turn: Vec3, part: f32) -> Pose {
+    let turn = part * turn;
+    let angle = turn.length();
+    let along = part * distance;
+    let arc = if angle > 1e-4 {
+        let axis = turn / angle;
+        let (sin, cos) = angle.sin_cos();
+        let straight = sin / angle;
+        straight * along
+            + (1.0 - straight) * along.dot(axis) * axis
+            + (1.0 - cos) / angle * axis.cross(along)
+    } else {
+        along
+    };
     Pose {
-        position: pose.position + seconds * velocity,
-        rotation: Quat::from_scaled_axis(seconds * angular) * pose.rotation,
+        position: pose.position + arc,
+        rotation: Quat::from_scaled_axis(turn) * pose.rotation,
     }
 }

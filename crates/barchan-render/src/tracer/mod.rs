@@ -6,12 +6,15 @@ mod sampler;
 mod sky;
 mod spheres;
 
-pub use bodies::{Body, Material, Shape, moved};
+pub use bodies::{Body, Material, Shape};
 pub use integrator::{Plane, Quality, Stage};
 pub use sky::Sky;
 pub use spheres::Spheres;
 
 use glam::Vec3;
+
+/// Nothing is drawn that reaches farther than this from the origin [m]: areas of boxes must remain numbers.
+const FARTHEST: f32 = 1e12;
 
 /// A ray at a moment of the exposure.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +32,10 @@ impl Ray {
         self.origin + t * self.direction
     }
 
+    /// The ray for a hierarchy. Without numbers it would visit every box there is: it visits none.
     fn traversal(&self, limit: f32) -> obvhs::ray::Ray {
+        let finite = self.origin.is_finite() && self.direction.is_finite();
+        let limit = if finite { limit } else { -1.0 };
         let (origin, direction) = (self.origin.to_array(), self.direction.to_array());
         obvhs::ray::Ray::new(origin.into(), direction.into(), 0.0, limit)
     }

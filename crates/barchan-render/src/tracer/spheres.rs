@@ -1,6 +1,6 @@
 //! Moving spheres in a bounding volume hierarchy.
 
-use super::Ray;
+use super::{FARTHEST, Ray};
 use crate::grains::Grains;
 use glam::Vec3;
 use obvhs::aabb::Aabb;
@@ -58,7 +58,8 @@ impl Spheres {
         }
         let params = BvhBuildParams {
             max_prims_per_leaf: 3,
-            ..BvhBuildParams::fast_build()
+            // Better trees take longer to build than they save: spheres of one size are easy.
+            ..BvhBuildParams::fastest_build()
         };
         let mut bvh = build_cwbvh(&list, params, &mut Duration::default());
         // Rays then read neighbours from neighbouring memory, and the indirection is gone.
@@ -93,14 +94,15 @@ impl Spheres {
     }
 }
 
-/// Grain `i`; none where its numbers are not finite.
+/// Grain `i`; none where its numbers are not finite or absurdly large.
 fn sphere(grains: &Grains, i: usize, exposure: f32) -> Option<Sphere> {
     let centre = Vec3::from_array(grains.position[i]);
     let velocity = grains.velocity.get(i).copied().unwrap_or_default();
     let motion = exposure * Vec3::from_array(velocity);
     let radius = grains.radius(i);
     let [r, g, b] = grains.colour.get(i).copied().unwrap_or([255; 3]);
-    let usable = centre.is_finite() && motion.is_finite() && radius > 0.0 && radius.is_finite();
+    let reach = centre.abs() + motion.abs() + radius;
+    let usable = radius > 0.0 && reach.cmplt(Vec3::splat(FARTHEST)).all();
     usable.then_some(Sphere {
         centre,
         radius,

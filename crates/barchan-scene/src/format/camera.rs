@@ -5,6 +5,7 @@ use super::node::{Node, Table};
 use crate::camera::Camera;
 use crate::errors::Place;
 use crate::motion::{Interpolation, Track};
+use glam::DVec3;
 
 impl Builder<'_> {
     /// The camera: `None` when it is wrong, `Some(None)` when there is none.
@@ -13,63 +14,75 @@ impl Builder<'_> {
             return Some(None);
         };
         let table = node.table()?;
-        let orbit = table.number("orbit").unwrap_or(0.0);
-        if let Some(keyframes) = table.get("keyframes") {
-            for key in ["position", "target", "fov"] {
-                self.useless(table, key, "where the camera has keyframes");
+        let mut camera = Camera {
+            orbit: table.number("orbit").unwrap_or(0.0),
+            ..Camera::default()
+        };
+        let keyframes = match table.get("keyframes") {
+            Some(keyframes) => self.camera_keys(table, keyframes)?,
+            None => {
+                self.useless(table, "interpolation", "without keyframes");
+                Keys::default()
             }
-            let path = self.keyed_camera(table, keyframes)?;
-            return Some(Some(Camera { orbit, ..path }));
+        };
+        for key in ["position", "target", "fov"] {
+            if keyframes.tables.iter().any(|frame| frame.has(key)) {
+                self.useless(table, key, "where a keyframe has it");
+            }
         }
-        self.useless(table, "interpolation", "without keyframes");
-        self.looks_at_something(table, table, table.at("target", node.at));
-        Some(Some(Camera {
-            position: table.vector("position").and_then(still),
-            target: table.vector("target").and_then(still),
-            fov: table.number("fov").and_then(still),
-            orbit,
-        }))
+        self.look_at_something(table, &keyframes, table.at("target", node.at));
+        let vector = |key| keyframes.track(|frame| frame.vector(key));
+        let number = |key| keyframes.track(|frame| frame.number(key));
+        let still_vector = |key| table.vector(key).and_then(still);
+        camera.position = vector("position").or_else(|| still_vector("position"));
+        camera.target = vector("target").or_else(|| still_vector("target"));
+        camera.fov = number("fov").or_else(|| table.number("fov").and_then(still));
+        camera.turn = number("angle");
+        Some(Some(camera))
     }
 
-    fn keyed_camera(&mut self, table: &Table, node: &Node) -> Option<Camera> {
+    fn camera_keys<'a>(&mut self, table: &Table, node: &'a Node) -> Option<Keys<'a>> {
         let list = node.list()?;
-        let keys: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
-        let times: Vec<f64> = keys
-            .iter()
-            .map(|key| key.number("time"))
-            .collect::<Option<_>>()?;
-        let positions: Vec<_> = keys
-            .iter()
-            .zip(&times)
-            .map(|(key, time)| Some((*time, key.vector("position")?)))
-            .collect::<Option<_>>()?;
-        let smooth = Interpolation::Smooth;
-        let position = self.track_or(positions, table, node.at, smooth)?;
+        let tables: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
+        let times = tables.iter().map(|key| Some((key.number("time")?, ())));
+        // Checks their order.
+        self.track_or(
+            times.collect::<Option<_>>()?,
+            table,
+            node.at,
+            Interpolation::Smooth,
+        )?;
         let linear = table.text("interpolation") == Some("linear");
         let way = if linear {
             Interpolation::Linear
         } else {
-            smooth
+            Interpolation::Smooth
         };
-        // The keyframe that a key's target comes from, for the check.
-        let mut from = keys.iter().find(|key| key.has("target")).copied();
-        for (key, item) in keys.iter().zip(list) {
-            from = if key.has("target") { Some(key) } else { from };
-            if let Some(from) = from {
-                self.looks_at_something(key, from, item.at);
-            }
-        }
-        Some(Camera {
-            position: Some(position),
-            target: carried(&keys, &times, |key| key.vector("target"), way),
-            fov: carried(&keys, &times, |key| key.number("fov"), way),
-            orbit: 0.0,
+        let places = list.iter().map(|key| key.at).collect();
+        Some(Keys {
+            tables,
+            places,
+            way,
         })
     }
 
-    /// Reports a position that is the target.
-    fn looks_at_something(&mut self, eye: &Table, aim: &Table, at: Place) {
-        let (Some(position), Some(target)) = (eye.vector("position"), aim.vector("target")) else {
+    /// Reports views from the very point that they look at.
+    fn look_at_something(&mut self, camera: &Table, keyframes: &Keys<'_>, at: Place) {
+        self.distinct(camera.vector("position"), camera.vector("target"), at);
+        let first = |key| keyframes.tables.iter().find_map(|frame| frame.vector(key));
+        let mut eye = first("position").or(camera.vector("position"));
+        let mut aim = first("target").or(camera.vector("target"));
+        for (frame, at) in keyframes.tables.iter().zip(&keyframes.places) {
+            eye = frame.vector("position").or(eye);
+            aim = frame.vector("target").or(aim);
+            if frame.has("position") || frame.has("target") {
+                self.distinct(eye, aim, *at);
+            }
+        }
+    }
+
+    fn distinct(&mut self, position: Option<DVec3>, target: Option<DVec3>, at: Place) {
+        let (Some(position), Some(target)) = (position, target) else {
             return;
         };
         if position.distance(target) < 1e-6 {
@@ -82,23 +95,28 @@ impl Builder<'_> {
     }
 }
 
+/// Keyframes of the camera, in order.
+#[derive(Default)]
+struct Keys<'a> {
+    tables: Vec<&'a Table>,
+    places: Vec<Place>,
+    way: Interpolation,
+}
+
+impl Keys<'_> {
+    /// Values of the keyframes, each that has none taking the one before, and the first ones the first there is; `None`
+    /// when no keyframe has one.
+    fn track<T: Copy>(&self, value: impl Fn(&Table) -> Option<T>) -> Option<Track<T>> {
+        let mut last = self.tables.iter().find_map(|key| value(key))?;
+        let track = self.tables.iter().map(|key| {
+            last = value(key).unwrap_or(last);
+            Some((key.number("time")?, last))
+        });
+        Track::new(track.collect::<Option<_>>()?, self.way)
+    }
+}
+
 /// A value that stays.
 fn still<T: Copy>(value: T) -> Option<Track<T>> {
     Track::new(vec![(0.0, value)], Interpolation::Smooth)
-}
-
-/// Values of the keyframes, each that has none taking the one before, and the first ones the first there is; `None`
-/// when no keyframe has one.
-fn carried<T: Copy>(
-    keys: &[&Table],
-    times: &[f64],
-    value: impl Fn(&Table) -> Option<T>,
-    way: Interpolation,
-) -> Option<Track<T>> {
-    let mut last = keys.iter().find_map(|key| value(key))?;
-    let track = keys.iter().zip(times).map(|(key, time)| {
-        last = value(key).unwrap_or(last);
-        (*time, last)
-    });
-    Track::new(track.collect(), way)
 }

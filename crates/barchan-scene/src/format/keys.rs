@@ -467,7 +467,7 @@ static CAMERA: &[Key] = &[
     Key::new(
         "keyframes",
         Kind::Tables(VIEW_KEY),
-        "Views at given times, instead of `position`, `target` and `fov`",
+        "What changes over time: each with any of `position`, `target`, `fov` and `angle`",
     ),
     Key::new(
         "interpolation",
@@ -479,7 +479,16 @@ static CAMERA: &[Key] = &[
 
 static VIEW_KEY: &[Key] = &[
     Key::new("time", TIME, "Time [s]").required(),
-    Key::new("position", POINT, "Place of the eye [m]").required(),
+    Key::new(
+        "position",
+        POINT,
+        "Place of the eye [m]; that of the keyframe before when left out",
+    ),
+    Key::new(
+        "angle",
+        ANGLE,
+        "Turn about the vertical through the target [degrees], counter-clockwise seen from above",
+    ),
     Key::new(
         "target",
         POINT,

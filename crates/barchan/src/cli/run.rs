@@ -57,17 +57,20 @@ impl Run {
         }
         session.advance(&stop, self.json)?;
         let mut summary = session.summarise(clock)?;
-        if summary.finished {
-            summary.keep(session.directory.path());
-            if !self.no_render {
-                summary.pictures = session.pictures(&stop, self.json);
-                summary.keep(session.directory.path());
-            }
+        if !summary.finished {
+            summary.show(self.json)?;
+            session.say_how_to_resume(summary.frames);
+            return Ok(summary.exit_code());
+        }
+        let path = session.directory.path().to_owned();
+        // Drawing needs memory of its own.
+        drop(session);
+        summary.keep(&path);
+        if !self.no_render {
+            summary.pictures = draw(&path, &stop, self.json);
+            summary.keep(&path);
         }
         summary.show(self.json)?;
-        if !summary.finished {
-            session.say_how_to_resume(summary.frames);
-        }
         Ok(summary.exit_code())
     }
 
@@ -246,25 +249,6 @@ impl Session {
         Ok(summary)
     }
 
-    /// The picture of the end and a short film. The frames are what counts: what goes wrong here is a warning.
-    fn pictures(&self, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
-        let path = self.directory.path();
-        let drawn = ResultDirectory::open(path)
-            .map_err(Failure::from)
-            .and_then(|directory| pictures::after_run(directory, stop, quiet));
-        match drawn {
-            Ok(pictures) => Some(pictures),
-            Err(failure) => {
-                output::note(format_args!(
-                    "warning: no pictures: {}; `barchan render {}` tries again",
-                    failure.report,
-                    path.display()
-                ));
-                None
-            }
-        }
-    }
-
     /// A finished result: says again what it said when it finished.
     fn report_again(&self, json: bool) -> Result<ExitCode, Failure> {
         let fresh = self.summarise(Instant::now())?;
@@ -363,6 +347,24 @@ fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), 
                 directory.path().display()
             ),
         )),
+    }
+}
+
+/// The picture of the end and a short film. The frames are what counts: what goes wrong here is a warning.
+fn draw(result: &Path, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
+    let drawn = ResultDirectory::open(result)
+        .map_err(Failure::from)
+        .and_then(|directory| pictures::after_run(directory, stop, quiet));
+    match drawn {
+        Ok(pictures) => Some(pictures),
+        Err(failure) => {
+            output::note(format_args!(
+                "warning: no pictures: {}; `barchan render {}` tries again",
+                failure.report,
+                result.display()
+            ));
+            None
+        }
     }
 }
 

@@ -1,0 +1,130 @@
+//! `cargo xtask gallery`: the pictures of README.md, from the gallery scenes.
+//!
+//! Results stay in `target/gallery`, so that only what is missing is simulated again.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A picture of a gallery scene.
+struct Shot {
+    scene: &'static str,
+    /// Factor of the scene's resolution.
+    scale: f64,
+    frame: u32,
+}
+
+const SHOTS: &[Shot] = &[
+    shot("hourglass", 1.5, 54),
+    shot("splash", 1.0, 20),
+    shot("castle", 1.0, 14),
+    shot("pile", 1.5, 110),
+    shot("collapse", 1.0, 24),
+];
+
+/// Scene of the looped preview, and the frames of it.
+const LOOP: (&str, &str) = ("hourglass", "0..132/3");
+/// Size of the pictures in the README, and paths through each pixel: small pictures can afford many.
+const LOOK: [&str; 4] = ["--size", "640x360", "--samples", "128"];
+const QUALITY: u8 = 86;
+
+const fn shot(scene: &'static str, scale: f64, frame: u32) -> Shot {
+    Shot {
+        scene,
+        scale,
+        frame,
+    }
+}
+
+/// Simulates and draws everything; pictures go to `docs/pictures`.
+pub fn gallery(root: &Path) -> Result<(), String> {
+    let program = build(root)?;
+    let results = root.join("target/gallery");
+    let pictures = root.join("docs/pictures");
+    for folder in [&results, &pictures] {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    for shot in SHOTS {
+        let result = results.join(format!("{}.barchan", shot.scene));
+        simulate(&program, shot, &result)?;
+        let drawn = results.join(format!("{}-picture", shot.scene));
+        let frame = shot.frame.to_string();
+        render(
+            &program,
+            &result,
+            &drawn,
+            &[&["--frames", &frame], &LOOK[..]].concat(),
+        )?;
+        let picture = drawn.join(format!("{:06}.png", shot.frame));
+        save_small(&picture, &pictures.join(format!("{}.jpg", shot.scene)))?;
+    }
+    let (scene, frames) = LOOP;
+    let result = results.join(format!("{scene}.barchan"));
+    let drawn = results.join(format!("{scene}-loop"));
+    let arguments = [
+        "--frames",
+        frames,
+        "--size",
+        "640x360",
+        "--samples",
+        "12",
+        "--sheet",
+        "0",
+    ];
+    render(&program, &result, &drawn, &arguments)?;
+    let loop_file = pictures.join(format!("{scene}.gif"));
+    std::fs::copy(drawn.join("preview.gif"), &loop_file).map_err(|e| e.to_string())?;
+    tell_sizes(&pictures)
+}
+
+fn build(root: &Path) -> Result<PathBuf, String> {
+    super::cargo(&["build", "--release"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    Ok(target.join("release/barchan"))
+}
+
+/// Runs a scene, or goes on with it; a finished one ends at once.
+fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
+    println!("── {} at {} times its resolution", shot.scene, shot.scale);
+    let mut command = Command::new(program);
+    command.arg("run");
+    if result.join("manifest.json").exists() {
+        command.arg(result).arg("--resume");
+    } else {
+        command.arg(shot.scene).arg("-o").arg(result);
+        command.args(["--scale", &shot.scale.to_string()]);
+    }
+    super::run(command.arg("--no-render"))
+}
+
+fn render(program: &Path, result: &Path, output: &Path, arguments: &[&str]) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.arg("render").arg(result).arg("-o").arg(output);
+    super::run(command.args(arguments))
+}
+
+/// The picture as JPEG: sand does not compress as PNG.
+fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
+    let file = std::fs::File::open(picture).map_err(|e| format!("{}: {e}", picture.display()))?;
+    let decoder = png::Decoder::new(std::io::BufReader::new(file));
+    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+    let size = reader
+        .output_buffer_size()
+        .ok_or("the picture is too large")?;
+    let mut rgb = vec![0; size];
+    let info = reader.next_frame(&mut rgb).map_err(|e| e.to_string())?;
+    let encoder = jpeg_encoder::Encoder::new_file(path, QUALITY).map_err(|e| e.to_string())?;
+    let [width, height] = [info.width, info.height].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+    let kind = jpeg_encoder::ColorType::Rgb;
+    encoder
+        .encode(&rgb, width, height, kind)
+        .map_err(|e| e.to_string())
+}
+
+fn tell_sizes(pictures: &Path) -> Result<(), String> {
+    let entries = std::fs::read_dir(pictures).map_err(|e| e.to_string())?;
+    for entry in entries.flatten() {
+        let size = entry.metadata().map_or(0, |m| m.len());
+        println!("{:>8} bytes  {}", size, entry.path().display());
+    }
+    Ok(())
+}
