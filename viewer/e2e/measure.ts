@@ -41,7 +41,7 @@ for (const scale of scales) {
       step();
     })`)) as number;
     const text = (await page.locator("#now").textContent()) ?? "";
-    const grains = /·\s*([\d\s\u202f]+) grains/.exec(text)?.[1] ?? "?";
+    const grains = /·\s*([\d\s\u202f]+)\sgrains/.exec(text)?.[1] ?? "?";
     console.log(`${grains} grains: ${turning.toFixed(1)} pictures/s turning (resolution × ${ratio}, one grain in ${every}), ${playing.toFixed(1)} frames/s playing`);
     expect(turning).toBeGreaterThan(1);
   });

@@ -54,7 +54,7 @@ export class Timeline {
 
   setFrame(frame: number, header: GrainsHeader | null): void {
     this.scrub.value = String(frame);
-    const time = header && header.frame === frame ? `${text(header.time, "s", 4)} · ${grouped(header.grains)} grains` : "";
+    const time = header && header.frame === frame ? `${text(header.time, "s", 4)} · ${grouped(header.grains)} grains`.replace(/ (?=s\b|grains)/g, "\u00a0") : "";
     this.scrub.setAttribute("aria-valuetext", `frame ${frame} of ${this.last}${time ? `, ${time}` : ""}`);
     this.now.replaceChildren(`${frame} / ${this.last} `, make("small", {}, time));
   }

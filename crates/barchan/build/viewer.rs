@@ -49,8 +49,8 @@ pub fn embed(viewer: &Path, out: &Path) -> io::Result<()> {
             }
         }
         Err(reason) => println!(
-            "cargo:warning=barchan is built without the page of `barchan view`: {reason}. Install Node {OLDEST_NODE} or \
-             newer with npm, then: touch viewer/package.json && cargo build"
+            "cargo:warning=barchan is built without the page of `barchan view`: {reason}. It needs Node {OLDEST_NODE} or newer \
+             with npm, and the network once; then: touch viewer/package.json && cargo build"
         ),
     }
     list.push(']');
