@@ -297,11 +297,25 @@ export class App {
 
   // ---- what the server says -----------------------------------------------------------------------------------------
 
+  /** While the page is seen: browsers allow a server only a few connections, and many pages may be open. */
   private listenToServer(): void {
-    const events = new EventSource("/api/events");
-    events.addEventListener("message", (event) => this.update(JSON.parse(event.data as string) as Live));
-    events.addEventListener("open", () => this.banners.clear("server"));
-    events.addEventListener("error", () => this.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"));
+    let events: EventSource | null = null;
+    const listenWhenSeen = () => {
+      if (document.hidden) {
+        events?.close();
+        events = null;
+        return;
+      }
+      if (events) return;
+      events = new EventSource("/api/events");
+      events.addEventListener("message", (event) => this.update(JSON.parse(event.data as string) as Live));
+      events.addEventListener("open", () => this.banners.clear("server"));
+      events.addEventListener("error", () =>
+        this.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"),
+      );
+    };
+    document.addEventListener("visibilitychange", listenWhenSeen);
+    listenWhenSeen();
   }
 
   private update(live: Live): void {

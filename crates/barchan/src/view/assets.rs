@@ -19,11 +19,6 @@ pub fn is_built() -> bool {
     !FILES.is_empty()
 }
 
-/// Bytes of the page.
-pub fn size() -> usize {
-    FILES.iter().map(|(_, content)| content.len()).sum()
-}
-
 /// A file of the page. The path is only compared with a list: no file is ever opened.
 pub(super) async fn page(uri: Uri) -> Response {
     let path = match uri.path() {

@@ -18,7 +18,7 @@ mod look;
 mod store;
 mod values;
 
-pub use assets::{is_built, size};
+pub use assets::is_built;
 pub use error::ViewError;
 
 use live::Live;
