@@ -36,11 +36,11 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
             continue;
         };
         if let Ok(list) = columns.vectors("position") {
-            positions.push(thinned(&list));
+            positions.push((columns.info.time, thinned(&list)));
             infos.push(columns.info);
         }
     }
-    let boxes = positions.iter().filter_map(|p| middle_box(p));
+    let boxes = positions.iter().filter_map(|(_, p)| middle_box(p));
     let grains = boxes.reduce(|a, b| a.union(&b));
     let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
     // Positions are those of centres.

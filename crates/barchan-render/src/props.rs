@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 /// Cells along the longest edge of a body's surface.
 const SURFACE_CELLS: u32 = 96;
-/// Part of the grains that a body holds within its bounds when it counts as their container.
+/// Part of the grains that a body stands around when it counts as their container.
 const CONTAINED: f32 = 0.3;
+/// Grains of a frame that are asked.
+const LOOKED_AT: usize = 500;
 /// Colour of bodies that have none of their own: a light, slightly cool grey.
 const BODY_COLOUR: [u8; 3] = [178, 184, 190];
 /// Colour of ground and walls.
@@ -44,9 +46,27 @@ pub struct Placed {
     angular_velocity: Vec3,
 }
 
-/// The visible colliders of a scene. `grains` are some positions of each of a few frames: what holds many of them is a
+/// What a cut-away takes from the picture: all of its box on the side that the normal points to.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    /// A point of the plane [m].
+    pub point: Vec3,
+    /// Unit vector towards the camera.
+    pub normal: Vec3,
+    /// Box around the body [m].
+    pub bounds: Bounds,
+}
+
+impl Cut {
+    /// Whether a grain is left out.
+    pub fn removes(&self, grain: Vec3) -> bool {
+        (grain - self.point).dot(self.normal) > 0.0 && self.bounds.contains(grain)
+    }
+}
+
+/// The visible colliders of a scene. `grains` are some of a few frames: what contains them is a
 /// container, and shown as glass unless the scene says otherwise.
-pub fn props(scene: &Scene, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Vec<Prop> {
+pub fn props(scene: &Scene, grains: &[Sample], surroundings: &Bounds) -> Vec<Prop> {
     let visible = scene
         .colliders
         .iter()
@@ -54,7 +74,7 @@ pub fn props(scene: &Scene, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Vec<
     visible.map(|c| prop(c, grains, surroundings)).collect()
 }
 
-fn prop(collider: &Collider, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Prop {
+fn prop(collider: &Collider, grains: &[Sample], surroundings: &Bounds) -> Prop {
     let geometry = collider.shape.clone();
     let form = match geometry.as_half_space() {
         Some((point, normal)) => Form::HalfSpace(point, normal),
@@ -64,7 +84,7 @@ fn prop(collider: &Collider, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Pro
         }
     };
     let look = collider.look.unwrap_or_else(|| match &form {
-        Form::Solid(shape) if holds_grains(&shape.bounds(), grains) => Look::Glass,
+        Form::Solid(_) if contains(collider, grains) => Look::Glass,
         _ => Look::Solid,
     });
     Prop {
@@ -77,11 +97,48 @@ fn prop(collider: &Collider, grains: &[Vec<Vec3>], surroundings: &Bounds) -> Pro
     }
 }
 
-fn holds_grains(bounds: &Bounds, grains: &[Vec<Vec3>]) -> bool {
-    grains.iter().any(|positions| {
-        let inside = positions.iter().filter(|p| bounds.contains(**p)).count();
-        inside as f32 > CONTAINED * positions.len() as f32
+/// Some grains of a frame: its time [s], their positions [m].
+pub type Sample = (f64, Vec<Vec3>);
+
+/// Whether a collider contains grains: in some frame many have it on at least three of four sides. The ground under a heap
+/// does not contain it.
+pub fn contains(collider: &Collider, grains: &[Sample]) -> bool {
+    grains.iter().any(|(time, positions)| {
+        let pose = collider.motion.pose(*time);
+        let inverse = pose.rotation.inverse();
+        let sides = [Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z].map(|side| inverse * side);
+        let inside = |p: &&Vec3| {
+            let from = pose.to_body(**p);
+            let seen = |side: &&Vec3| is_seen(&collider.shape, from, **side);
+            sides.iter().filter(seen).count() >= 3
+        };
+        let step = positions.len().div_ceil(LOOKED_AT).max(1);
+        let some = positions.iter().step_by(step);
+        let count = some.len();
+        some.filter(inside).count() as f32 > CONTAINED * count as f32
     })
+}
+
+/// Whether a shape is seen from a point in a direction (unit vector), both in the frame of the shape.
+fn is_seen(shape: &Geometry, from: Vec3, direction: Vec3) -> bool {
+    const STEPS: usize = 64;
+    let bounds = shape.bounds();
+    if !bounds.contains(from) {
+        return false;
+    }
+    let reach = bounds.size().length();
+    let mut t = 0.0;
+    for _ in 0..STEPS {
+        let distance = shape.distance(from + t * direction);
+        if distance < 1e-4 * reach {
+            return true;
+        }
+        t += distance;
+        if t > reach || !t.is_finite() {
+            return false;
+        }
+    }
+    true
 }
 
 impl Prop {
@@ -148,10 +205,7 @@ impl Prop {
             angular_velocity,
         } = placed;
         let matte = Material::Matte(crate::colour::to_linear(self.colour.unwrap_or(BODY_COLOUR)));
-        let cut = (self.look == Look::Cutaway).then(|| {
-            let centre = pose.to_world(shape.bounds().centre());
-            (centre, (eye - centre).with_y(0.0).normalize_or(Vec3::Z))
-        });
+        let cut = self.cut(placed, eye).map(|cut| (cut.point, cut.normal));
         Some(Body {
             shape: shape.clone(),
             material: if self.look == Look::Glass {
@@ -162,6 +216,18 @@ impl Prop {
             pose: *pose,
             motion: [exposure * *velocity, exposure * *angular_velocity],
             cut,
+        })
+    }
+
+    /// The plane that cuts a cut-away body, through its middle, and the box in which it cuts the grains as well.
+    pub fn cut(&self, placed: &Placed, eye: Vec3) -> Option<Cut> {
+        let bounds = self.bounds(placed).filter(|_| self.look == Look::Cutaway)?;
+        let point = bounds.centre();
+        let normal = (eye - point).with_y(0.0).normalize_or(Vec3::Z);
+        Some(Cut {
+            point,
+            normal,
+            bounds,
         })
     }
 

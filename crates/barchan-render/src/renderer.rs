@@ -7,7 +7,7 @@ use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
 use crate::legend::{self, Corner};
 use crate::picture::Picture;
-use crate::props;
+use crate::props::{self, Cut};
 use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
@@ -256,11 +256,14 @@ impl Renderer {
         let bodies = placed
             .iter()
             .filter_map(|(prop, at)| prop.body(at, exposure, view.position));
+        let cuts = placed.iter().filter_map(|(p, at)| p.cut(at, view.position));
+        let cuts: Vec<Cut> = cuts.collect();
+        let shown = |p: [f32; 3]| !cuts.iter().any(|cut| cut.removes(p.into()));
         let size = bounds.size().length();
         // Far from the origin numbers are coarse.
         let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
         Stage {
-            spheres: Spheres::new(grains, exposure),
+            spheres: Spheres::some(grains, exposure, shown),
             bodies: bodies.collect(),
             planes: planes.chain(floor.map(props::floor)).collect(),
             sky: self.sky(),

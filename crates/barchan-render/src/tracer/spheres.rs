@@ -49,8 +49,14 @@ pub struct SphereHit {
 impl Spheres {
     /// Grains that move by their velocity while the shutter is open for `exposure` [s].
     pub fn new(grains: &Grains, exposure: f32) -> Self {
+        Self::some(grains, exposure, |_| true)
+    }
+
+    /// The same, of the grains whose centres [m] are `shown`.
+    pub fn some(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
         let list: Vec<Sphere> = (0..grains.len())
             .into_par_iter()
+            .filter(|&i| shown(grains.position[i]))
             .filter_map(|i| sphere(grains, i, exposure))
             .collect();
         if list.is_empty() {
