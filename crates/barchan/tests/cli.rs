@@ -62,14 +62,7 @@ fn height(measured: &Value) -> f64 {
 #[test]
 fn run_json_has_the_documented_keys() {
     let place = Place::new();
-    let outcome = place.run(&[
-        "run",
-        "block.toml",
-        "--json",
-        "--frames",
-        "2",
-        "--no-render",
-    ]);
+    let outcome = place.run(&["run", "block.toml", "--json", "--frames", "2"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert_eq!(outcome.stderr, "");
     assert_eq!(outcome.stdout.lines().count(), 1);

@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 
 fn passes(scene: &str, scale: &str) {
-    let outcome = Place::new().run(&["run", scene, "--scale", scale, "--no-render", "--json"]);
+    let outcome = Place::new().run(&["run", scene, "--scale", scale, "--json"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
 }
 

@@ -322,7 +322,9 @@ impl FrameChoice {
             Part::Last => Some(&frame) == there.last(),
             Part::One(number) => frame == number,
             Part::Range(from, to, step) => {
-                frame >= from && to.is_none_or(|to| frame <= to) && (frame - from) % step == 0
+                frame >= from
+                    && to.is_none_or(|to| frame <= to)
+                    && (frame - from).is_multiple_of(step)
             }
         };
         for part in &self.0 {

@@ -6,20 +6,20 @@ use super::values;
 use barchan_frame::{Column, Manifest};
 use barchan_render::camera::corners;
 use barchan_render::colour::chance;
+use barchan_render::props::{Sample, contains};
 use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
     Bounds, Collider, ColourMix, Overrides, Scene, SceneSource, View, load_for_viewing,
 };
+use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Cells along the longest edge of a body's surface.
 const SURFACE_CELLS: u32 = 112;
-/// Part of the grains in a body's box that makes it a container, which is then shown as glass.
-const CONTAINED: f32 = 0.3;
-/// Positions of a frame that are looked at for that.
+/// Positions of a frame that are looked at to tell containers, which are shown as glass.
 const SAMPLED: usize = 2000;
 /// Surroundings of bodies without end, in sizes of what the grains take up.
 const SURROUNDINGS: f32 = 4.0;
@@ -68,7 +68,7 @@ impl Look {
         let surroundings = surroundings(bounds, &manifest);
         if manifest.dimensions == 3 {
             let colliders = scene.iter().flat_map(|s| &s.colliders);
-            for container in colliders.filter(|c| holds_grains(c, &grains)) {
+            for container in colliders.filter(|c| contains(c, &grains)) {
                 enclose(&mut bounds, container);
             }
         }
@@ -137,23 +137,21 @@ fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
     scene.colliders.iter().find(|c| c.name == name)
 }
 
-/// Time and some positions of a few frames.
-type Sample = Vec<(f64, Vec<[f32; 3]>)>;
-
-fn sample(store: &Store, frames: &[u32]) -> Sample {
+/// Some grains of a few frames.
+fn sample(store: &Store, frames: &[u32]) -> Vec<Sample> {
     let chosen = values::first_middle_last(frames);
     let one = |frame: &u32| {
         let time = store.attributes(*frame).ok()?.time;
         let position = store.column(*frame, "position").ok()?;
         let stride = position.particles().div_ceil(SAMPLED).max(1);
         let points = position.data.as_f32()?.chunks_exact(3).step_by(stride);
-        Some((time, points.map(|p| [p[0], p[1], p[2]]).collect()))
+        Some((time, points.map(|p| Vec3::new(p[0], p[1], p[2])).collect()))
     };
     chosen.iter().filter_map(one).collect()
 }
 
 /// A body as the page gets it; only its name when the scene does not know it.
-fn body(name: &str, scene: Option<&Scene>, grains: &Sample, dimensions: u32) -> Value {
+fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -> Value {
     let Some(collider) = scene.and_then(|scene| collider(scene, name)) else {
         return json!({ "name": name });
     };
@@ -164,7 +162,7 @@ fn body(name: &str, scene: Option<&Scene>, grains: &Sample, dimensions: u32) -> 
         Some(Appearance::Glass) => "glass",
         Some(Appearance::Cutaway) => "cutaway",
         Some(Appearance::Hidden) => "hidden",
-        None if dimensions == 3 && plane.is_none() && holds_grains(collider, grains) => "glass",
+        None if dimensions == 3 && plane.is_none() && contains(collider, grains) => "glass",
         None => "solid",
     };
     json!({
@@ -173,17 +171,6 @@ fn body(name: &str, scene: Option<&Scene>, grains: &Sample, dimensions: u32) -> 
         "colour": collider.colour,
         "plane": plane.map(|(point, normal)| json!({ "point": point.to_array(), "normal": normal.to_array() })),
         "surface": plane.is_none(),
-    })
-}
-
-fn holds_grains(collider: &Collider, grains: &Sample) -> bool {
-    let bounds = collider.shape.bounds();
-    grains.iter().any(|(time, points)| {
-        let pose = collider.motion.pose(*time);
-        let inside = points
-            .iter()
-            .filter(|p| bounds.contains(pose.to_body((**p).into())));
-        inside.count() as f32 > CONTAINED * points.len() as f32
     })
 }
 
