@@ -35,7 +35,7 @@ pub struct Quality {
 impl Quality {
     /// A quick look: shadows and occlusion are there, with some noise.
     pub const PREVIEW: Self = Self {
-        samples: 4,
+        samples: 3,
         bounces: 1,
     };
     /// For films and print.
