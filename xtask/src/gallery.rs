@@ -11,16 +11,14 @@ struct Shot {
     /// Factor of the scene's resolution.
     scale: f64,
     frame: u32,
-    /// Frames to simulate; 0: all of the scene.
-    frames: u32,
 }
 
 const SHOTS: &[Shot] = &[
-    shot("hourglass", 1.5, 54, 132),
-    shot("splash", 1.0, 20, 0),
-    shot("castle", 1.0, 14, 0),
-    shot("pile", 1.5, 110, 0),
-    shot("collapse", 1.0, 24, 0),
+    shot("hourglass", 1.5, 54),
+    shot("splash", 1.0, 18),
+    shot("castle", 1.0, 7),
+    shot("pile", 1.5, 110),
+    shot("collapse", 1.0, 24),
 ];
 
 /// Scene of the looped preview, and the frames of it.
@@ -29,12 +27,11 @@ const LOOP: (&str, &str) = ("hourglass", "0..132/3");
 const LOOK: [&str; 4] = ["--size", "640x360", "--samples", "128"];
 const QUALITY: u8 = 86;
 
-const fn shot(scene: &'static str, scale: f64, frame: u32, frames: u32) -> Shot {
+const fn shot(scene: &'static str, scale: f64, frame: u32) -> Shot {
     Shot {
         scene,
         scale,
         frame,
-        frames,
     }
 }
 
@@ -95,9 +92,6 @@ fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
     } else {
         command.arg(shot.scene).arg("-o").arg(result);
         command.args(["--scale", &shot.scale.to_string()]);
-    }
-    if shot.frames > 0 {
-        command.args(["--frames", &shot.frames.to_string()]);
     }
     super::run(command.arg("--no-render"))
 }
