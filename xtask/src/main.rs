@@ -129,7 +129,7 @@ fn python_with_zarr() -> Result<(), String> {
 
 fn tests() -> Result<(), String> {
     let mut command = Command::new("cargo");
-    command.args(["test", "--release", "--workspace"]);
+    command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
     let python = python().join("bin/python");
     if python.exists() {
         command.env("BARCHAN_PYTHON", python);
