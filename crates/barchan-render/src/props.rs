@@ -79,7 +79,7 @@ fn prop(collider: &Collider, grains: &[Sample], surroundings: &Bounds) -> Prop {
     let form = match geometry.as_half_space() {
         Some((point, normal)) => Form::HalfSpace(point, normal),
         None => {
-            let mesh = geometry.surface(surroundings, SURFACE_CELLS);
+            let mesh = geometry.surface(&reach(collider, surroundings), SURFACE_CELLS);
             Form::Solid(Arc::new(Shape::new(geometry.clone(), &mesh)))
         }
     };
@@ -95,6 +95,17 @@ fn prop(collider: &Collider, grains: &[Sample], surroundings: &Bounds) -> Prop {
         geometry,
         start: collider.motion.pose(0.0),
     }
+}
+
+/// The part of a collider that can come into the picture, in its own frame: where it stands still, the surroundings of the
+/// grains; where it moves, all of it, since it may come from far away.
+fn reach(collider: &Collider, surroundings: &Bounds) -> Bounds {
+    let own = collider.shape.bounds();
+    if own.is_finite() && !collider.motion.is_static() {
+        return own.expand(own.size().max_element());
+    }
+    let pose = collider.motion.pose(0.0);
+    Bounds::from_points(crate::camera::corners(surroundings).map(|c| pose.to_body(c)))
 }
 
 /// Some grains of a frame: its time [s], their positions [m].
@@ -243,5 +254,50 @@ pub fn floor(height: f32) -> Plane {
         point: Vec3::new(0.0, height, 0.0),
         normal: Vec3::Y,
         colour: crate::colour::to_linear(GROUND_COLOUR),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_scene::{SceneSource, load};
+
+    /// A ball that stands at x = 1000 m in its own frame, moved by this much.
+    fn ball(motion: &str) -> Prop {
+        let text = format!(
+            "[solver]\ndx = 0.1\n[[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
+             [[collider]]\nshape = {{ sphere = {{ center = [1000, 0, 0], radius = 0.5 }} }}\n{motion}\n"
+        );
+        let source = SceneSource {
+            name: "ball.toml".into(),
+            text,
+            directory: ".".into(),
+        };
+        let scene = load(&source, &Default::default()).unwrap();
+        let around = Bounds::from_corners(Vec3::splat(-10.0), Vec3::splat(10.0));
+        props(&scene, &[], &around).remove(0)
+    }
+
+    #[test]
+    fn bodies_that_come_from_far_away_are_whole() {
+        let has_surface = |prop: &Prop| match &prop.form {
+            Form::Solid(shape) => shape.bounds().size().min_element() > 0.9,
+            Form::HalfSpace(..) => false,
+        };
+        let moved = |x: f32| {
+            format!(
+                "motion = {{ position = {{ keyframes = [{{ time = 0, value = [{x}, 3, 0] }}] }} }}"
+            )
+        };
+        assert!(has_surface(&ball("motion = { velocity = [-100, 0, 0] }")));
+        assert!(
+            has_surface(&ball(&moved(-1000.0))),
+            "stands still among the grains"
+        );
+        assert!(
+            !has_surface(&ball(&moved(-500.0))),
+            "stands still out of sight"
+        );
+        assert!(!has_surface(&ball("")));
     }
 }
