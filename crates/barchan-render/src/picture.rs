@@ -1,6 +1,7 @@
 //! A finished picture.
 
 use crate::partial::Partial;
+use barchan_scene::colour::{linear, screen};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -135,7 +136,7 @@ impl Picture {
                     light[c] += weight * sum[3 * (column.first + k) + c];
                 }
             }
-            pixel.copy_from_slice(&light.map(srgb_from_linear));
+            pixel.copy_from_slice(&light.map(screen));
         }
     }
 }
@@ -167,26 +168,7 @@ fn footprints(from: u32, to: u32) -> Vec<Footprint> {
 
 /// Linear light of each sRGB byte.
 pub(crate) static LINEAR: LazyLock<[f32; 256]> =
-    LazyLock::new(|| std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)));
-
-/// Light in [0, 1] of an sRGB value in [0, 1].
-pub fn linear_from_srgb(v: f32) -> f32 {
-    if v <= 0.04045 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
-}
-
-/// The sRGB byte of light in [0, 1]; values beyond are cut.
-pub fn srgb_from_linear(light: f32) -> u8 {
-    let v = if light <= 0.003_130_8 {
-        12.92 * light
-    } else {
-        1.055 * light.powf(1.0 / 2.4) - 0.055
-    };
-    (255.0 * v + 0.5).clamp(0.0, 255.0) as u8
-}
+    LazyLock::new(|| std::array::from_fn(|i| linear(i as u8)));
 
 #[cfg(test)]
 mod tests {

@@ -218,14 +218,12 @@ impl Renderer {
     /// Each grain by chance from the colours of its material, the same for life.
     fn own_colours(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
         let sand = ColourMix::new(SAND_COLOURS);
-        let mixes: Vec<Option<&ColourMix>> = match &self.scene {
-            Some(scene) => scene.materials.iter().map(|m| Some(&m.colour)).collect(),
-            None => Vec::new(),
-        };
+        let known = self.scene.as_ref().map_or(&[][..], |s| &s.materials);
         let materials = columns.materials()?;
         let colour = |(i, &id): (usize, &u64)| {
             let material = usize::from(materials.get(i).copied().unwrap_or(0));
-            let mix = mixes.get(material).copied().flatten().or(sand.as_ref())?;
+            let mix = known.get(material).map(|m| &m.colour);
+            let mix = mix.or(sand.as_ref())?;
             mix.parts()
                 .get(mix.index(chance(id)))
                 .map(|(colour, _)| *colour)

@@ -52,7 +52,7 @@ impl ColourMix {
 }
 
 /// Light of a channel, in [0, 1] (IEC 61966-2-1).
-fn linear(channel: u8) -> f32 {
+pub fn linear(channel: u8) -> f32 {
     let x = f32::from(channel) / 255.0;
     if x <= 0.04045 {
         x / 12.92
@@ -61,8 +61,8 @@ fn linear(channel: u8) -> f32 {
     }
 }
 
-/// Channel of a light, as [`linear`] takes it.
-fn screen(light: f32) -> u8 {
+/// Channel of a light, as [`linear`] takes it; light beyond [0, 1] is cut.
+pub fn screen(light: f32) -> u8 {
     let light = light.clamp(0.0, 1.0);
     let x = if light <= 0.003_130_8 {
         12.92 * light

@@ -108,7 +108,7 @@ pub(crate) fn srgb([light, a, b]: [f32; 3]) -> [u8; 3] {
         -1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s,
         -0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s,
     ]
-    .map(crate::picture::srgb_from_linear)
+    .map(barchan_scene::colour::screen)
 }
 
 #[cfg(test)]

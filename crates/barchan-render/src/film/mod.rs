@@ -36,6 +36,17 @@ pub enum EncoderChoice {
     Ffmpeg(Ffmpeg),
 }
 
+impl EncoderChoice {
+    /// The ffmpeg to use: one that is found must be able to do it, one that was asked for is taken as it is.
+    fn ffmpeg(&self, can: impl Fn(&Ffmpeg) -> bool) -> Option<Ffmpeg> {
+        match self {
+            Self::Automatic => find_ffmpeg().filter(can),
+            Self::BuiltIn => None,
+            Self::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
+        }
+    }
+}
+
 /// How a film is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilmOptions {
@@ -196,12 +207,7 @@ fn mp4_writer(
     rate: rate::Rate,
     choice: &EncoderChoice,
 ) -> Result<(String, Writer), FilmError> {
-    let found = match choice {
-        EncoderChoice::Automatic => find_ffmpeg().filter(Ffmpeg::writes_mp4),
-        EncoderChoice::BuiltIn => None,
-        EncoderChoice::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
-    };
-    Ok(match found {
+    Ok(match choice.ffmpeg(Ffmpeg::writes_mp4) {
         Some(ffmpeg) => {
             let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::Mp4, path, size, rate)?;
             (ffmpeg.to_string(), Writer::Ffmpeg(pipe))
@@ -219,12 +225,7 @@ fn webm_writer(
     rate: rate::Rate,
     choice: &EncoderChoice,
 ) -> Result<(String, Writer), FilmError> {
-    let found = match choice {
-        EncoderChoice::Automatic => find_ffmpeg(),
-        EncoderChoice::BuiltIn => None,
-        EncoderChoice::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
-    };
-    match found.filter(Ffmpeg::writes_webm) {
+    match choice.ffmpeg(|_| true).filter(Ffmpeg::writes_webm) {
         Some(ffmpeg) => {
             let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::WebM, path, size, rate)?;
             Ok((ffmpeg.to_string(), Writer::Ffmpeg(pipe)))

@@ -7,7 +7,8 @@ use super::sky::{Sky, cosine_direction};
 use super::spheres::Spheres;
 use crate::camera::Camera;
 use crate::colour::to_linear;
-use crate::picture::{Picture, srgb_from_linear};
+use crate::picture::Picture;
+use barchan_scene::colour::screen;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -278,5 +279,5 @@ fn develop(light: Vec3) -> [u8; 3] {
         let x = x.min(SHOULDER) + (1.0 - SHOULDER) * (1.0 - (-over / (1.0 - SHOULDER)).exp());
         x.clamp(0.0, 1.0)
     });
-    shown.map(srgb_from_linear)
+    shown.map(screen)
 }

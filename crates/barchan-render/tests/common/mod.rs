@@ -9,8 +9,8 @@ use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, Resul
 use barchan_render::Picture;
 use barchan_render::camera::Camera;
 use barchan_render::grains::Grains;
-use barchan_render::picture::linear_from_srgb;
 use barchan_render::tracer::{Body, Material, Plane, Quality, Shape, Sky, Spheres, Stage};
+use barchan_scene::colour::linear;
 use barchan_scene::motion::Pose;
 use barchan_scene::{Bounds, Geometry, View};
 use glam::{Vec3, vec3};
@@ -69,7 +69,7 @@ pub fn mean_light(picture: &Picture) -> Vec3 {
 pub fn light(pixel: [u8; 3]) -> Vec3 {
     const SHOULDER: f32 = 0.8;
     Vec3::from_array(pixel.map(|v| {
-        let x = linear_from_srgb(f32::from(v) / 255.0);
+        let x = linear(v);
         if x <= SHOULDER {
             return x;
         }
