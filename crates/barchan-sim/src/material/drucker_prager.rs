@@ -197,9 +197,11 @@ impl Sand {
             deviator[i] = deviator[i] - mean;
         }
         let returned = self.return_to_cone::<T, D>(trace, norm(deviator), volume_gain, alpha);
+        let elastic = returned.case.equals(trace.constant(0.0));
         let mut strain = trial;
         for i in 0..D {
-            strain[i] = returned.keep.mul_add(deviator[i], returned.mean);
+            let projected = returned.keep.mul_add(deviator[i], returned.mean);
+            strain[i] = T::select(elastic, trial[i] + (returned.mean - mean), projected);
         }
         Projection {
             strain,
