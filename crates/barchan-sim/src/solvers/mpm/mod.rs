@@ -20,7 +20,7 @@ use crate::math::lanes::LANES;
 use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
+use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, OutputColumn, Scene, Transfer};
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use grid_to_particles::{BlockReport, GatherParams, PreparedLaw};
@@ -45,6 +45,8 @@ pub struct Mpm {
     materials: Vec<Material>,
     laws: Vec<PreparedLaw>,
     density: Vec<f32>,
+    /// Columns that the scene asks for beside the usual ones.
+    columns: Vec<OutputColumn>,
     cells: CellFrame,
     /// Longest step that elastic waves allow [s].
     elastic_dt: f32,
@@ -114,6 +116,7 @@ impl Mpm {
             level: Level::new(),
             laws,
             density: scene.materials.iter().map(|m| m.density as f32).collect(),
+            columns: scene.columns.clone(),
             materials: scene.materials.clone(),
             cells: cell_frame(scene, spec)?,
             elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
