@@ -21,7 +21,7 @@ const RANGE_FRAMES: usize = 7;
 /// Earlier yield surfaces of a grain that are drawn.
 const EARLIER: usize = 12;
 /// Part of the grains that the axes leave out.
-const OUTLIERS: f64 = 0.005;
+const OUTLIERS: f64 = 0.01;
 /// Part of the axes beyond the tip, so that it can be seen.
 const BEYOND_TIP: f64 = 0.12;
 
@@ -361,19 +361,21 @@ impl Sketch<'_> {
         places: impl Fn(&StressState) -> Vec<[f64; 2]>,
     ) {
         let content = self.content;
+        for (surface, _) in content.cones().into_iter().flatten() {
+            cone(picture, surface, self.stroke(2.6, CONE, 1.0));
+        }
         let sand = || content.cloud.iter().filter(|s| s.cone.is_some());
         let colours = Scale::plastic_case();
         // The few at the tip come last, so that they are seen.
         for case in [0, 2, 1] {
-            let dot = self.stroke(1.1, colours.colour(f32::from(case)), 0.6);
+            // All of them at one point.
+            let size = if case == 1 { 3.0 } else { 1.1 };
+            let dot = self.stroke(size, colours.colour(f32::from(case)), 0.6);
             for state in sand().filter(|s| s.plastic_case.unwrap_or(0) == case) {
                 for at in places(state) {
                     chart.point(picture, at, dot);
                 }
             }
-        }
-        for (surface, _) in content.cones().into_iter().flatten() {
-            cone(picture, surface, self.stroke(1.4, CONE, 1.0));
         }
         for (i, history) in content.chosen.iter().enumerate() {
             self.grain(picture, history, kind_colour(i), &cone);
