@@ -45,6 +45,8 @@ pub struct Mpm {
     materials: Vec<Material>,
     laws: Vec<PreparedLaw>,
     density: Vec<f32>,
+    /// Columns that the scene asks for beside the usual ones.
+    columns: Vec<barchan_scene::OutputColumn>,
     cells: CellFrame,
     /// Longest step that elastic waves allow [s].
     elastic_dt: f32,
@@ -114,6 +116,7 @@ impl Mpm {
             level: Level::new(),
             laws,
             density: scene.materials.iter().map(|m| m.density as f32).collect(),
+            columns: scene.columns.clone(),
             materials: scene.materials.clone(),
             cells: cell_frame(scene, spec)?,
             elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
