@@ -1,7 +1,8 @@
-//! Development commands: `cargo xtask test | gallery | replicate`.
+//! Development commands: `cargo xtask test | gallery | instructions | replicate`.
 
 mod documentation;
 mod gallery;
+mod instructions;
 mod replicate;
 mod viewer;
 
@@ -23,6 +24,8 @@ enum Task {
     Test,
     /// Simulate the gallery and draw the pictures of the README
     Gallery,
+    /// Count the instructions of the hot kernels and compare with those that are kept
+    Instructions(instructions::Instructions),
     /// Simulate, draw and time the scenes of [Klar16] for docs/replicability.md
     Replicate(replicate::Replicate),
 }
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Task::Test => return test(),
         Task::Gallery => gallery::gallery(repository()),
+        Task::Instructions(asked) => instructions::instructions(&asked),
         Task::Replicate(asked) => replicate::replicate(repository(), &asked),
     };
     match outcome {
@@ -88,12 +92,16 @@ const STAGES: &[(&str, Stage)] = &[
         ])
     }),
     ("tests", tests),
+    ("instructions", || {
+        instructions::instructions(&instructions::Instructions::default())
+    }),
     ("viewer", viewer::test),
     ("viewer in a browser", viewer::test_in_browser),
     ("documentation", rustdoc),
 ];
 
-/// Installs what the tests need: parts of the toolchain, a Python that reads Zarr, packages and browser of the viewer.
+/// Installs what the tests need: parts of the toolchain, a Python that reads Zarr, valgrind, packages and browser of the
+/// viewer.
 fn tools() -> Result<(), String> {
     for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         let version = Command::new("cargo").args([program, "--version"]).output();
@@ -102,7 +110,26 @@ fn tools() -> Result<(), String> {
         }
     }
     python_with_zarr()?;
+    if !is_there("valgrind") {
+        apt_install("valgrind")?;
+    }
     viewer::tools()
+}
+
+fn apt_install(package: &str) -> Result<(), String> {
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        run(command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"])?;
+    apt(&["install", "--yes", "--no-install-recommends", package])
+}
+
+fn is_there(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// Where the Python of the tests lives.

@@ -1,6 +1,6 @@
 //! The viewer's own tests: types and logic of the page, and the whole of it in a real browser.
 
-use super::{cargo, repository, run};
+use super::{apt_install, cargo, is_there, repository, run};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -17,14 +17,7 @@ pub fn tools() -> Result<(), String> {
     if BROWSERS.iter().any(|browser| is_there(browser)) {
         return Ok(());
     }
-    let install = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        run(command
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive"))
-    };
-    install(&["update"])?;
-    install(&["install", "--yes", "--no-install-recommends", "chromium"])
+    apt_install("chromium")
 }
 
 /// Types, and the tests of what needs no browser.
@@ -51,9 +44,4 @@ fn npm() -> Command {
 
 fn folder() -> PathBuf {
     repository().join("viewer")
-}
-
-fn is_there(program: &str) -> bool {
-    let version = Command::new(program).arg("--version").output();
-    version.is_ok_and(|output| output.status.success())
 }

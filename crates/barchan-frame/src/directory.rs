@@ -261,8 +261,8 @@ impl ResultDirectory {
     }
 
     fn write(&self, kind: Kind, frame: &Frame) -> Result<u64, CacheError> {
-        let files = node::to_files(frame, kind)?;
-        files::write_directory(&self.node_path(kind, frame.index), &files)
+        let path = self.node_path(kind, frame.index);
+        files::write_directory(&path, |new| node::write_files(frame, kind, new))
     }
 
     fn node(&self, kind: Kind, index: u32) -> Result<Node, CacheError> {

@@ -26,19 +26,57 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), CacheError
     written
 }
 
-/// Writes files (relative path, content) into a new directory that appears in one moment; one that is already there
-/// is replaced. Returns the number of bytes written. On failure nothing new is left behind.
-pub(crate) fn write_directory(path: &Path, files: &[(String, Vec<u8>)]) -> Result<u64, CacheError> {
+/// Writes a new directory that appears in one moment; one that is already there is replaced. `fill` puts the files.
+/// Returns the number of bytes written. On failure nothing new is left behind.
+pub(crate) fn write_directory(
+    path: &Path,
+    fill: impl FnOnce(&mut NewDirectory) -> Result<(), CacheError>,
+) -> Result<u64, CacheError> {
     let partial = partial_name(path);
     remove_directory_if_any(&partial)?;
-    let written = fill_directory(&partial, files)
-        .and_then(|()| remove_directory(path))
-        .and_then(|()| rename(&partial, path));
-    if let Err(error) = written {
+    let written = NewDirectory::create(&partial).and_then(|mut new| {
+        fill(&mut new)?;
+        new.folders.iter().try_for_each(|d| sync_directory(d))?;
+        remove_directory(path)?;
+        rename(&partial, path)?;
+        Ok(new.bytes)
+    });
+    if written.is_err() {
         let _ = fs::remove_dir_all(&partial);
-        return Err(error);
     }
-    Ok(files.iter().map(|(_, content)| content.len() as u64).sum())
+    written
+}
+
+/// A directory that is being written.
+pub(crate) struct NewDirectory {
+    path: PathBuf,
+    folders: Vec<PathBuf>,
+    bytes: u64,
+}
+
+impl NewDirectory {
+    fn create(path: &Path) -> Result<Self, CacheError> {
+        create_directory(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            folders: vec![path.to_owned()],
+            bytes: 0,
+        })
+    }
+
+    /// Writes a file, and the folders it lies in.
+    pub fn put(&mut self, relative: &str, content: &[u8]) -> Result<(), CacheError> {
+        let path = self.path.join(relative);
+        for parent in path.ancestors().skip(1) {
+            if self.folders.iter().any(|d| d == parent) {
+                break;
+            }
+            create_directory(parent)?;
+            self.folders.push(parent.to_owned());
+        }
+        self.bytes += content.len() as u64;
+        write_file(&path, content)
+    }
 }
 
 /// Removes a directory so that it vanishes in one moment; does nothing when there is none.
@@ -85,23 +123,6 @@ fn partial_name(path: &Path) -> PathBuf {
     path.with_file_name(format!("{PARTIAL}{name}"))
 }
 
-fn fill_directory(directory: &Path, files: &[(String, Vec<u8>)]) -> Result<(), CacheError> {
-    create_directory(directory)?;
-    let mut directories = vec![directory.to_owned()];
-    for (relative, content) in files {
-        let path = directory.join(relative);
-        for parent in path.ancestors().skip(1) {
-            if directories.iter().any(|d| d == parent) {
-                break;
-            }
-            create_directory(parent)?;
-            directories.push(parent.to_owned());
-        }
-        write_file(&path, content)?;
-    }
-    directories.iter().try_for_each(|d| sync_directory(d))
-}
-
 fn create_directory(path: &Path) -> Result<(), CacheError> {
     fs::create_dir_all(path).map_err(|e| CacheError::io("create", path, e))
 }
@@ -135,20 +156,19 @@ fn sync_directory(path: &Path) -> Result<(), CacheError> {
 mod tests {
     use super::*;
 
-    fn files(text: &str) -> Vec<(String, Vec<u8>)> {
-        vec![
-            ("zarr.json".into(), text.as_bytes().to_vec()),
-            ("a/c/0".into(), vec![1, 2, 3]),
-            ("a/zarr.json".into(), vec![4]),
-        ]
+    fn put_files(new: &mut NewDirectory, text: &str) -> Result<(), CacheError> {
+        new.put("zarr.json", text.as_bytes())?;
+        new.put("a/c/0", &[1, 2, 3])?;
+        new.put("a/zarr.json", &[4])
     }
 
     #[test]
     fn directory_is_written_replaced_and_removed_without_traces() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("000001");
-        assert_eq!(write_directory(&path, &files("old")).unwrap(), 3 + 3 + 1);
-        write_directory(&path, &files("new")).unwrap();
+        let bytes = write_directory(&path, |new| put_files(new, "old")).unwrap();
+        assert_eq!(bytes, 3 + 3 + 1);
+        write_directory(&path, |new| put_files(new, "new")).unwrap();
         assert_eq!(fs::read_to_string(path.join("zarr.json")).unwrap(), "new");
         assert_eq!(fs::read(path.join("a/c/0")).unwrap(), [1, 2, 3]);
         assert_eq!(entries(root.path()).unwrap(), std::slice::from_ref(&path));
@@ -160,10 +180,12 @@ mod tests {
     fn failed_write_keeps_what_was_there_and_leaves_no_partial() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("000001");
-        write_directory(&path, &files("old")).unwrap();
-        let mut impossible = files("new");
-        impossible.push(("zarr.json/below-a-file".into(), vec![5]));
-        assert!(write_directory(&path, &impossible).is_err());
+        write_directory(&path, |new| put_files(new, "old")).unwrap();
+        let impossible = write_directory(&path, |new| {
+            put_files(new, "new")?;
+            new.put("zarr.json/below-a-file", &[5])
+        });
+        assert!(impossible.is_err());
         assert_eq!(fs::read_to_string(path.join("zarr.json")).unwrap(), "old");
         assert_eq!(entries(root.path()).unwrap(), [path]);
     }

@@ -7,6 +7,7 @@
 use crate::column::{Column, Frame};
 use crate::digest::{bytes_digest, digest, json_digest};
 use crate::error::CacheError;
+use crate::files::NewDirectory;
 use crate::manifest::FORMAT_VERSION;
 use crate::zarr::{self, EncodedColumn};
 use serde::{Deserialize, Serialize};
@@ -133,14 +134,17 @@ impl FileRecord {
 /// Attributes of the group that callers may not use.
 const RESERVED: [&str; 3] = ["index", "time", "barchan"];
 
-/// Turns a frame into the files (relative path, content) of its group.
-pub(crate) fn to_files(frame: &Frame, kind: Kind) -> Result<Vec<(String, Vec<u8>)>, CacheError> {
+/// Writes the files of a frame's group, column by column: no more than one stands in memory encoded.
+pub(crate) fn write_files(
+    frame: &Frame,
+    kind: Kind,
+    out: &mut NewDirectory,
+) -> Result<(), CacheError> {
     let invalid = |reason: String| CacheError::Invalid {
         what: kind.of(frame.index),
         reason,
     };
     check(frame).map_err(invalid)?;
-    let mut files = Vec::with_capacity(2 * frame.columns.len() + 1);
     let mut columns = Vec::with_capacity(frame.columns.len());
     for column in &frame.columns {
         let encoded = zarr::encode(column, kind == Kind::Checkpoint)
@@ -151,10 +155,10 @@ pub(crate) fn to_files(frame: &Frame, kind: Kind) -> Result<Vec<(String, Vec<u8>
             metadata: FileRecord::of(&encoded.metadata),
             data: encoded.data.as_deref().map(FileRecord::of),
         });
-        files.push((format!("{}/zarr.json", column.name), encoded.metadata));
+        out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
         if let Some(data) = encoded.data {
             let shard = zarr::shard_path(column.components);
-            files.push((format!("{}/{shard}", column.name), data));
+            out.put(&format!("{}/{shard}", column.name), &data)?;
         }
     }
     let record = Record {
@@ -165,8 +169,7 @@ pub(crate) fn to_files(frame: &Frame, kind: Kind) -> Result<Vec<(String, Vec<u8>
         seal: None,
     };
     let group = group_document(frame, record).map_err(|e| invalid(e.to_string()))?;
-    files.push(("zarr.json".into(), group));
-    Ok(files)
+    out.put("zarr.json", &group)
 }
 
 /// The `zarr.json` of a group without content of its own.

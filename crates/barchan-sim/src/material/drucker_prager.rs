@@ -306,6 +306,11 @@ impl Sand {
         let lame = self.lame(r.mean);
         let two_mu = lame.mu + lame.mu;
         let bulk = lame.lambda.mul_add(r.mean.constant(D as f64), two_mu);
+        let mut stress = deviator.times(two_mu).plus_identity::<D>(bulk * r.mean);
+        if D == 2 {
+            // Nothing moves across the plane, but it is pressed.
+            stress.zz = lame.lambda * (r.mean + r.mean);
+        }
         let rebuilt = hencky::left_cauchy_green_m1::<T, D>(r.mean, deviator);
         SandResponse {
             state: SandState {
@@ -313,7 +318,7 @@ impl Sand {
                 hardening: state.hardening + r.hardening,
                 volume_gain: r.volume_gain,
             },
-            stress: deviator.times(two_mu).plus_identity::<D>(bulk * r.mean),
+            stress,
             case: r.case,
         }
     }
@@ -358,4 +363,109 @@ fn keep_untouched<T: Scalar>(
 #[inline(always)]
 fn norm<T: Scalar>(v: [T; 3]) -> T {
     v[0].mul_add(v[0], v[1].mul_add(v[1], v[2] * v[2])).sqrt()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use barchan_scene::{Overrides, SceneSource, load};
+    use proptest::prelude::*;
+
+    fn sand(dimensions: Dimensions) -> Sand {
+        let text = "[solver]\ndx = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
+                    [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
+        let source = SceneSource {
+            name: "law".into(),
+            text: text.into(),
+            directory: ".".into(),
+        };
+        let scene = load(&source, &Overrides::default()).unwrap();
+        match &scene.materials[0].law {
+            barchan_scene::Law::Sand(law) => Sand::new(law, dimensions),
+            barchan_scene::Law::Elastic(_) => unreachable!(),
+        }
+    }
+
+    fn state<T: Scalar>(like: T, e: [f64; 6], q: f64, gain: f64) -> SandState<T> {
+        SandState {
+            strain: Sym3::from_array(e.map(|v| like.constant(v))),
+            hardening: like.constant(q),
+            volume_gain: like.constant(gain),
+        }
+    }
+
+    /// Largest difference between two responses, as a part of the larger of `scale` (of a strain) and the strain.
+    fn difference<A: Into<f64> + Copy, B: Into<f64> + Copy>(
+        a: &SandResponse<A>,
+        b: &SandResponse<B>,
+        scale: f64,
+        modulus: f64,
+    ) -> f64
+    where
+        A: Scalar,
+        B: Scalar,
+    {
+        let pairs = |a: Sym3<A>, b: Sym3<B>| {
+            let both = a.to_array().into_iter().zip(b.to_array());
+            both.map(|(a, b)| (a.into() - b.into()).abs())
+                .fold(0.0, f64::max)
+        };
+        let strain = pairs(a.state.strain, b.state.strain);
+        let stress = pairs(a.stress, b.stress) / modulus;
+        let gain = a.state.volume_gain.into() - b.state.volume_gain.into();
+        let q = a.state.hardening.into() - b.state.hardening.into();
+        strain.max(stress).max(gain.abs()).max(q.abs()) / scale
+    }
+
+    proptest! {
+        /// The series in f32 against eigenvectors in f64, over the whole range in which they are used.
+        #[test]
+        fn series_agree_with_eigenvectors(c in prop::array::uniform6(-1.0f64..1.0), size in -6.0f64..-1.0,
+                                          mean in -0.1f64..0.02, gain in 0.0f64..0.05, flat in any::<bool>()) {
+            let mut e = c.map(|v| v * 10f64.powf(size) * 0.4);
+            for i in 0..if flat { 2 } else { 3 } {
+                e[i] += mean * 10f64.powf(size + 1.0);
+            }
+            if flat {
+                for i in 2..5 {
+                    e[i] = 0.0;
+                }
+            }
+            let e = e.map(|v| f64::from(v as f32));
+            let gain = f64::from((gain * 10f64.powf(size + 1.0)) as f32);
+            let (single, double) = (state(0f32, e, 0.0, gain), state(0f64, e, 0.0, gain));
+            let scale = e.iter().map(|v| v.abs()).fold(gain, f64::max).max(1e-30);
+            let modulus = 1e6;
+            let error = if flat {
+                let sand = sand(Dimensions::Two);
+                let zero = [[0f32; 3]; 3];
+                let y = hencky::traceless_part::<f32, 2>(single.strain);
+                prop_assume!(y.norm_squared().sqrt() <= 0.125);
+                let a = sand.advance::<f32, 2>(single, &zero);
+                difference(&a, &sand.advance::<f64, 2>(double, &[[0.0; 3]; 3]), scale, modulus)
+            } else {
+                let sand = sand(Dimensions::Three);
+                let y = hencky::traceless_part::<f32, 3>(single.strain);
+                prop_assume!(y.norm_squared().sqrt() <= 0.125);
+                let a = sand.advance::<f32, 3>(single, &[[0f32; 3]; 3]);
+                difference(&a, &sand.advance::<f64, 3>(double, &[[0.0; 3]; 3]), scale, modulus)
+            };
+            prop_assert!(error < 2e-6, "{error:e}");
+        }
+    }
+
+    /// Negative control: beyond its range the series is wrong, and `advance` does not use it there.
+    #[test]
+    fn series_are_not_used_beyond_their_range() {
+        let sand = sand(Dimensions::Three);
+        let e = [-0.7, -0.1, -0.3, 0.1, 0.0, 0.2];
+        let (single, double) = (state(0f32, e, 0.0, 0.0), state(0f64, e, 0.0, 0.0));
+        let exact = sand.advance::<f64, 3>(double, &[[0.0; 3]; 3]);
+        let used = sand.advance::<f32, 3>(single, &[[0f32; 3]; 3]);
+        assert!(difference(&used, &exact, 1.0, 1e6) < 2e-6);
+        let y = hencky::traceless_part::<f32, 3>(single.strain);
+        let series = sand.respond_by_series::<f32, 3>(&single, single.strain, y);
+        assert!(difference(&series, &exact, 1.0, 1e6) > 10.0 * 2e-6);
+    }
 }

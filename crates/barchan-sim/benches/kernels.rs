@@ -1,0 +1,157 @@
+//! The hot kernels, one at a time, for counting instructions: `cargo xtask instructions` runs this under callgrind, which
+//! collects inside the functions named `measured_*` only. Without arguments it lists the kernels.
+
+use barchan_scene::{Overrides, Scene, SceneSource, load};
+use barchan_sim::grid::{Tile, Topology};
+use barchan_sim::material::drucker_prager::Sand;
+use barchan_sim::math::bspline;
+use barchan_sim::sampling::Samples;
+use barchan_sim::solvers::mpm::grid_to_particles::{GatherParams, PreparedLaw, gather_block};
+use barchan_sim::solvers::mpm::grid_update::accelerate;
+use barchan_sim::solvers::mpm::particles::{Packet, packets_from};
+use barchan_sim::solvers::mpm::particles_to_grid::{ScatterParams, scatter_block};
+use barchan_sim::solvers::mpm::sort::{CellFrame, Sorter};
+use barchan_sim::solvers::mpm::transfer::TileFrame;
+use fearless_simd::{Level, dispatch};
+use glam::Vec3;
+use std::hint::black_box;
+
+const DX: f32 = 0.01;
+const DT: f32 = 1e-4;
+
+fn main() {
+    let kernel = std::env::args().nth(1).unwrap_or_default();
+    match kernel.as_str() {
+        "scatter_quadratic" => measured_scatter::<3>(&packets::<3>()),
+        "scatter_cubic" => measured_scatter::<4>(&packets::<4>()),
+        "gather_quadratic" => measured_gather::<3>(&mut packets::<3>()),
+        "gather_cubic" => measured_gather::<4>(&mut packets::<4>()),
+        "grid" => measured_grid(),
+        "sort" => measured_sort(&mut packets::<3>()),
+        _ => {
+            for name in NAMES {
+                println!("{name}");
+            }
+        }
+    }
+}
+
+const NAMES: [&str; 6] = [
+    "scatter_quadratic",
+    "scatter_cubic",
+    "gather_quadratic",
+    "gather_cubic",
+    "grid",
+    "sort",
+];
+
+#[inline(never)]
+fn measured_scatter<const K: usize>(packets: &[Packet]) {
+    let params = ScatterParams {
+        dx: DX,
+        dt: DT,
+        density: &[2200.0],
+    };
+    let mut tile = vec![0.0; Tile::<3, K>::LEN];
+    let frame = TileFrame::new::<3, K>(cells::<K>(), [0, 0, 0]);
+    dispatch!(Level::new(), simd => scatter_block::<_, 3, K>(simd, packets, &frame, &params, &mut tile));
+    black_box(tile);
+}
+
+#[inline(never)]
+fn measured_gather<const K: usize>(packets: &mut [Packet]) {
+    let laws = [law()];
+    let params = GatherParams {
+        dx: DX,
+        dt: DT,
+        flip: None,
+        laws: &laws,
+    };
+    // A slow shear, so that some particles are elastic and some slide.
+    let tile: Vec<f32> = (0..Tile::<3, K>::LEN)
+        .map(|i| 0.02 * ((i * 7919) % 101) as f32 / 101.0)
+        .collect();
+    let frame = TileFrame::new::<3, K>(cells::<K>(), [0, 0, 0]);
+    let report = dispatch!(Level::new(), simd => gather_block::<_, 3, K>(simd, packets, &frame, &params, &tile, None));
+    black_box(report);
+}
+
+#[inline(never)]
+fn measured_grid() {
+    let tile = vec![1.0; Tile::<3, 3>::LEN];
+    let mut block = vec![0.0; 256];
+    dispatch!(Level::new(), simd => {
+        for offset in barchan_sim::grid::blocks::NEIGHBOURS {
+            Tile::<3, 3>::add_overlap(simd, &mut block, &tile, offset);
+        }
+        accelerate(simd, &mut block, Vec3::new(0.0, -9.81 * DT, 0.0));
+    });
+    black_box(block);
+}
+
+/// On the calling thread: only what it does itself is counted.
+#[inline(never)]
+fn measured_sort(packets: &mut Vec<Packet>) {
+    let (mut topology, mut ranges) = (Topology::default(), Vec::new());
+    let sorted = Sorter::default().sort(packets, &cells::<3>(), 1, &mut topology, &mut ranges);
+    assert!(sorted.is_ok());
+    black_box(ranges);
+}
+
+fn cells<const K: usize>() -> CellFrame {
+    CellFrame {
+        origin: [0.0; 3],
+        inv_dx: 1.0 / DX,
+        base_offset: bspline::base_offset::<K>(),
+        period: [0; 3],
+        flat: false,
+    }
+}
+
+/// A full block: 512 particles, eight in each of its cells, in the order of the cells.
+fn packets<const K: usize>() -> Vec<Packet> {
+    let mut random = 1u32;
+    let mut chance = || {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as f32 / (1u32 << 24) as f32
+    };
+    let mut samples = Samples {
+        material: 0,
+        volume: (DX * DX * DX) / 8.0,
+        ..Samples::default()
+    };
+    let first = -bspline::base_offset::<K>();
+    for cell in 0..64 {
+        let corner = Vec3::new((cell / 16) as f32, (cell % 4) as f32, (cell / 4 % 4) as f32);
+        for _ in 0..8 {
+            let inside = Vec3::new(chance(), chance(), chance());
+            samples.position.push((corner + inside + first) * DX);
+            samples
+                .velocity
+                .push(Vec3::new(chance(), chance(), 0.0) * 0.1);
+        }
+    }
+    let mut packets = Vec::new();
+    packets_from(&samples, &mut packets);
+    packets
+}
+
+fn law() -> PreparedLaw {
+    let scene = scene();
+    match &scene.materials[0].law {
+        barchan_scene::Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, scene.dimensions)),
+        barchan_scene::Law::Elastic(_) => unreachable!("the preset is sand"),
+    }
+}
+
+#[allow(clippy::unwrap_used, reason = "a benchmark may panic")]
+fn scene() -> Scene {
+    let text = "[solver]\ndx = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
+                [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }\n";
+    let source = SceneSource {
+        name: "kernels".into(),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    load(&source, &Overrides::default()).unwrap()
+}

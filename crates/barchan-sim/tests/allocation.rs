@@ -1,0 +1,83 @@
+//! Nothing allocates in a settled step.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+mod support;
+
+use barchan_sim::simulation::{Control, Simulation};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is passed on to the system's allocator; counting has no part in it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Allocations of `steps` steps.
+fn allocations(simulation: &mut Simulation, steps: u32) -> u64 {
+    let mut left = steps;
+    let mut before = 0;
+    let mut after = 0;
+    // The first call of the watcher comes after a step: count from there.
+    let end = simulation.advance_frame(&mut |_| {
+        if left == steps {
+            before = ALLOCATIONS.load(Ordering::Relaxed);
+        }
+        after = ALLOCATIONS.load(Ordering::Relaxed);
+        if left == 0 {
+            return Control::Stop;
+        }
+        left -= 1;
+        Control::Continue
+    });
+    assert_eq!(end.unwrap(), Control::Stop, "the frame was too short");
+    after - before
+}
+
+const HEAP: &str = r#"
+frame_rate = 2
+[solver]
+dx = 0.02
+[materials.sand]
+preset = "dry sand"
+[[collider]]
+shape = { half_space = { normal = [0, 1, 0] } }
+friction = 0.6
+[[fill]]
+material = "sand"
+shape = { box = { min = [-0.1, 0, -0.1], max = [0.1, 0.1, 0.1] } }
+"#;
+
+/// One test: the counter is of the whole process.
+#[test]
+fn a_settled_step_does_not_allocate() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    pool.unwrap().install(|| {
+        let mut heap = support::start(HEAP);
+        support::advance(&mut heap, 2);
+        assert_eq!(allocations(&mut heap, 100), 0);
+
+        // Negative control: the counter sees the batches of an emitter.
+        let spout = "[[emitter]]\nmaterial = \"sand\"\nvelocity = [0, -1, 0]\nrate = 1\n\
+                     shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } }\n";
+        let mut poured = support::start(&format!("{HEAP}{spout}"));
+        support::advance(&mut poured, 1);
+        assert!(allocations(&mut poured, 100) > 0);
+    });
+}

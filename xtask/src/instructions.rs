@@ -1,0 +1,154 @@
+//! `cargo xtask instructions`: instructions of the hot kernels under callgrind, against those that are kept.
+//!
+//! Counts are the same on every run and do not mind a busy machine. They belong to a compiler: with another one they
+//! are shown, not judged.
+
+use crate::{cargo, repository};
+use clap::Args;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A kernel may grow by this part before the benchmark fails.
+const LIMIT: f64 = 0.05;
+const KEPT: &str = "crates/barchan-sim/benches/instructions.json";
+
+#[derive(Args, Default)]
+pub struct Instructions {
+    /// Keep the counts found now
+    #[arg(long)]
+    bless: bool,
+}
+
+/// Counts the instructions of every kernel and compares.
+pub fn instructions(asked: &Instructions) -> Result<(), String> {
+    if !cfg!(target_arch = "x86_64") {
+        println!("the kept counts are of x86-64: nothing to compare");
+        return Ok(());
+    }
+    let program = build()?;
+    let found = count_all(&program)?;
+    let compiler = compiler()?;
+    let path = repository().join(KEPT);
+    if asked.bless {
+        let kept = json!({"compiler": compiler, "instructions": found});
+        let text = serde_json::to_string_pretty(&kept).map_err(|e| e.to_string())?;
+        return std::fs::write(&path, text + "\n").map_err(|e| e.to_string());
+    }
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let kept: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let problems = compare(&kept["instructions"], &found);
+    if kept["compiler"] != json!(compiler) {
+        println!(
+            "kept with {}, found with {compiler}: not judged",
+            kept["compiler"]
+        );
+        return Ok(());
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "{}; if it must be so: cargo xtask instructions --bless",
+            problems.join("; ")
+        )),
+    }
+}
+
+/// What grew beyond the limit, or is not known.
+fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (kernel, count) in found {
+        let now = count.as_f64().unwrap_or(f64::NAN);
+        let Some(before) = kept[kernel].as_f64() else {
+            problems.push(format!("{kernel} has no kept count"));
+            continue;
+        };
+        let change = now / before - 1.0;
+        println!(
+            "{kernel:<20} {now:>10} instructions, {:+.1} %",
+            100.0 * change
+        );
+        if change.is_nan() || change > LIMIT {
+            problems.push(format!("{kernel} grew by {:.1} %", 100.0 * change));
+        }
+    }
+    problems
+}
+
+/// Builds the benchmark; returns the program.
+fn build() -> Result<PathBuf, String> {
+    let what = [
+        "build",
+        "--release",
+        "-p",
+        "barchan-sim",
+        "--bench",
+        "kernels",
+    ];
+    cargo(&what)?;
+    let mut command = Command::new("cargo");
+    command
+        .args(what)
+        .args(["--message-format=json", "--quiet"]);
+    let output = command.current_dir(repository()).output();
+    let output = output.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "kernels")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .ok_or_else(|| "cargo did not say where the benchmark is".into())
+}
+
+fn count_all(program: &Path) -> Result<Map<String, Value>, String> {
+    let output = Command::new(program).output();
+    let output = output.map_err(|e| format!("{} could not be started: {e}", program.display()))?;
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    names
+        .lines()
+        .map(|kernel| Ok((kernel.to_owned(), json!(count(program, kernel)?))))
+        .collect()
+}
+
+/// Instructions inside `measured_*` of one kernel.
+fn count(program: &Path, kernel: &str) -> Result<u64, String> {
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=kernels::measured_*")
+        .arg(program)
+        .arg(kernel)
+        .env("RAYON_NUM_THREADS", "1");
+    let output = command.output();
+    let output = output.map_err(|e| format!("valgrind could not be started: {e}; install it"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    text.lines()
+        .find_map(|line| line.split("Collected :").nth(1))
+        .and_then(|count| count.trim().parse().ok())
+        .filter(|&count| count > 0)
+        .ok_or_else(|| format!("callgrind counted nothing in {kernel}:\n{text}"))
+}
+
+fn compiler() -> Result<String, String> {
+    let output = Command::new("rustc").arg("--version").output();
+    let output = output.map_err(|e| format!("rustc could not be started: {e}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_beyond_the_limit_is_a_problem_and_less_is_not() {
+        let kept = json!({"scatter": 1000, "gather": 1000, "sort": 1000});
+        let found = |scatter, gather| {
+            let value = json!({"scatter": scatter, "gather": gather, "sort": 400});
+            value.as_object().cloned().unwrap_or_default()
+        };
+        assert!(compare(&kept, &found(1050, 900)).is_empty());
+        assert_eq!(compare(&kept, &found(1051, 900)).len(), 1);
+        assert_eq!(compare(&kept, &found(2000, 2000)).len(), 2);
+        assert_eq!(compare(&json!({}), &found(1, 1)).len(), 3);
+    }
+}
