@@ -75,10 +75,10 @@ const OTHERS: &[(&str, f64)] = &[("apic_flip", 1.0), ("notched_block", 0.15)];
 
 /// Rows of Table 4 of [Klar16]: factor of the scene's resolution, grid cells along each axis, particles.
 const TABLE_4: &[(f64, [f64; 3], f64)] = &[
-    (0.1, [10.0, 15.0, 10.0], 1.5e3),
-    (0.2, [20.0, 30.0, 20.0], 1.2e4),
-    (0.5, [50.0, 75.0, 50.0], 1.88e5),
-    (1.0, [100.0, 150.0, 100.0], 1.5e6),
+    (0.1, [15.0, 10.0, 15.0], 1.5e3),
+    (0.2, [30.0, 20.0, 30.0], 1.2e4),
+    (0.5, [75.0, 50.0, 75.0], 1.88e5),
+    (1.0, [150.0, 100.0, 150.0], 1.5e6),
 ];
 
 fn folder() -> PathBuf {
