@@ -1,11 +1,11 @@
-//! Sorting particles into blocks: a stable counting sort by block and material.
+//! Sorting particles into blocks: a stable counting sort by block, material and cell.
 //!
 //! It runs when a particle has left the rim of its block, when particles came or went, and after each frame (so that a
 //! resumed run sorts where an undisturbed one does).
 
 use super::particles::{Packet, pad};
 use crate::grid::blocks::{self, BlockMap, Period, Topology};
-use crate::grid::{BLOCK, MAX_BLOCK};
+use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use rayon::prelude::*;
@@ -49,6 +49,7 @@ impl CellFrame {
 #[derive(Debug, Default)]
 pub struct Sorter {
     keys: Vec<[u64; LANES]>,
+    cells: Vec<[u8; LANES]>,
     map: BlockMap,
     found: Vec<u64>,
     counts: Vec<u32>,
@@ -79,11 +80,13 @@ impl Sorter {
     /// Block of every particle; positions wrap into the period.
     fn find_keys(&mut self, packets: &mut [Packet], frame: &CellFrame) -> Result<(), SolverError> {
         self.keys.resize(packets.len(), [NOBODY; LANES]);
+        self.cells.resize(packets.len(), [0; LANES]);
         let lost = self
             .keys
             .par_iter_mut()
+            .zip(&mut self.cells)
             .zip(packets.par_iter_mut())
-            .filter_map(|(keys, packet)| {
+            .filter_map(|((keys, cells), packet)| {
                 let mut lost = None;
                 for lane in 0..LANES {
                     keys[lane] = NOBODY;
@@ -91,7 +94,10 @@ impl Sorter {
                         continue;
                     }
                     match block_of(packet, lane, frame) {
-                        Some(coord) => keys[lane] = blocks::pack(coord),
+                        Some((coord, cell)) => {
+                            keys[lane] = blocks::pack(coord);
+                            cells[lane] = cell;
+                        }
                         None => lost = Some((packet.id[lane], packet.position_of(lane))),
                     }
                 }
@@ -127,18 +133,18 @@ impl Sorter {
         }
     }
 
-    /// Particles of each run (block, material).
+    /// Particles of each cell of each run (block, material).
     fn count_runs(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
         self.counts.clear();
         self.counts
-            .resize(topology.particle_keys.len() * materials, 0);
-        let (counts, map) = (&mut self.counts, &self.map);
-        for_each_particle(&self.keys, packets, map, |block, material, _| {
-            counts[block * materials + material] += 1;
+            .resize(topology.particle_keys.len() * materials * BLOCK_NODES, 0);
+        let counts = &mut self.counts;
+        for_each_particle(&self.keys, &self.cells, packets, &self.map, |place, _| {
+            counts[place.index(materials)] += 1;
         });
     }
 
-    /// Turns counts into the first slot of each run; runs start at whole packets. Returns the number of packets.
+    /// Turns counts into the first slot of each cell; runs start at whole packets. Returns the number of packets.
     fn lay_out_runs(
         &mut self,
         materials: usize,
@@ -147,12 +153,17 @@ impl Sorter {
     ) -> usize {
         ranges.clear();
         let mut next = 0usize;
-        for block in 0..topology.particle_keys.len() {
+        let mut runs = self.counts.chunks_mut(BLOCK_NODES);
+        for _ in 0..topology.particle_keys.len() {
             let first = next;
-            for count in &mut self.counts[block * materials..(block + 1) * materials] {
-                let packets = (*count as usize).div_ceil(LANES);
-                *count = (next * LANES) as u32;
-                next += packets;
+            for run in runs.by_ref().take(materials) {
+                let mut slot = next * LANES;
+                for count in run {
+                    let particles = *count as usize;
+                    *count = slot as u32;
+                    slot += particles;
+                }
+                next = slot.div_ceil(LANES);
             }
             ranges.push(PacketRange {
                 first: first as u32,
@@ -167,11 +178,17 @@ impl Sorter {
         self.sources.clear();
         self.sources.resize(total * LANES, blocks::NONE);
         let (next, sources) = (&mut self.counts, &mut self.sources);
-        for_each_particle(&self.keys, packets, &self.map, |block, material, slot| {
-            let target = &mut next[block * materials + material];
-            sources[*target as usize] = slot;
-            *target += 1;
-        });
+        for_each_particle(
+            &self.keys,
+            &self.cells,
+            packets,
+            &self.map,
+            |place, slot| {
+                let target = &mut next[place.index(materials)];
+                sources[*target as usize] = slot;
+                *target += 1;
+            },
+        );
     }
 
     fn move_particles(&mut self, packets: &mut Vec<Packet>, total: usize) {
@@ -197,9 +214,24 @@ impl Sorter {
     }
 }
 
-/// Block of a particle, after wrapping its position into the period; `None` when it is not finite or too far out.
-fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32; 3]> {
-    let mut coord = [0; 3];
+/// Where the sort puts a particle.
+struct Place {
+    block: usize,
+    material: usize,
+    cell: usize,
+}
+
+impl Place {
+    #[inline(always)]
+    fn index(&self, materials: usize) -> usize {
+        (self.block * materials + self.material) * BLOCK_NODES + self.cell
+    }
+}
+
+/// Block of a particle and cell in it, after wrapping its position into the period; `None` when it is not finite or too
+/// far out. Cells are numbered like the nodes of a block, x, z, y with y fastest.
+fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32; 3], u8)> {
+    let (mut coord, mut cell) = ([0; 3], [0; 3]);
     for axis in 0..if frame.flat { 2 } else { 3 } {
         let inv_dx = frame.inv_dx;
         let mut cells = (packet.position[axis][lane] - frame.origin[axis]) * inv_dx;
@@ -214,6 +246,7 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32;
             return None;
         }
         coord[axis] = (base as i32).div_euclid(BLOCK);
+        cell[axis] = (base as i32).rem_euclid(BLOCK);
         if frame.period[axis] > 0 {
             // The stencil base may lie one cell before the period: that block is the last of the ring.
             let wrapped = coord[axis].rem_euclid(frame.period[axis]);
@@ -221,16 +254,17 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32;
             coord[axis] = wrapped;
         }
     }
-    Some(coord)
+    Some((coord, ((cell[0] * BLOCK + cell[2]) * BLOCK + cell[1]) as u8))
 }
 
-/// Calls `f(block rank, material, slot)` for each particle in order. Neighbours mostly share a block: the last is kept.
+/// Calls `f(place, slot)` for each particle in order. Neighbours mostly share a block: the last is kept.
 #[inline(always)]
 fn for_each_particle(
     keys: &[[u64; LANES]],
+    cells: &[[u8; LANES]],
     packets: &[Packet],
     map: &BlockMap,
-    mut f: impl FnMut(usize, usize, u32),
+    mut f: impl FnMut(Place, u32),
 ) {
     let (mut last, mut block) = (NOBODY, 0);
     for (p, (lanes, packet)) in keys.iter().zip(packets).enumerate() {
@@ -242,7 +276,12 @@ fn for_each_particle(
                 last = key;
                 block = map.get(key).unwrap_or_default() as usize;
             }
-            f(block, packet.material as usize, (p * LANES + lane) as u32);
+            let place = Place {
+                block,
+                material: packet.material as usize,
+                cell: cells[p][lane] as usize,
+            };
+            f(place, (p * LANES + lane) as u32);
         }
     }
 }
