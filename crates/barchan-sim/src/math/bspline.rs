@@ -47,25 +47,45 @@ pub fn weights<T: Scalar, const K: usize>(f: T) -> ([T; K], [T; K]) {
     (w, g)
 }
 
-/// The weights of a row as polynomials: coefficient `[power][node]` of t = f − 1, the distance past the second node.
-/// Derivatives follow from them. Coefficients of a power add up to zero, those of t⁰ to one, also in f32.
-pub const fn polynomials<const K: usize>() -> [[f32; 4]; 4] {
-    if K == 3 {
-        [
-            [0.125, 0.75, 0.125, 0.0],
-            [-0.5, 0.0, 0.5, 0.0],
-            [0.5, -1.0, 0.5, 0.0],
-            [0.0; 4],
-        ]
-    } else {
+/// The weights of the four nodes of a row as polynomials of p = `shift` + `slope` t, where t = f − 1 is the distance past
+/// the second node: w = `constant` + p² (`square` + `cube` p), dw/dt = `slope` p (2 `square` + 3 `cube` p).
+/// Near the end of its support a weight is p² or p³ and no difference: nodes that hardly touch a particle have the
+/// acceleration g/w, so small weights must keep their digits.
+pub struct RowForm {
+    /// p at t = 0.
+    pub shift: [f32; 4],
+    /// dp/dt.
+    pub slope: [f32; 4],
+    /// Coefficient of p⁰.
+    pub constant: [f32; 4],
+    /// Coefficient of p².
+    pub square: [f32; 4],
+    /// Coefficient of p³.
+    pub cube: [f32; 4],
+}
+
+impl RowForm {
+    /// Quadratic for K = 3, the fourth node without weight; cubic for K = 4.
+    pub const fn new<const K: usize>() -> Self {
+        if K == 3 {
+            return Self {
+                shift: [0.5, 0.0, 0.5, 0.0],
+                slope: [-1.0, 1.0, 1.0, 0.0],
+                constant: [0.0, 0.75, 0.0, 0.0],
+                square: [0.5, -1.0, 0.5, 0.0],
+                cube: [0.0; 4],
+            };
+        }
         const SIXTH: f32 = 1.0 / 6.0;
-        // The f32 below a sixth: twice it and two thirds make one.
-        const BELOW: f32 = f32::from_bits(SIXTH.to_bits() - 1);
-        [
-            [BELOW, 2.0 / 3.0, BELOW, 0.0],
-            [-0.5, 0.0, 0.5, 0.0],
-            [0.5, -1.0, 0.5, 0.0],
-            [-SIXTH, 0.5, -0.5, SIXTH],
-        ]
+        const TWO_THIRDS: f32 = 2.0 / 3.0;
+        // One rounded up, one down: together nearest to 4/3.
+        const BELOW: f32 = f32::from_bits(TWO_THIRDS.to_bits() - 1);
+        Self {
+            shift: [1.0, 0.0, 1.0, 0.0],
+            slope: [-1.0, 1.0, -1.0, 1.0],
+            constant: [0.0, TWO_THIRDS, BELOW, 0.0],
+            square: [0.0, -1.0, -1.0, 0.0],
+            cube: [SIXTH, 0.5, 0.5, SIXTH],
+        }
     }
 }
