@@ -330,9 +330,11 @@ impl Sketch<'_> {
             let angle = (90.0 + 120.0 * i as f64).to_radians();
             let at = |r: f64| [r * angle.cos(), r * angle.sin()];
             chart.line(picture, [0.0, 0.0], at(1.1), guide);
-            let [x, y] = chart.place(at(1.16));
+            let [x, y] = chart.place(at(1.12));
+            // Beside the end of the axis, not over it.
             let [wide, tall] = text::size(name, self.style).map(|n| n as f32 / 2.0);
-            let [x, y] = [(x - wide) as i64, (y - tall) as i64];
+            let [right, up] = at(1.0).map(|v| v as f32);
+            let [x, y] = [x + wide * (right - 1.0), y - tall * (up + 1.0)].map(|v| v as i64);
             text::draw(picture, name, x, y, self.style);
         }
         let circle = |picture: &mut Picture, _: YieldCone, dot: Dot| {

@@ -134,6 +134,7 @@ const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
 const COARSE: &[&str] = &["solver.max_dt=1e-3"];
 const SAME: &[&str] = &[];
 const CASES: &[&str] = &["--colour", "plastic_case", "--shutter", "0"];
+const SPEED: &[&str] = &["--colour", "speed", "--range", "0,0.3"];
 const STRESS: &[&str] = &["--space", "stress"];
 /// At rest since the beginning, in the middle of the slope, on the surface; ids of the full scene.
 const THREE: &[&str] = &["--grains", "581,1469,3091"];
@@ -271,7 +272,7 @@ pub const ROWS: &[Row] = &[
             0.4,
             60.0,
             &[&["dimensions=3"]],
-            &[shot(30, CASES), shot(30, STRESS)],
+            &[shot(20, CASES), shot(20, STRESS)],
         ),
         timing: None,
         verdict: "",
@@ -300,11 +301,11 @@ pub const ROWS: &[Row] = &[
             30.0,
             &[SAME, &["solver.transfer=flip", "solver.flip=1"]],
             &[
-                shot(72, &[]),
+                shot(72, SPEED),
                 Shot {
                     run: 1,
                     frame: 72,
-                    options: &[],
+                    options: SPEED,
                 },
             ],
         ),
