@@ -1,6 +1,7 @@
 //! Block coordinates, the map from coordinate to index, and which blocks neighbour which.
 
 use super::{BLOCK, MAX_BLOCK};
+use rayon::prelude::*;
 
 /// Integer position of a block, in blocks.
 pub type BlockCoord = [i32; 3];
@@ -160,12 +161,14 @@ impl Topology {
             }
             around
         };
-        self.grid_around.clear();
-        self.grid_around
-            .extend(self.particle_keys.iter().map(|&k| table(grid, k)));
-        self.particles_around.clear();
-        self.particles_around
-            .extend(self.grid_keys.iter().map(|&k| table(particles, k)));
+        self.particle_keys
+            .par_iter()
+            .map(|&k| table(grid, k))
+            .collect_into_vec(&mut self.grid_around);
+        self.grid_keys
+            .par_iter()
+            .map(|&k| table(particles, k))
+            .collect_into_vec(&mut self.particles_around);
     }
 }
 

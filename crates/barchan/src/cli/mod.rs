@@ -18,6 +18,7 @@ mod schema;
 mod stop;
 mod summary;
 mod view;
+mod writer;
 
 use barchan::frame::CacheError;
 use barchan::post::StressError;

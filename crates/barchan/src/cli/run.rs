@@ -6,6 +6,7 @@ use super::resources::{Estimate, use_threads};
 use super::scene::{Loaded, SceneArguments};
 use super::stop::StopRequest;
 use super::summary::Summary;
+use super::writer::FrameWriter;
 use super::{Failure, inputs, output, repair};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
@@ -15,10 +16,13 @@ use clap::Args;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Shortest time between two checkpoints, apart from the last: what a kill can cost besides the frame being computed.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+/// A checkpoint waits until the run has taken this many times what the last one took: large runs spend 2 % on them.
+const CHECKPOINT_PATIENCE: u32 = 50;
 
 /// Simulate a scene: writes frames, checkpoints and the resolved scene
 #[derive(Debug, Args)]
@@ -83,7 +87,8 @@ impl Run {
 /// A scene, its simulation and where the frames go.
 struct Session {
     scene: Scene,
-    directory: ResultDirectory,
+    directory: Arc<ResultDirectory>,
+    writer: FrameWriter,
     /// Held for as long as this run writes.
     _lock: File,
     simulation: Simulation,
@@ -91,6 +96,8 @@ struct Session {
     /// Whether frames that were missing or damaged have been simulated again.
     repaired: bool,
     last_checkpoint: Instant,
+    /// What the last checkpoint took.
+    checkpoint_cost: Duration,
     writing: Duration,
 }
 
@@ -107,15 +114,17 @@ impl Session {
         estimate.warn_small_disk(&path);
         let mut manifest = manifest(&scene, &directory);
         manifest.start = inputs::start_entry(&scene, simulation.start());
-        let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
+        let directory = Arc::new(ResultDirectory::create(&path, &manifest, &scene.document)?);
         let mut session = Self {
             scene,
             _lock: directory.lock()?,
+            writer: FrameWriter::new(directory.clone())?,
             directory,
             simulation,
             resumed_from: None,
             repaired: false,
             last_checkpoint: Instant::now(),
+            checkpoint_cost: Duration::ZERO,
             writing: Duration::ZERO,
         };
         session.write(true)?;
@@ -161,14 +170,17 @@ impl Session {
             manifest.start = directory.manifest().start.clone();
             directory.rewrite(&manifest, &scene.document)?;
         }
+        let directory = Arc::new(directory);
         let mut session = Self {
             scene,
+            writer: FrameWriter::new(directory.clone())?,
             directory,
             _lock: lock,
             simulation,
             resumed_from: checkpoint.as_ref().map(|c| c.index),
             repaired,
             last_checkpoint: Instant::now(),
+            checkpoint_cost: Duration::ZERO,
             writing: Duration::ZERO,
         };
         if checkpoint.is_none() {
@@ -198,21 +210,25 @@ impl Session {
                 break;
             }
             stopping = stop.is_requested();
-            let due = self.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
+            let pause = CHECKPOINT_INTERVAL.max(CHECKPOINT_PATIENCE * self.checkpoint_cost);
+            let due = self.last_checkpoint.elapsed() >= pause;
             self.write(due || stopping || self.is_complete())?;
         }
         Ok(())
     }
 
-    /// The frame for people, then the checkpoint: killed in between, the run goes on from the checkpoint before.
+    /// The frame for people, then the checkpoint: killed in between, the run goes on from the checkpoint before. The
+    /// frame is written while the run goes on, unless a checkpoint waits for it.
     fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
         let start = Instant::now();
-        let frame = self.simulation.write_frame()?;
-        self.directory.write_frame(&frame)?;
+        self.writer.write(self.simulation.write_frame()?)?;
         if with_checkpoint {
+            self.writer.finish()?;
+            let saving = Instant::now();
             let checkpoint = self.simulation.save()?;
             self.directory.write_checkpoint(&checkpoint)?;
             self.last_checkpoint = Instant::now();
+            self.checkpoint_cost = saving.elapsed();
         }
         self.writing += start.elapsed();
         Ok(())

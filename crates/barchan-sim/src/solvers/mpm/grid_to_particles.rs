@@ -69,7 +69,9 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
 ) -> BlockReport {
     let mut report = BlockReport::default();
     let mut planes = Planes::<K>::ZERO;
-    for (p, packet) in packets.iter_mut().enumerate() {
+    for p in 0..packets.len() {
+        Packet::prefetch(packets, p + 1);
+        let packet = &mut packets[p];
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
         let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         let before = match (params.flip, old) {

@@ -400,6 +400,8 @@ impl Solver for Mpm {
     }
 
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
+        // The state stands in memory twice now; the next sort takes its room again.
+        self.scratch.sorter.release();
         self.save_state(out);
         Ok(())
     }

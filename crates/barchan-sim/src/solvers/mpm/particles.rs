@@ -37,17 +37,67 @@ pub struct Packet {
     pub len: u8,
 }
 
+/// A column of a checkpoint.
+pub struct FloatColumn {
+    /// Name.
+    pub name: &'static str,
+    /// Values per particle.
+    pub components: usize,
+    /// SI unit.
+    pub unit: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Its rows in a packet.
+    pub rows: fn(&Packet) -> &[Lanes],
+}
+
 /// Columns of a checkpoint, in the order of [`Packet::floats`].
-pub const FLOAT_COLUMNS: [(&str, usize, &str, &str); 8] = [
-    ("position", 3, "m", "position"),
-    ("velocity", 3, "m/s", "velocity"),
-    ("affine", 9, "1/s", "affine velocity C, row by row"),
-    ("strain", 6, "1", "elastic b − I: xx yy zz yz xz xy"),
-    ("stress", 6, "Pa", "Kirchhoff stress: xx yy zz yz xz xy"),
-    ("hardening", 1, "1", "hardening state q"),
-    ("volume_gain", 1, "1", "log volume gained in tension"),
-    ("volume", 1, "m3", "undeformed volume"),
+pub const FLOAT_COLUMNS: [FloatColumn; 8] = [
+    column("position", 3, "m", "position", |p| &p.position),
+    column("velocity", 3, "m/s", "velocity", |p| &p.velocity),
+    column("affine", 9, "1/s", "affine velocity C, row by row", |p| {
+        &p.affine
+    }),
+    column(
+        "strain",
+        6,
+        "1",
+        "elastic b − I: xx yy zz yz xz xy",
+        |p| &p.strain,
+    ),
+    column(
+        "stress",
+        6,
+        "Pa",
+        "Kirchhoff stress: xx yy zz yz xz xy",
+        |p| &p.stress,
+    ),
+    column("hardening", 1, "1", "hardening state q", |p| {
+        std::slice::from_ref(&p.hardening)
+    }),
+    column("volume_gain", 1, "1", "log volume gained in tension", |p| {
+        std::slice::from_ref(&p.volume_gain)
+    }),
+    column("volume", 1, "m3", "undeformed volume", |p| {
+        std::slice::from_ref(&p.volume)
+    }),
 ];
+
+const fn column(
+    name: &'static str,
+    components: usize,
+    unit: &'static str,
+    meaning: &'static str,
+    rows: fn(&Packet) -> &[Lanes],
+) -> FloatColumn {
+    FloatColumn {
+        name,
+        components,
+        unit,
+        meaning,
+        rows,
+    }
+}
 
 impl Packet {
     /// No particle.
@@ -98,6 +148,23 @@ impl Packet {
         }
         self.id[to] = source.id[from];
         self.case[to] = source.case[from];
+    }
+
+    /// Asks the memory for the packet that is next, so that it is there when its turn comes.
+    #[inline(always)]
+    pub fn prefetch(packets: &[Self], next: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(packet) = packets.get(next) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let first = std::ptr::from_ref(packet).cast::<i8>();
+            for line in 0..size_of::<Self>() / 64 {
+                // SAFETY: a prefetch has no effect on what the program sees, at any address.
+                #[allow(unsafe_code, reason = "the language has no other way to prefetch")]
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line));
+                }
+            }
+        }
     }
 
     /// Position of a particle [m].

@@ -39,7 +39,8 @@ pub fn scatter_block<S: Simd, const D: usize, const K: usize>(
     let zero = [[f32x16::splat(simd, 0.0); K]; K];
     // Rows of the stencil that is being added to; they reach the tile when another cell begins.
     let (mut rows, mut at) = (zero, usize::MAX);
-    for packet in packets {
+    for (p, packet) in packets.iter().enumerate() {
+        Packet::prefetch(packets, p + 1);
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
         let contribution = contributions(simd, packet, params);
         for lane in 0..packet.len as usize {

@@ -1,41 +1,80 @@
 //! Frames and checkpoints of the MPM solver.
 
 use super::Mpm;
-use super::particles::{FLOAT_COLUMNS, Packet};
+use super::particles::{FLOAT_COLUMNS, FloatColumn, Packet};
 use crate::math::Sym3;
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
 use barchan_scene::{Dimensions, OutputColumn, Transfer};
+use rayon::prelude::*;
 
 /// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
 const MAX_SPEED: &str = "mpm_max_speed_bits";
 
+/// Packets that one task copies.
+const PACKETS_PER_TASK: usize = 1024;
+
+/// The particles of some packets, in order.
+fn live(packets: &[Packet]) -> impl Iterator<Item = (&Packet, usize)> {
+    packets
+        .iter()
+        .flat_map(|p| (0..p.len as usize).map(move |lane| (p, lane)))
+        .filter(|(p, lane)| p.volume[*lane] > 0.0)
+}
+
 impl Mpm {
-    fn live(&self) -> impl Iterator<Item = (&Packet, usize)> {
+    /// `components` values of each particle, in the order of the packets.
+    fn per_particle<T: Copy + Default + Send + Sync>(
+        &self,
+        components: usize,
+        write: impl Fn(&Packet, usize, &mut [T]) + Sync,
+    ) -> Vec<T> {
+        let counts: Vec<usize> = self
+            .packets
+            .par_chunks(PACKETS_PER_TASK)
+            .map(|packets| live(packets).count())
+            .collect();
+        let mut values = vec![T::default(); components * counts.iter().sum::<usize>()];
+        let (mut targets, mut rest) = (Vec::with_capacity(counts.len()), &mut values[..]);
+        for count in counts {
+            let (own, others) = rest.split_at_mut(components * count);
+            targets.push(own);
+            rest = others;
+        }
         self.packets
-            .iter()
-            .flat_map(|p| (0..p.len as usize).map(move |lane| (p, lane)))
-            .filter(|(p, lane)| p.volume[*lane] > 0.0)
+            .par_chunks(PACKETS_PER_TASK)
+            .zip(targets)
+            .for_each(|(packets, target)| {
+                for ((p, lane), own) in live(packets).zip(target.chunks_exact_mut(components)) {
+                    write(p, lane, own);
+                }
+            });
+        values
+    }
+
+    /// One value of each particle.
+    fn scalar<T: Copy + Default + Send + Sync>(
+        &self,
+        value: impl Fn(&Packet, usize) -> T + Sync,
+    ) -> Vec<T> {
+        self.per_particle(1, |p, lane, out| out[0] = value(p, lane))
+    }
+
+    /// Three values of each particle.
+    fn vector(&self, value: impl Fn(&Packet, usize) -> [f32; 3] + Sync) -> Vec<f32> {
+        self.per_particle(3, |p, lane, out| out.copy_from_slice(&value(p, lane)))
     }
 
     pub(super) fn write_columns(&self, out: &mut Frame) {
         let dx = self.spec.dx as f32;
-        let count = self.packets.len() * LANES;
-        let mut position = Vec::with_capacity(count * 3);
-        let mut velocity = Vec::with_capacity(count * 3);
-        let (mut pressure, mut mass) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut id, mut material) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut case = Vec::with_capacity(count);
-        for (p, lane) in self.live() {
-            position.extend_from_slice(&p.position_of(lane).to_array());
-            velocity.extend_from_slice(&p.velocity_of(lane).to_array());
-            pressure.push(pressure_of(p, lane, self.dimensions));
-            mass.push(p.volume[lane] * self.density[p.material as usize]);
-            id.push(p.id[lane]);
-            material.push(p.material);
-            case.push(p.case[lane]);
-        }
+        let position = self.vector(|p, lane| p.position_of(lane).to_array());
+        let velocity = self.vector(|p, lane| p.velocity_of(lane).to_array());
+        let pressure = self.scalar(|p, lane| pressure_of(p, lane, self.dimensions));
+        let mass = self.scalar(|p, lane| p.volume[lane] * self.density[p.material as usize]);
+        let id = self.scalar(|p, lane| p.id[lane]);
+        let material = self.scalar(|p, _| p.material);
+        let case = self.scalar(|p, lane| p.case[lane]);
         let pressure_is = "mean Cauchy stress, compression positive";
         let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";
         out.columns = vec![
@@ -70,41 +109,35 @@ impl Mpm {
                         "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
                     }
                 };
-                let stress = self.live().flat_map(|(p, lane)| {
+                let stress = self.vector(|p, lane| {
                     principal_stress(std::array::from_fn(|i| p.stress[i][lane]), self.dimensions)
                 });
-                Column::vector3(name, "Pa", meaning, 0.0, stress.collect())
+                Column::vector3(name, "Pa", meaning, 0.0, stress)
             }
             OutputColumn::Hardening => {
-                let q = self.live().map(|(p, lane)| p.hardening[lane]);
-                Column::scalar(name, "1", "hardening state q", 0.0, q.collect())
+                let q = self.scalar(|p, lane| p.hardening[lane]);
+                Column::scalar(name, "1", "hardening state q", 0.0, q)
             }
         }
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
-        let count = self.packets.len() * LANES;
-        let mut floats: Vec<Vec<f32>> = FLOAT_COLUMNS
+        out.columns = FLOAT_COLUMNS
             .iter()
-            .map(|(_, components, ..)| Vec::with_capacity(count * components))
-            .collect();
-        let (mut id, mut material, mut case) = (Vec::new(), Vec::new(), Vec::new());
-        for (p, lane) in self.live() {
-            let mut rows = p.floats();
-            for (column, (_, components, ..)) in floats.iter_mut().zip(FLOAT_COLUMNS) {
-                column.extend(rows.by_ref().take(components).map(|row| row[lane]));
-            }
-            id.push(p.id[lane]);
-            material.push(p.material);
-            case.push(p.case[lane]);
-        }
-        out.columns = floats
-            .into_iter()
-            .zip(FLOAT_COLUMNS)
-            .map(|(data, (name, components, unit, meaning))| {
-                Column::exact(name, unit, meaning, components, ColumnData::F32(data))
+            .map(|column| {
+                let data = self.per_particle(column.components, |p, lane, out| {
+                    for (value, row) in out.iter_mut().zip((column.rows)(p)) {
+                        *value = row[lane];
+                    }
+                });
+                let FloatColumn { name, unit, .. } = *column;
+                let data = ColumnData::F32(data);
+                Column::exact(name, unit, column.meaning, column.components, data)
             })
             .collect();
+        let id = self.scalar(|p, lane| p.id[lane]);
+        let material = self.scalar(|p, _| p.material);
+        let case = self.scalar(|p, lane| p.case[lane]);
         out.columns.push(Column::exact(
             "id",
             "1",
@@ -137,12 +170,10 @@ impl Mpm {
         };
         let floats = FLOAT_COLUMNS
             .iter()
-            .map(
-                |(name, components, ..)| match from.column(name).map(|c| &c.data) {
-                    Some(ColumnData::F32(data)) if data.len() == count * components => Ok(data),
-                    _ => Err(missing(name)),
-                },
-            )
+            .map(|column| match from.column(column.name).map(|c| &c.data) {
+                Some(ColumnData::F32(data)) if data.len() == count * column.components => Ok(data),
+                _ => Err(missing(column.name)),
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let id = match from.column("id").map(|c| &c.data) {
             Some(ColumnData::U32(data)) if data.len() == count => data,
@@ -182,7 +213,7 @@ impl Mpm {
             let lane = packet.len as usize;
             packet.len += 1;
             let mut rows = packet.floats_mut();
-            for (data, (_, components, ..)) in floats.iter().zip(FLOAT_COLUMNS) {
+            for (data, FloatColumn { components, .. }) in floats.iter().zip(FLOAT_COLUMNS) {
                 for (row, value) in rows.by_ref().take(components).zip(&data[i * components..]) {
                     row[lane] = *value;
                 }

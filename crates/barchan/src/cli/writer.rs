@@ -1,0 +1,72 @@
+//! Frames are compressed and written on a thread of their own, while the simulation goes on.
+
+use super::Failure;
+use barchan::frame::{CacheError, Frame, ResultDirectory};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Writes frames in the order given, one at a time: at most one waits, so that memory stays bounded.
+pub struct FrameWriter {
+    frames: Option<SyncSender<Frame>>,
+    written: Receiver<Result<(), CacheError>>,
+    /// Frames given and not yet known to be written.
+    open: usize,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl FrameWriter {
+    /// A writer of frames into `directory`.
+    pub fn new(directory: Arc<ResultDirectory>) -> Result<Self, Failure> {
+        let (frames, incoming) = sync_channel::<Frame>(0);
+        let (report, written) = sync_channel(2);
+        let thread = std::thread::Builder::new()
+            .name("frames".into())
+            .spawn(move || {
+                for frame in incoming {
+                    let result = directory.write_frame(&frame).map(|_| ());
+                    drop(frame);
+                    if report.send(result).is_err() {
+                        return;
+                    }
+                }
+            })
+            .map_err(Failure::work)?;
+        Ok(Self {
+            frames: Some(frames),
+            written,
+            open: 0,
+            thread: Some(thread),
+        })
+    }
+
+    /// Hands over a frame, after the one before it is on disk. An error may be that of the frame before.
+    pub fn write(&mut self, frame: Frame) -> Result<(), Failure> {
+        self.finish()?;
+        let handed = self.frames.as_ref().is_some_and(|f| f.send(frame).is_ok());
+        if !handed {
+            return Err(Failure::work("the thread that writes frames has ended"));
+        }
+        self.open += 1;
+        Ok(())
+    }
+
+    /// Waits until all frames are on disk.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        while self.open > 0 {
+            let result = self.written.recv();
+            self.open -= 1;
+            result.map_err(|_| Failure::work("the thread that writes frames has ended"))??;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FrameWriter {
+    fn drop(&mut self) {
+        self.frames = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
