@@ -139,7 +139,7 @@ pub fn draw(
     let mut picture = Picture::filled(size[0], size[1], PAPER);
     let style = Style::dark(text::readable_height(size[1]));
     let scale = content.scale();
-    let [charts, aside] = layout(size, &scale, style);
+    let (charts, aside) = layout(size, &scale, style);
     if charts.width < 8 || charts.height < 8 {
         return picture;
     }
@@ -152,6 +152,7 @@ pub fn draw(
         Dimensions::Two => sketch.plane(&mut picture, charts, reach),
         Dimensions::Three => sketch.meridian_and_deviatoric(&mut picture, charts, reach),
     }
+    let Some(aside) = aside else { return picture };
     let below = legend::draw_at(&mut picture, &scale, aside.x, aside.y, style);
     let lines = content.words();
     let mut y = below.y + below.height + i64::from(style.height) / 2;
@@ -162,12 +163,14 @@ pub fn draw(
     picture
 }
 
-/// Rectangles of the charts and of legend and words.
-fn layout(size: [u32; 2], scale: &Scale, style: Style) -> [Area; 2] {
+/// Rectangles of the charts and of legend and words; small pictures have no room for these.
+fn layout(size: [u32; 2], scale: &Scale, style: Style) -> (Area, Option<Area>) {
     let line = i64::from(style.height);
     let [width, height] = size.map(i64::from);
     let words = i64::from(text::size("phi = 25.0 to 48.3°", style)[0]);
     let beside = legend::size(scale, style)[0].max(words) + line;
+    let roomy = 3 * beside <= width;
+    let beside = if roomy { beside } else { 0 };
     let charts = Area {
         x: 5 * line + line / 2,
         y: line,
@@ -180,7 +183,7 @@ fn layout(size: [u32; 2], scale: &Scale, style: Style) -> [Area; 2] {
         width: beside - line,
         height: height - line,
     };
-    [charts, aside]
+    (charts, roomy.then_some(aside))
 }
 
 impl Content<'_> {
@@ -327,9 +330,11 @@ impl Sketch<'_> {
             let angle = (90.0 + 120.0 * i as f64).to_radians();
             let at = |r: f64| [r * angle.cos(), r * angle.sin()];
             chart.line(picture, [0.0, 0.0], at(1.1), guide);
-            let [x, y] = chart.place(at(1.16));
+            let [x, y] = chart.place(at(1.12));
+            // Beside the end of the axis, not over it.
             let [wide, tall] = text::size(name, self.style).map(|n| n as f32 / 2.0);
-            let [x, y] = [(x - wide) as i64, (y - tall) as i64];
+            let [right, up] = at(1.0).map(|v| v as f32);
+            let [x, y] = [x + wide * (right - 1.0), y - tall * (up + 1.0)].map(|v| v as i64);
             text::draw(picture, name, x, y, self.style);
         }
         let circle = |picture: &mut Picture, _: YieldCone, dot: Dot| {

@@ -2,7 +2,7 @@
 //!
 //! What is found goes to `docs/replicability.json`, row by row as it comes, and from there into the tables of
 //! `docs/replicability.md`. A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
-//! only what is missing or older than its scene is simulated again.
+//! only what is missing, older than its scene or of another size is simulated again.
 
 mod page;
 mod rows;
@@ -34,6 +34,9 @@ pub struct Replicate {
     /// Leave out what docs/replicability.json has already
     #[arg(long)]
     missing: bool,
+    /// Simulate previews again that are there already, as after a change of the solver
+    #[arg(long)]
+    again: bool,
     /// Run nothing: say what would be done, and write the page again
     #[arg(long)]
     dry: bool,
@@ -94,7 +97,7 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
     }
     let mut failed = Vec::new();
     if !asked.dry && !jobs.is_empty() {
-        let place = Place::prepare(root)?;
+        let place = Place::prepare(root, asked.again)?;
         for job in &jobs {
             println!("── {} {}", job.kind(), job.name());
             let outcome = match job {
@@ -174,13 +177,16 @@ struct Place {
     program: PathBuf,
     results: PathBuf,
     pictures: PathBuf,
+    /// Whether previews that are there are simulated again.
+    again: bool,
 }
 
 impl Place {
-    fn prepare(root: &Path) -> Result<Self, String> {
+    fn prepare(root: &Path, again: bool) -> Result<Self, String> {
         let place = Self {
             root: root.to_owned(),
             program: gallery::build(root)?,
+            again,
             results: root.join("target/replicate"),
             pictures: root.join("docs/pictures/klar2016"),
         };
@@ -226,13 +232,19 @@ impl Place {
         let scene = scene_path(row.scene);
         let modified = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
         let begun = modified(&result.join("manifest.json"));
-        let fresh = begun.is_some() && begun > modified(&self.root.join(&scene));
+        let newer = begun.is_some() && begun > modified(&self.root.join(&scene));
+        // What the result was made with stands beside it.
+        let settings = format!("{scene} {} {set:?}", row.preview.scale);
+        let beside = result.with_extension("txt");
+        let same = std::fs::read_to_string(&beside).is_ok_and(|text| text == settings);
+        let fresh = newer && same && !self.again;
         let mut command = Command::new(&self.program);
         command.arg("run");
         if fresh {
             command.arg(result).arg("--resume");
         } else {
             remove(result)?;
+            std::fs::write(&beside, settings).map_err(|e| format!("{}: {e}", beside.display()))?;
             command.arg(scene).arg("-o").arg(result);
             command.args(["--scale", &row.preview.scale.to_string()]);
             set.iter().for_each(|change| {
@@ -409,6 +421,7 @@ mod tests {
             preview: false,
             time: false,
             missing: false,
+            again: false,
             dry: true,
         }
     }

@@ -87,7 +87,7 @@ substeps a frame | M particle-substeps/s | min/frame | measured over |\n\
 fn cost(found: &Map<String, Value>) -> String {
     let mut text = String::from(COST);
     for row in ROWS.iter().filter(|r| r.timing.is_some()) {
-        let paper = row.paper.map_or("| | | | |".into(), |p| {
+        let paper = row.paper.map_or("| | | | | |".into(), |p| {
             let scheme = if p.implicit {
                 "implicit (explicit here)"
             } else {
