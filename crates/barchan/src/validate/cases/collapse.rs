@@ -1,0 +1,309 @@
+//! E2, E3: a column in a channel collapses.
+
+use crate::validate::fit::{first_crossing, power};
+use crate::validate::outcome::{Band, Check, Outcome};
+use crate::validate::plot::{Axis, Plot, Style};
+use crate::validate::trial::{G, Trial};
+use crate::validate::{Case, Context, ValidateError};
+
+/// Run-out and height of planar collapses.
+pub const E2: Case = Case {
+    name: "E2",
+    title: "Collapse of a column in a channel",
+    solvers: &["mpm"],
+    seconds: 60.0,
+    run: planar_collapse,
+};
+
+/// Width of the column [m].
+const WIDTH: f64 = 0.1;
+
+/// A 2D column against a frictional wall.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Height over width.
+    pub aspect: f64,
+    /// Friction angle of the plane-strain cone [degrees].
+    pub friction_angle: f64,
+    /// Cells across the column.
+    pub cells: f64,
+    /// Length, gravity and density relative to the usual ones; Young's modulus follows ρ g L.
+    pub scales: [f64; 3],
+    /// Part of a cell by which everything is shifted against the grid.
+    pub shift: f64,
+    /// More keys of the material and of the solver.
+    pub material: &'static str,
+    /// See [`Self::material`].
+    pub solver: &'static str,
+}
+
+/// A column of aspect ratio 2 and 30°, 20 cells wide.
+pub const COLUMN: Column = Column {
+    aspect: 2.0,
+    friction_angle: 30.0,
+    cells: 20.0,
+    scales: [1.0; 3],
+    shift: 0.0,
+    material: "",
+    solver: "",
+};
+
+/// Frames in √(h/g).
+const FRAMES_A_TAU: f64 = 15.0;
+/// √(h/g) that are simulated.
+const TAUS: f64 = 6.5;
+
+/// What a column became, lengths over its width and times over √(h/g).
+pub struct Deposit {
+    /// (d∞ − d_i)/d_i.
+    pub runout: f64,
+    /// h∞/d_i.
+    pub height: f64,
+    /// Time at which the front has come 99 % of its way.
+    pub duration: f64,
+    /// Slope of the deposit [degrees].
+    pub slope: f64,
+    /// Time and (d − d_i)/d_i.
+    pub front: Vec<[f64; 2]>,
+    /// Time and height of the surface.
+    pub top: Vec<[f64; 2]>,
+}
+
+impl Column {
+    fn width(&self) -> f64 {
+        WIDTH * self.scales[0]
+    }
+
+    /// √(h/g) [s].
+    fn tau(&self) -> f64 {
+        (self.aspect * self.width() / (G * self.scales[1])).sqrt()
+    }
+
+    fn text(&self) -> String {
+        let [length, gravity, density] = self.scales;
+        let width = self.width();
+        let dx = width / self.cells;
+        let left = self.shift * dx;
+        format!(
+            r#"
+dimensions = 2
+frame_rate = {}
+gravity = [0, -{}]
+[solver]
+dx = {dx}
+max_dt = 1
+{}
+[materials.sand]
+density = {}
+young = {}
+friction_angle = {}
+{}
+[[fill]]
+shape = {{ box = {{ min = [{left}, 0], max = [{}, {}] }} }}
+material = "sand"
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+boundary = "sticky"
+[[collider]]
+name = "wall"
+shape = {{ half_space = {{ point = [{left}, 0], normal = [1, 0] }} }}
+friction = 0.4
+"#,
+            FRAMES_A_TAU / self.tau(),
+            G * gravity,
+            self.solver,
+            1600.0 * density,
+            1e6 * length * gravity * density,
+            self.friction_angle,
+            self.material,
+            left + width,
+            self.aspect * width,
+        )
+    }
+
+    /// Runs the collapse.
+    pub fn collapse(&self, context: &Context<'_>, label: &str) -> Result<Deposit, ValidateError> {
+        let frames = (TAUS * FRAMES_A_TAU) as u32;
+        let mut trial = Trial::start(context, label, frames, &self.text())?;
+        let (width, left) = (self.width(), self.shift * self.width() / self.cells);
+        let (mut front, mut top) = (vec![], vec![]);
+        let mut slope = f64::NAN;
+        for frame in 1..=frames {
+            trial.advance(1)?;
+            let measured = trial.measure()?;
+            let (Some(extent), Some(height)) = (measured.extent_x, measured.height_m) else {
+                return Err(trial.unusable("there is no deposit"));
+            };
+            let time = f64::from(frame) / FRAMES_A_TAU;
+            front.push([time, (extent[1] - left) / width - 1.0]);
+            top.push([time, height / width]);
+            slope = measured.slope_angle_deg.unwrap_or(f64::NAN);
+        }
+        let runout = front[front.len() - 1][1];
+        Ok(Deposit {
+            runout,
+            height: top[top.len() - 1][1],
+            duration: first_crossing(&front, 0.99 * runout).unwrap_or(f64::NAN),
+            slope,
+            front,
+            top,
+        })
+    }
+}
+
+/// Run-out of experiments: beads spread farther than sand.
+fn sand(a: f64) -> f64 {
+    if a < 2.3 {
+        1.2 * a
+    } else {
+        1.9 * a.powf(2.0 / 3.0)
+    }
+}
+
+fn beads(a: f64) -> f64 {
+    if a < 3.0 {
+        1.8 * a
+    } else {
+        2.3 * a.powf(2.0 / 3.0)
+    }
+}
+
+/// The experiments and 10 % of them on either side.
+fn envelope(a: f64) -> Band {
+    Band::between(0.9 * sand(a).min(beads(a)), 1.1 * sand(a).max(beads(a)))
+}
+
+fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let aspects = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+    let mut runouts = vec![];
+    let mut heights = vec![];
+    let mut checks = vec![];
+    let mut notes = vec![];
+    for aspect in aspects {
+        let column = Column { aspect, ..COLUMN };
+        let deposit = column.collapse(context, &format!("a = {aspect}"))?;
+        runouts.push([aspect, deposit.runout]);
+        heights.push([aspect, deposit.height]);
+        let what = format!("(d∞ − d)/d at a = {aspect}");
+        checks.push(Check::new(what, deposit.runout, "", envelope(aspect)));
+        if aspect == 2.0 {
+            checks.push(Check::new(
+                "h∞/d at a = 2",
+                deposit.height,
+                "",
+                Band::between(0.9 * 0.83, 1.1 * 1.32),
+            ));
+            checks.push(Check::new(
+                "duration at a = 2",
+                deposit.duration,
+                "τ",
+                Band::between(2.5, 4.0),
+            ));
+        } else {
+            notes.push(format!(
+                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ.",
+                deposit.height, deposit.duration
+            ));
+        }
+    }
+    let (below, _) = power(&runouts[..3]);
+    let (above, _) = power(&runouts[4..]);
+    checks.push(Check::new(
+        "exponent of a, a ≤ 1.5",
+        below,
+        "",
+        Band::between(0.85, 1.15),
+    ));
+    checks.push(Check::new(
+        "exponent of a, a ≥ 3",
+        above,
+        "",
+        Band::between(0.55, 0.79),
+    ));
+    let rough = Column {
+        friction_angle: 2f64.atan().to_degrees(),
+        ..COLUMN
+    };
+    let rough = rough.collapse(context, "μ = 2")?;
+    checks.push(Check::control(
+        "(d∞ − d)/d at a = 2 with μ = 2",
+        rough.runout,
+        "",
+        envelope(2.0),
+    ));
+    Ok(Outcome {
+        physics: "A column of sand, released beside a wall, runs out in proportion to its height while it is low, and to its \
+                  height to the power 2/3 when it is high."
+            .into(),
+        setup: "2D, column 0.1 m = 20 cells wide, sticky floor, wall with μ = 0.4, φ = 30° with the plane-strain cone \
+                (α = sin φ/√2), E = 1 MPa, 6.5 τ, τ = √(h/g)."
+            .into(),
+        reference: "Sand and other grains: 1.2 a below 1.8, 1.9 a^(2/3) above 2.8 [Lube05]; glass beads: 1.8 a below 3, \
+                    2.3 a^(2/3) above [Lajeunesse05]. Band: both and 10 % on either side."
+            .into(),
+        plots: vec![runout_plot(&runouts, rough.runout), height_plot(&heights, rough.height)],
+        checks,
+        notes,
+    })
+}
+
+fn runout_plot(runouts: &[[f64; 2]], rough: f64) -> Plot {
+    let steps =
+        |from: f64, to: f64| (0..=40).map(move |i| from * (to / from).powf(f64::from(i) / 40.0));
+    let band: Vec<[f64; 3]> = steps(0.4, 8.5)
+        .map(|a| {
+            let band = envelope(a);
+            [
+                a,
+                band.min.unwrap_or(f64::NAN),
+                band.max.unwrap_or(f64::NAN),
+            ]
+        })
+        .collect();
+    let curve = |f: &dyn Fn(f64) -> f64, from, to| -> Vec<[f64; 2]> {
+        steps(from, to).map(|a| [a, f(a)]).collect()
+    };
+    Plot::new(
+        "Run-out against aspect ratio",
+        Axis::log("aspect ratio a = h/d"),
+        Axis::log("run-out (d∞ − d)/d"),
+    )
+    .with_band("experiments ± 10 %", &band)
+    .with(
+        Style::Reference,
+        "sand [Lube05], low",
+        &curve(&sand, 0.4, 1.8),
+    )
+    .with(
+        Style::Reference,
+        "sand [Lube05], high",
+        &curve(&sand, 2.8, 8.5),
+    )
+    .with(
+        Style::Dashed,
+        "beads [Lajeunesse05]",
+        &curve(&beads, 0.4, 8.5),
+    )
+    .with(Style::Points, "mpm, φ = 30°", runouts)
+    .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
+}
+
+fn height_plot(heights: &[[f64; 2]], rough: f64) -> Plot {
+    let steps = || (0..=40).map(|i| 0.4 * (8.5f64 / 0.4).powf(f64::from(i) / 40.0));
+    let sand: Vec<[f64; 2]> = steps()
+        .map(|a| [a, if a < 1.15 { a } else { a.powf(0.4) }])
+        .collect();
+    let beads: Vec<[f64; 2]> = steps()
+        .map(|a| [a, if a < 0.7 { a } else { a.powf(1.0 / 3.0) }])
+        .collect();
+    Plot::new(
+        "Height of the deposit",
+        Axis::log("aspect ratio a = h/d"),
+        Axis::log("height h∞/d"),
+    )
+    .with(Style::Reference, "sand [Lube05]", &sand)
+    .with(Style::Dashed, "beads [Lajeunesse05]", &beads)
+    .with(Style::Points, "mpm, φ = 30°", heights)
+    .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
+}
