@@ -2,19 +2,30 @@
 
 mod axisymmetric;
 mod collapse;
+mod conservation;
+mod element;
 mod metamorphic;
 mod silo;
+mod slope;
 
 use super::Case;
 
 /// All cases, in the order of the report.
 pub const CASES: &[Case] = &[
+    element::C2,
+    element::C4,
+    element::C7,
+    slope::D4,
     axisymmetric::E1,
     collapse::E2,
+    slope::E4,
     metamorphic::E9,
     silo::F3,
+    conservation::P2,
     metamorphic::P3,
     metamorphic::P4,
     metamorphic::P5,
+    conservation::P7,
+    conservation::P8,
     metamorphic::P9,
 ];
