@@ -222,6 +222,10 @@ fn with_unit(value: Option<f64>, unit: &str) -> String {
 /// A band in words.
 fn band_text(band: &Band, unit: &str) -> String {
     match (band.min, band.max) {
+        (Some(min), Some(max)) if max - min < 2e-3 * (max + min).abs() => {
+            let (middle, half) = (0.5 * (min + max), 0.5 * (max - min));
+            format!("{} ± {}", rounded(middle, 6), with_unit(Some(half), unit))
+        }
         (Some(min), Some(max)) => format!("{} to {}", short(min), with_unit(Some(max), unit)),
         (None, Some(max)) => format!("≤ {}", with_unit(Some(max), unit)),
         (Some(min), None) => format!("≥ {}", with_unit(Some(min), unit)),

@@ -3,7 +3,7 @@
 use crate::validate::fit::{first_crossing, power};
 use crate::validate::outcome::{Band, Check, Outcome};
 use crate::validate::plot::{Axis, Plot, Style};
-use crate::validate::trial::{G, Trial};
+use crate::validate::trial::{G, Trial, quantile};
 use crate::validate::{Case, Context, ValidateError};
 
 /// Run-out and height of planar collapses.
@@ -55,8 +55,10 @@ const TAUS: f64 = 6.5;
 
 /// What a column became, lengths over its width and times over √(h/g).
 pub struct Deposit {
-    /// (d∞ − d_i)/d_i.
+    /// (d∞ − d_i)/d_i, d∞ the distance from the wall that holds 99 % of the mass.
     pub runout: f64,
+    /// The same with d∞ the end of the deposit's half-filled cells that hang together.
+    pub extent: f64,
     /// h∞/d_i.
     pub height: f64,
     /// Time at which the front has come 99 % of its way.
@@ -128,17 +130,19 @@ friction = 0.4
         let mut trial = Trial::start(context, label, frames, &self.text())?;
         let (width, left) = (self.width(), self.shift * self.width() / self.cells);
         let (mut front, mut top) = (vec![], vec![]);
-        let mut slope = f64::NAN;
+        let (mut slope, mut extent) = (f64::NAN, f64::NAN);
         for frame in 1..=frames {
             trial.advance(1)?;
             let measured = trial.measure()?;
-            let (Some(extent), Some(height)) = (measured.extent_x, measured.height_m) else {
-                return Err(trial.unusable("there is no deposit"));
-            };
+            let height = measured.height_m.unwrap_or(f64::NAN);
             let time = f64::from(frame) / FRAMES_A_TAU;
-            front.push([time, (extent[1] - left) / width - 1.0]);
+            let x = trial.particles()?.into_iter().map(|p| p.x.x);
+            front.push([time, (quantile(x, 0.99) - left) / width - 1.0]);
             top.push([time, height / width]);
             slope = measured.slope_angle_deg.unwrap_or(f64::NAN);
+            extent = measured
+                .extent_x
+                .map_or(f64::NAN, |x| (x[1] - left) / width - 1.0);
         }
         let runout = front[front.len() - 1][1];
         Ok(Deposit {
@@ -146,6 +150,7 @@ friction = 0.4
             height: top[top.len() - 1][1],
             duration: first_crossing(&front, 0.99 * runout).unwrap_or(f64::NAN),
             slope,
+            extent,
             front,
             top,
         })
@@ -202,8 +207,8 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ));
         } else {
             notes.push(format!(
-                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ.",
-                deposit.height, deposit.duration
+                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; what hangs together ends at {:.2}.",
+                deposit.height, deposit.duration, deposit.extent
             ));
         }
     }
@@ -237,7 +242,8 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                   height to the power 2/3 when it is high."
             .into(),
         setup: "2D, column 0.1 m = 20 cells wide, sticky floor, wall with μ = 0.4, φ = 30° with the plane-strain cone \
-                (α = sin φ/√2), E = 1 MPa, 6.5 τ, τ = √(h/g)."
+                (α = sin φ/√2), E = 1 MPa, 6.5 τ, τ = √(h/g). Run-out is the distance from the wall that holds 99 % of the mass: the end of what hangs \
+                together jumps by a tenth of it as thin toes connect and part."
             .into(),
         reference: "Sand and other grains: 1.2 a below 1.8, 1.9 a^(2/3) above 2.8 [Lube05]; glass beads: 1.8 a below 3, \
                     2.3 a^(2/3) above [Lajeunesse05]. Band: both and 10 % on either side."

@@ -2,6 +2,7 @@
 
 mod axisymmetric;
 mod collapse;
+mod confined;
 mod conservation;
 mod element;
 mod metamorphic;
@@ -20,7 +21,11 @@ pub const CASES: &[Case] = &[
     collapse::E2,
     slope::E4,
     metamorphic::E9,
+    silo::F1,
+    silo::F2,
     silo::F3,
+    confined::F4,
+    confined::F5,
     conservation::P2,
     metamorphic::P3,
     metamorphic::P4,
