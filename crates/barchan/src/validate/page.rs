@@ -52,8 +52,45 @@ pub fn html(report: &Report) -> String {
     for entry in &report.entries {
         section(&mut page, entry);
     }
+    references(&mut page);
     page.push_str("</main></body></html>\n");
     page
+}
+
+/// Where the keys in square brackets lead.
+fn references(page: &mut String) {
+    let cited: Vec<(&str, String)> = bibliography()
+        .into_iter()
+        .filter(|(key, _)| page.contains(&format!("[{key}]")))
+        .collect();
+    if cited.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section id=\"references\"><header class=\"case\"><h2>References</h2></header><dl>",
+    );
+    for (key, text) in cited {
+        let _ = write!(page, "<dt>[{key}]</dt><dd>{}</dd>", escape(&text));
+    }
+    page.push_str("</dl></section>");
+}
+
+/// Keys of the bibliography, and author, title, journal and year of each.
+fn bibliography() -> Vec<(&'static str, String)> {
+    let text = include_str!("../../../../docs/bibliography.bib");
+    let entry = |entry: &'static str| {
+        let (_, rest) = entry.split_once('{')?;
+        let (key, fields) = rest.split_once(',')?;
+        let field = |name: &str| {
+            let line = fields.lines().find(|l| l.trim_start().starts_with(name))?;
+            let (_, value) = line.split_once('{')?;
+            value.rsplit_once('}').map(|(value, _)| value)
+        };
+        let parts = ["author", "title", "journal", "school", "year"];
+        let text: Vec<&str> = parts.iter().filter_map(|name| field(name)).collect();
+        Some((key.trim(), text.join(". ").replace(" and ", ", ")))
+    };
+    text.split('@').skip(1).filter_map(entry).collect()
 }
 
 fn head(page: &mut String, report: &Report) {
@@ -255,6 +292,20 @@ mod tests {
     use super::*;
     use crate::validate::outcome::Outcome;
     use crate::validate::plot::{Axis, Plot, Style};
+
+    #[test]
+    fn every_key_of_the_bibliography_is_found() {
+        let all = bibliography();
+        let keys = include_str!("../../../../docs/bibliography.bib")
+            .matches('@')
+            .count();
+        assert_eq!(all.len(), keys);
+        let (_, klar) = &all[0];
+        assert!(
+            klar.contains("Drucker–Prager") && klar.contains("2016"),
+            "{klar}"
+        );
+    }
 
     #[test]
     fn a_page_says_what_failed_and_why_and_needs_nothing_else() {

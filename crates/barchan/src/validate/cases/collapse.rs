@@ -1,6 +1,6 @@
 //! E2, E3: a column in a channel collapses.
 
-use crate::validate::fit::{first_crossing, power};
+use crate::validate::fit::{first_crossing, interpolate, power};
 use crate::validate::outcome::{Band, Check, Outcome};
 use crate::validate::plot::{Axis, Plot, Style};
 use crate::validate::trial::{G, Trial, quantile};
@@ -13,6 +13,15 @@ pub const E2: Case = Case {
     solvers: &["mpm"],
     seconds: 60.0,
     run: planar_collapse,
+};
+
+/// The clock of a collapse.
+pub const E3: Case = Case {
+    name: "E3",
+    title: "Clock of a collapse in a channel",
+    solvers: &["mpm"],
+    seconds: 25.0,
+    run: collapse_clock,
 };
 
 /// Width of the column [m].
@@ -179,6 +188,13 @@ fn envelope(a: f64) -> Band {
     Band::between(0.9 * sand(a).min(beads(a)), 1.1 * sand(a).max(beads(a)))
 }
 
+const LOW_LIMIT: &str = "A column of a = 0.5 is only ten cells high here, and the viscosity of the transfers, which follows the \
+    cell, holds back what is few cells thick: with half the dx it runs farther (see the notes). So low columns fall \
+    short of proportion.";
+const HIGH_LIMIT: &str = "High columns gain more than experiments do, though each lies within their envelope. Published \
+    continuum codes without rate-dependent friction overshoot for high columns too [Kumar15]; that this is the reason here is our \
+    hypothesis.";
+
 fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let aspects = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
     let mut runouts = vec![];
@@ -191,7 +207,12 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         runouts.push([aspect, deposit.runout]);
         heights.push([aspect, deposit.height]);
         let what = format!("(d∞ − d)/d at a = {aspect}");
-        checks.push(Check::new(what, deposit.runout, "", envelope(aspect)));
+        let check = Check::new(what, deposit.runout, "", envelope(aspect));
+        checks.push(if aspect < 1.0 {
+            check.limited(Band::between(0.38, 0.54), LOW_LIMIT)
+        } else {
+            check
+        });
         if aspect == 2.0 {
             checks.push(Check::new(
                 "h∞/d at a = 2",
@@ -214,17 +235,24 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let (below, _) = power(&runouts[..3]);
     let (above, _) = power(&runouts[4..]);
-    checks.push(Check::new(
+    let linear = Check::new(
         "exponent of a, a ≤ 1.5",
         below,
         "",
         Band::between(0.85, 1.15),
-    ));
-    checks.push(Check::new(
-        "exponent of a, a ≥ 3",
-        above,
-        "",
-        Band::between(0.55, 0.79),
+    );
+    checks.push(linear.limited(Band::between(1.15, 1.65), LOW_LIMIT));
+    let power_law = Check::new("exponent of a, a ≥ 3", above, "", Band::between(0.55, 0.79));
+    checks.push(power_law.limited(Band::between(0.79, 0.95), HIGH_LIMIT));
+    let fine = Column {
+        aspect: 0.5,
+        cells: 40.0,
+        ..COLUMN
+    };
+    let fine = fine.collapse(context, "a = 0.5, 40 cells across")?;
+    notes.push(format!(
+        "a = 0.5 with half the dx: run-out {:.2} instead of {:.2}.",
+        fine.runout, runouts[0][1]
     ));
     let rough = Column {
         friction_angle: 2f64.atan().to_degrees(),
@@ -248,13 +276,13 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Sand and other grains: 1.2 a below 1.8, 1.9 a^(2/3) above 2.8 [Lube05]; glass beads: 1.8 a below 3, \
                     2.3 a^(2/3) above [Lajeunesse05]. Band: both and 10 % on either side."
             .into(),
-        plots: vec![runout_plot(&runouts, rough.runout), height_plot(&heights, rough.height)],
+        plots: vec![runout_plot(&runouts, fine.runout, rough.runout), height_plot(&heights, rough.height)],
         checks,
         notes,
     })
 }
 
-fn runout_plot(runouts: &[[f64; 2]], rough: f64) -> Plot {
+fn runout_plot(runouts: &[[f64; 2]], fine: f64, rough: f64) -> Plot {
     let steps =
         |from: f64, to: f64| (0..=40).map(move |i| from * (to / from).powf(f64::from(i) / 40.0));
     let band: Vec<[f64; 3]> = steps(0.4, 8.5)
@@ -291,7 +319,8 @@ fn runout_plot(runouts: &[[f64; 2]], rough: f64) -> Plot {
         "beads [Lajeunesse05]",
         &curve(&beads, 0.4, 8.5),
     )
-    .with(Style::Points, "mpm, φ = 30°", runouts)
+    .with(Style::Points, "mpm, φ = 30°, d = 20 dx", runouts)
+    .with(Style::Points, "mpm, φ = 30°, d = 40 dx", &[[0.5, fine]])
     .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
 }
 
@@ -312,4 +341,62 @@ fn height_plot(heights: &[[f64; 2]], rough: f64) -> Plot {
     .with(Style::Dashed, "beads [Lajeunesse05]", &beads)
     .with(Style::Points, "mpm, φ = 30°", heights)
     .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
+}
+
+fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let high = Column {
+        aspect: 5.0,
+        ..COLUMN
+    };
+    let usual = COLUMN.collapse(context, "a = 2")?;
+    let tall = high.collapse(context, "a = 5")?;
+    let viscous = Column {
+        solver: "transfer = \"pic\"",
+        ..COLUMN
+    };
+    let viscous = viscous.collapse(context, "a = 2, PIC")?;
+    let half_way = |d: &Deposit| first_crossing(&d.front, 0.5 * d.runout).unwrap_or(f64::NAN);
+    let band = Band::around(1.75, 0.2);
+    // Height of the top in units of the column's own.
+    let fall: Vec<[f64; 2]> = tall
+        .top
+        .iter()
+        .map(|p| [p[0], p[1] / high.aspect])
+        .collect();
+    let free: Vec<[f64; 2]> = (0..=16)
+        .map(|i| 0.05 * f64::from(i))
+        .map(|t| [t, 1.0 - 0.5 * t * t])
+        .collect();
+    let at = interpolate(&fall, 0.8);
+    let part = |d: &Deposit| -> Vec<[f64; 2]> {
+        d.front.iter().map(|p| [p[0], p[1] / d.runout]).collect()
+    };
+    Ok(Outcome {
+        physics: "Collapses keep the time of free fall: the front is half-way after 1.75 τ, and the top of a high column falls \
+                  freely at first."
+            .into(),
+        setup: "Columns of E2 with a = 2 and a = 5; φ = 30°, plane-strain cone; τ = √(h/g).".into(),
+        reference: "Half-way at 1.75 τ within 20 %, from the three phases that [Lube05] describes; z = h − g t²/2 until 0.8 τ.".into(),
+        plots: vec![
+            Plot::new("Front", Axis::new("time t/τ"), Axis::new("front over its final run-out"))
+                .with_level_band("half-way at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)
+                .with(Style::Curve, "mpm, a = 2", &part(&usual))
+                .with(Style::Curve, "mpm, a = 5", &part(&tall))
+                .with(Style::ControlCurve, "control: PIC", &part(&viscous)),
+            Plot::new(
+                "Top of the column, a = 5",
+                Axis::new("time t/τ").from_to(0.0, 2.5),
+                Axis::new("height z/h"),
+            )
+            .with(Style::Reference, "free fall", &free)
+            .with(Style::Curve, "mpm", &fall),
+        ],
+        checks: vec![
+            Check::new("front half-way, a = 2", half_way(&usual), "τ", band),
+            Check::new("front half-way, a = 5", half_way(&tall), "τ", band),
+            Check::new("height of the top at 0.8 τ over free fall, a = 5", at / (1.0 - 0.32), "", Band::around(1.0, 0.2)),
+            Check::control("front half-way with PIC, which is viscous", half_way(&viscous), "τ", band),
+        ],
+        notes: vec![],
+    })
 }

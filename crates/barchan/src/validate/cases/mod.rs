@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     slope::D4,
     axisymmetric::E1,
     collapse::E2,
+    collapse::E3,
     slope::E4,
     metamorphic::E9,
     silo::F1,
