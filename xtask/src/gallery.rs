@@ -76,7 +76,8 @@ pub fn gallery(root: &Path) -> Result<(), String> {
     tell_sizes(&pictures)
 }
 
-fn build(root: &Path) -> Result<PathBuf, String> {
+/// Builds the program.
+pub fn build(root: &Path) -> Result<PathBuf, String> {
     super::cargo(&["build", "--release"])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     Ok(target.join("release/barchan"))
@@ -96,7 +97,13 @@ fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
     super::run(command.arg("--no-render"))
 }
 
-fn render(program: &Path, result: &Path, output: &Path, arguments: &[&str]) -> Result<(), String> {
+/// Draws frames of a result into a folder.
+pub fn render(
+    program: &Path,
+    result: &Path,
+    output: &Path,
+    arguments: &[&str],
+) -> Result<(), String> {
     let mut command = Command::new(program);
     command.arg("render").arg(result).arg("-o").arg(output);
     super::run(command.args(arguments))
@@ -105,6 +112,17 @@ fn render(program: &Path, result: &Path, output: &Path, arguments: &[&str]) -> R
 /// The picture as JPEG: sand does not compress as PNG.
 fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
     let file = std::fs::File::open(picture).map_err(|e| format!("{}: {e}", picture.display()))?;
+    let (rgb, size) = decode(file)?;
+    let encoder = jpeg_encoder::Encoder::new_file(path, QUALITY).map_err(|e| e.to_string())?;
+    let [width, height] = size.map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+    let kind = jpeg_encoder::ColorType::Rgb;
+    encoder
+        .encode(&rgb, width, height, kind)
+        .map_err(|e| e.to_string())
+}
+
+/// Colours, width and height of a PNG file.
+pub fn decode(file: std::fs::File) -> Result<(Vec<u8>, [usize; 2]), String> {
     let decoder = png::Decoder::new(std::io::BufReader::new(file));
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
     let size = reader
@@ -112,12 +130,7 @@ fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
         .ok_or("the picture is too large")?;
     let mut rgb = vec![0; size];
     let info = reader.next_frame(&mut rgb).map_err(|e| e.to_string())?;
-    let encoder = jpeg_encoder::Encoder::new_file(path, QUALITY).map_err(|e| e.to_string())?;
-    let [width, height] = [info.width, info.height].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
-    let kind = jpeg_encoder::ColorType::Rgb;
-    encoder
-        .encode(&rgb, width, height, kind)
-        .map_err(|e| e.to_string())
+    Ok((rgb, [info.width as usize, info.height as usize]))
 }
 
 fn tell_sizes(pictures: &Path) -> Result<(), String> {

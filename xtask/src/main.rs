@@ -1,7 +1,8 @@
-//! Development commands: `cargo xtask test | gallery`.
+//! Development commands: `cargo xtask test | gallery | replicate`.
 
 mod documentation;
 mod gallery;
+mod replicate;
 mod viewer;
 
 use clap::{Parser, Subcommand};
@@ -22,18 +23,22 @@ enum Task {
     Test,
     /// Simulate the gallery and draw the pictures of the README
     Gallery,
+    /// Simulate, draw and time the scenes of [Klar16] for docs/replicability.md
+    Replicate(replicate::Replicate),
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command {
-        Task::Test => test(),
-        Task::Gallery => match gallery::gallery(repository()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(reason) => {
-                println!("FAILED: {reason}");
-                ExitCode::FAILURE
-            }
-        },
+    let outcome = match Arguments::parse().command {
+        Task::Test => return test(),
+        Task::Gallery => gallery::gallery(repository()),
+        Task::Replicate(asked) => replicate::replicate(repository(), &asked),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            println!("FAILED: {reason}");
+            ExitCode::FAILURE
+        }
     }
 }
 

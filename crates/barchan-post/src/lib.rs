@@ -2,6 +2,8 @@
 
 pub mod info;
 pub mod measure;
+pub mod stress;
 
 pub use info::{Info, info};
 pub use measure::{MeasureError, Measurement, measure};
+pub use stress::{StressError, StressState, stress};

@@ -5,7 +5,7 @@ mod scale;
 
 pub use map::ColourMap;
 pub(crate) use map::{oklab, srgb};
-pub use scale::{Category, NO_VALUE, Range, Scale, ticks};
+pub use scale::{Category, NO_VALUE, Range, Scale, kind_colour, ticks};
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;

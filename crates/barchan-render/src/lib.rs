@@ -4,6 +4,7 @@
 
 pub mod camera;
 pub mod canvas;
+pub mod chart;
 pub mod colour;
 pub mod difference;
 pub mod film;
@@ -16,8 +17,9 @@ pub mod picture;
 pub mod props;
 pub mod renderer;
 pub mod sheet;
+pub mod stress;
 pub mod text;
 pub mod tracer;
 
 pub use picture::Picture;
-pub use renderer::{RenderError, RenderOptions, Renderer};
+pub use renderer::{RenderError, RenderOptions, Renderer, Space};

@@ -1,16 +1,18 @@
 //! From a result to its pictures.
 
 use crate::camera::{Camera, framed};
-use crate::colour::{ColourError, Colouring, Quantity, Range, Scale, chance};
+use crate::colour::{ColourError, Colouring, Quantity, Range, Scale, chance, kind_colour};
 use crate::flat::{self, FlatGrains, FlatOptions};
 use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
 use crate::legend::{self, Corner};
 use crate::picture::Picture;
 use crate::props::{self, Cut};
+use crate::stress::StressSpace;
 use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
+use barchan_post::StressError;
 use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::{ColourMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
@@ -26,6 +28,8 @@ const SUN_ELEVATION: f32 = 0.72;
 const RANGE_FRAMES: usize = 7;
 /// Margin of flat pictures, in sizes of the subject.
 const FLAT_MARGIN: f32 = 0.06;
+/// Radius of a grain that is picked out, as a factor.
+const PICKED_SIZE: f32 = 3.0;
 /// Distance over which the ground fades, in sizes of the subject.
 const FADE: f32 = 4.0;
 
@@ -42,6 +46,10 @@ pub struct RenderOptions {
     pub shutter: f32,
     /// What the colours of the grains show.
     pub colouring: Colouring,
+    /// The space that pictures show.
+    pub space: Space,
+    /// Identities of grains to be picked out: in the scene large and coloured, in stress space with their yield surfaces.
+    pub grains: Vec<u64>,
     /// Whether the time stands in the picture; flat pictures always have it.
     pub label: bool,
     /// Changes to the scene that the result holds: camera, looks, colours.
@@ -56,10 +64,22 @@ impl Default for RenderOptions {
             grain_size: 1.0,
             shutter: 0.5,
             colouring: Colouring::Own,
+            space: Space::Scene,
+            grains: Vec::new(),
             label: false,
             overrides: Overrides::default(),
         }
     }
+}
+
+/// What the places in a picture mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Space {
+    /// The scene.
+    #[default]
+    Scene,
+    /// Principal stresses.
+    Stress,
 }
 
 /// Why a picture cannot be made.
@@ -74,6 +94,9 @@ pub enum RenderError {
     /// The quantity to colour by cannot be shown.
     #[error(transparent)]
     Colour(#[from] ColourError),
+    /// Stresses cannot be shown.
+    #[error(transparent)]
+    Stress(#[from] StressError),
     /// There is nothing to draw.
     #[error("{}: the result has no frames yet; wait for its first, or run the scene", .0.display())]
     NoFrames(PathBuf),
@@ -87,6 +110,8 @@ pub struct Renderer {
     subject: Subject,
     /// What colours mean, the same in every frame; `None`: grains have their own.
     scale: Option<Scale>,
+    /// Where pictures show stresses: what is the same in all of them.
+    stress: Option<StressSpace>,
     options: RenderOptions,
     /// What could not be read and is left out.
     pub warnings: Vec<String>,
@@ -102,12 +127,17 @@ impl Renderer {
         let (scene, warnings) = scene_of(&directory, &options.overrides)?;
         let subject = subject(&directory, &frames, scene.as_ref());
         let scale = scale_of(&directory, &frames, &options.colouring)?;
+        let stress = match options.space {
+            Space::Scene => None,
+            Space::Stress => Some(StressSpace::open(&directory, &frames, &options.grains)?),
+        };
         Ok(Self {
             directory,
             frames,
             scene,
             subject,
             scale,
+            stress,
             options,
             warnings,
         })
@@ -141,6 +171,9 @@ impl Renderer {
 
     /// The picture of a frame.
     pub fn draw(&self, frame: u32) -> Result<Picture, RenderError> {
+        if let Some(stress) = &self.stress {
+            return Ok(stress.draw(&self.directory, frame, self.options.size)?);
+        }
         let columns = FrameColumns::open(&self.directory, frame)?;
         if self.directory.manifest().dimensions == 2 {
             return self.draw_flat(&columns);
@@ -199,7 +232,7 @@ impl Renderer {
         radius
             .iter_mut()
             .for_each(|r| *r *= self.options.grain_size);
-        Ok(Grains {
+        let mut grains = Grains {
             position: columns.vectors("position")?,
             velocity: match self.options.shutter {
                 0.0 => Vec::new(),
@@ -212,7 +245,31 @@ impl Renderer {
                 }
                 _ => self.own_colours(columns)?,
             },
-        })
+        };
+        self.pick_out(&mut grains, columns)?;
+        Ok(grains)
+    }
+
+    /// Puts a large grain over each that is chosen.
+    fn pick_out(&self, grains: &mut Grains, columns: &FrameColumns<'_>) -> Result<(), RenderError> {
+        if self.options.grains.is_empty() {
+            return Ok(());
+        }
+        let ids = columns.ids()?;
+        let count = grains.len();
+        grains.radius = (0..count).map(|i| grains.radius(i)).collect();
+        for (number, id) in self.options.grains.iter().enumerate() {
+            let Some(i) = ids.iter().position(|own| own == id).filter(|i| *i < count) else {
+                continue;
+            };
+            grains.position.push(grains.position[i]);
+            grains.radius.push(PICKED_SIZE * grains.radius[i]);
+            grains.colour.push(kind_colour(number));
+            if let Some(&velocity) = grains.velocity.get(i) {
+                grains.velocity.push(velocity);
+            }
+        }
+        Ok(())
     }
 
     /// Each grain by chance from the colours of its material, the same for life.

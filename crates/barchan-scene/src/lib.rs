@@ -16,6 +16,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 pub mod numbers;
+pub mod yield_cone;
 
 pub use camera::{Camera, View};
 pub use colour::{Colour, ColourMix};
@@ -25,3 +26,4 @@ pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};
 pub use model::*;
 pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track};
+pub use yield_cone::YieldCone;

@@ -47,6 +47,8 @@ pub struct Scene {
     pub solver: SolverSpec,
     /// Where it wants to be looked at from; `None`: framed automatically.
     pub camera: Option<Camera>,
+    /// Columns that frames hold beside the usual ones, each once.
+    pub columns: Vec<OutputColumn>,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
     /// Mesh files that the shapes were made from, each once.
@@ -354,6 +356,30 @@ pub enum Transfer {
         /// FLIP part, in [0, 1].
         flip: f64,
     },
+}
+
+/// A column that frames hold only when the scene asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputColumn {
+    /// `principal_stress`: principal Kirchhoff stresses [Pa].
+    PrincipalStress,
+    /// `hardening`: hardening state q.
+    Hardening,
+}
+
+impl OutputColumn {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::PrincipalStress, Self::Hardening];
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 2] = [Self::ALL[0].name(), Self::ALL[1].name()];
+
+    /// Name in frames and in the scene file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PrincipalStress => "principal_stress",
+            Self::Hardening => "hardening",
+        }
+    }
 }
 
 /// What must hold in the last frame; each bound is optional. `barchan run` exits with 1 when one fails.

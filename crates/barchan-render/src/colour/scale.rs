@@ -107,6 +107,12 @@ pub struct Category {
     pub colour: [u8; 3],
 }
 
+/// Colour of the grain with that number among those chosen by hand, apart from the colours of sand.
+pub fn kind_colour(number: usize) -> [u8; 3] {
+    const ORDER: [usize; 8] = [3, 1, 2, 4, 5, 7, 6, 0];
+    KINDS[ORDER[number % ORDER.len()]]
+}
+
 /// From values to colours.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
@@ -176,9 +182,9 @@ impl Scale {
         Self::Categories {
             label: "plastic case".into(),
             kinds: vec![
-                kind(0, "elastic", [62, 160, 72]),
-                kind(1, "separating", [205, 52, 48]),
-                kind(2, "sliding", [50, 96, 196]),
+                kind(0, "I elastic", [62, 160, 72]),
+                kind(1, "II tip", [205, 52, 48]),
+                kind(2, "III side", [50, 96, 196]),
             ],
         }
     }

@@ -64,6 +64,7 @@ impl Builder<'_> {
             drains: self.parts(drains)?,
             solver: solver?,
             camera: camera?,
+            columns: output_columns(document),
             check: check?,
             meshes: std::mem::take(&mut self.meshes),
             document: String::new(),
@@ -432,6 +433,15 @@ fn can_name(name: &str) -> bool {
     let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
     let empty = name.trim().is_empty() || name.starts_with('.');
     !empty && !name.contains(bad) && name.len() <= NAME_LENGTH
+}
+
+/// Columns that the scene asks for, in the order of [`OutputColumn::ALL`] whatever the order in the file.
+fn output_columns(document: &Table) -> Vec<OutputColumn> {
+    let words = document
+        .table("output")
+        .map_or(&[][..], |o| o.list("columns"));
+    let asked = |c: &OutputColumn| words.iter().any(|w| w.text() == Some(c.name()));
+    OutputColumn::ALL.into_iter().filter(asked).collect()
 }
 
 fn vector_or_zero(table: &Table, key: &str) -> Vec3 {

@@ -1,6 +1,7 @@
 //! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
 
 use super::spec::{Key, Kind, Range};
+use crate::model::OutputColumn;
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
 const FAR: f64 = 1e6;
@@ -89,11 +90,23 @@ pub(crate) static SCENE: &[Key] = &[
         "Camera of pictures and of the viewer; what it leaves open is framed automatically",
     ),
     Key::new(
+        "output",
+        Kind::Table(OUTPUT),
+        "What frames hold beyond the usual columns",
+    ),
+    Key::new(
         "check",
         Kind::Table(CHECK),
         "What must hold in the last frame",
     ),
 ];
+
+static OUTPUT: &[Key] = &[Key::new(
+    "columns",
+    Kind::Words(&OutputColumn::NAMES),
+    "Columns to be written beside the usual ones",
+)
+.default("[]")];
 
 static DOMAIN: &[Key] = &[
     Key::new("min", POINT, "Lower corner [m]").required(),

@@ -1,6 +1,7 @@
 //! Block coordinates, the map from coordinate to index, and which blocks neighbour which.
 
 use super::{BLOCK, MAX_BLOCK};
+use rayon::prelude::*;
 
 /// Integer position of a block, in blocks.
 pub type BlockCoord = [i32; 3];
@@ -29,9 +30,16 @@ pub fn neighbour_index([x, y, z]: BlockCoord) -> usize {
 }
 
 /// Offsets of the 27 neighbours, in the order of [`neighbour_index`].
-pub fn neighbour_offsets() -> impl Iterator<Item = BlockCoord> {
-    (-1..=1).flat_map(|x| (-1..=1).flat_map(move |z| (-1..=1).map(move |y| [x, y, z])))
-}
+pub const NEIGHBOURS: [BlockCoord; 27] = {
+    let mut offsets = [[0; 3]; 27];
+    let mut i = 0;
+    while i < 27 {
+        let n = i as i32;
+        offsets[i] = [n / 9 - 1, n % 3 - 1, n / 3 % 3 - 1];
+        i += 1;
+    }
+    offsets
+};
 
 /// Open-addressing map from packed coordinate to index. Keeps its memory.
 #[derive(Debug, Default)]
@@ -131,7 +139,7 @@ impl Topology {
         self.grid_keys.clear();
         for (i, &key) in self.particle_keys.iter().enumerate() {
             self.particle_map.get_or_insert(key, i as u32);
-            for offset in neighbour_offsets().filter(|o| !flat || o[2] == 0) {
+            for offset in NEIGHBOURS.into_iter().filter(|o| !flat || o[2] == 0) {
                 let around = pack(wrap(shift(unpack(key), offset), period));
                 let fresh = self.grid_keys.len() as u32;
                 if self.grid_map.get_or_insert(around, fresh) == fresh {
@@ -147,18 +155,20 @@ impl Topology {
         let (particles, grid) = (&self.particle_map, &self.grid_map);
         let table = |map: &BlockMap, key: u64| {
             let mut around = [NONE; 27];
-            for offset in neighbour_offsets().filter(|o| !flat || o[2] == 0) {
+            for offset in NEIGHBOURS.into_iter().filter(|o| !flat || o[2] == 0) {
                 let other = pack(wrap(shift(unpack(key), offset), period));
                 around[neighbour_index(offset)] = map.get(other).unwrap_or(NONE);
             }
             around
         };
-        self.grid_around.clear();
-        self.grid_around
-            .extend(self.particle_keys.iter().map(|&k| table(grid, k)));
-        self.particles_around.clear();
-        self.particles_around
-            .extend(self.grid_keys.iter().map(|&k| table(particles, k)));
+        self.particle_keys
+            .par_iter()
+            .map(|&k| table(grid, k))
+            .collect_into_vec(&mut self.grid_around);
+        self.grid_keys
+            .par_iter()
+            .map(|&k| table(particles, k))
+            .collect_into_vec(&mut self.particles_around);
     }
 }
 
@@ -216,7 +226,7 @@ mod tests {
         t.rebuild([0; 3], false);
         assert_eq!(t.grid_keys.len(), 4 * 3 * 3);
         for (p, around) in t.grid_around.iter().enumerate() {
-            for offset in neighbour_offsets() {
+            for offset in NEIGHBOURS.into_iter() {
                 let g = around[neighbour_index(offset)] as usize;
                 let back = neighbour_index(offset.map(|o| -o));
                 assert_eq!(t.particles_around[g][back], p as u32);

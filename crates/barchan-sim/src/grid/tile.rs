@@ -1,6 +1,8 @@
 //! The tile of a particle block: its nodes and a rim, as rows of four floats a node (x, y, z, mass), y fastest.
 
 use super::{BLOCK, BLOCK_NODES};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f32x4, f32x16};
 
 /// Floats of a node: momentum (later velocity) x, y, z, and mass.
 pub const NODE: usize = 4;
@@ -31,44 +33,58 @@ impl<const D: usize, const K: usize> Tile<D, K> {
     pub const MAX_BASE: i32 = BLOCK + 2 * MARGIN - 1;
 
     /// Adds the part of a neighbour's tile that overlaps a grid block. `offset`: from the grid block to the tile's block.
-    #[inline]
-    pub fn add_overlap(grid: &mut [f32], tile: &[f32], offset: [i32; 3]) {
-        Self::for_overlap(offset, |g, t, len| {
-            for (a, b) in grid[g..g + len].iter_mut().zip(&tile[t..t + len]) {
-                *a += *b;
+    #[inline(always)]
+    pub fn add_overlap<S: Simd>(simd: S, grid: &mut [f32], tile: &[f32], offset: [i32; 3]) {
+        Self::for_overlap(offset, |g, t, whole| {
+            if whole {
+                let sum = f32x16::from_slice(simd, &grid[g..g + 16])
+                    + f32x16::from_slice(simd, &tile[t..t + 16]);
+                sum.store_slice(&mut grid[g..g + 16]);
+            } else {
+                let sum = f32x4::from_slice(simd, &grid[g..g + 4])
+                    + f32x4::from_slice(simd, &tile[t..t + 4]);
+                sum.store_slice(&mut grid[g..g + 4]);
             }
         });
     }
 
     /// Copies a grid block into the part of a tile that it overlaps. `offset`: from the tile's block to the grid block.
-    #[inline]
-    pub fn copy_overlap(tile: &mut [f32], grid: &[f32], offset: [i32; 3]) {
-        Self::for_overlap(offset.map(|o| -o), |g, t, len| {
-            tile[t..t + len].copy_from_slice(&grid[g..g + len])
+    #[inline(always)]
+    pub fn copy_overlap<S: Simd>(simd: S, tile: &mut [f32], grid: &[f32], offset: [i32; 3]) {
+        Self::for_overlap(offset.map(|o| -o), |g, t, whole| {
+            if whole {
+                f32x16::from_slice(simd, &grid[g..g + 16]).store_slice(&mut tile[t..t + 16]);
+            } else {
+                f32x4::from_slice(simd, &grid[g..g + 4]).store_slice(&mut tile[t..t + 4]);
+            }
         });
     }
 
-    /// Calls `f(grid float, tile float, floats)` for each row shared by a grid block and the tile of the block at `offset`.
+    /// Calls `f(grid float, tile float, whole)` for each row shared by a grid block and the tile of the block at
+    /// `offset`: a whole row of four nodes, or one node where the tile is the one above.
     #[inline(always)]
-    fn for_overlap(offset: [i32; 3], mut f: impl FnMut(usize, usize, usize)) {
+    fn for_overlap(offset: [i32; 3], mut f: impl FnMut(usize, usize, bool)) {
         let range = |o: i32, first: i32, count: usize| {
             // Tile node t lies at grid node t + first + 4·o.
             let start = first + BLOCK * o;
             (start.max(0), (start + count as i32).min(BLOCK), start)
         };
-        let (x0, x1, xs) = range(offset[0], -MARGIN, Self::NX);
-        let (y0, y1, ys) = range(offset[1], -MARGIN, Self::NY);
-        let (z0, z1, zs) = range(offset[2], Self::Z0, Self::NZ);
-        if y0 >= y1 {
-            return;
+        const {
+            assert!(MARGIN == 1 && Self::NY == 9, "rows are four nodes or one");
         }
-        let len = (y1 - y0) as usize * NODE;
+        let (x0, x1, xs) = range(offset[0], -MARGIN, Self::NX);
+        let (z0, z1, zs) = range(offset[2], Self::Z0, Self::NZ);
+        // First node of the row in the grid block and in the tile.
+        let (whole, y, ty) = match offset[1] {
+            0 => (true, 0, 1),
+            -1 => (true, 0, 5),
+            _ => (false, 3, 0),
+        };
         for x in x0..x1 {
             for z in z0..z1 {
-                let g = ((x * BLOCK + z) * BLOCK + y0) as usize * NODE;
-                let t = ((x - xs) as usize * Self::NZ + (z - zs) as usize) * Self::ROW
-                    + (y0 - ys) as usize * NODE;
-                f(g, t, len);
+                let g = ((x * BLOCK + z) * BLOCK) as usize * NODE + y * NODE;
+                let t = ((x - xs) as usize * Self::NZ + (z - zs) as usize) * Self::ROW + ty * NODE;
+                f(g, t, whole);
             }
         }
     }

@@ -89,6 +89,15 @@ pub struct Projection<T> {
     pub case: T,
 }
 
+/// The strain that a projection leaves, as a factor on the deviator and a mean, and what comes with it.
+struct Return<T> {
+    keep: T,
+    mean: T,
+    hardening: T,
+    volume_gain: T,
+    case: T,
+}
+
 /// State of a sand particle.
 #[derive(Debug, Clone, Copy)]
 pub struct SandState<T> {
@@ -109,6 +118,22 @@ pub struct SandResponse<T> {
     pub stress: Sym3<T>,
     /// [`PlasticCase`] as a number.
     pub case: T,
+}
+
+impl<T: Scalar> SandResponse<T> {
+    /// Number by number choice.
+    #[inline(always)]
+    fn select(mask: T::Mask, a: Self, b: Self) -> Self {
+        Self {
+            state: SandState {
+                strain: Sym3::select(mask, a.state.strain, b.state.strain),
+                hardening: T::select(mask, a.state.hardening, b.state.hardening),
+                volume_gain: T::select(mask, a.state.volume_gain, b.state.volume_gain),
+            },
+            stress: Sym3::select(mask, a.stress, b.stress),
+            case: T::select(mask, a.case, b.case),
+        }
+    }
 }
 
 impl Sand {
@@ -157,7 +182,7 @@ impl Sand {
         }
     }
 
-    /// Z of Eq. 17 in principal space: cases I–III, Eq. 27–28, hardening increment and volume correction.
+    /// Z of Eq. 17 in principal space.
     #[inline(always)]
     pub fn project<T: Scalar, const D: usize>(
         &self,
@@ -165,28 +190,46 @@ impl Sand {
         volume_gain: T,
         alpha: T,
     ) -> Projection<T> {
+        let trace = trial[0] + trial[1] + trial[2];
+        let mean = trace * trace.constant(1.0 / D as f64);
+        let mut deviator = trial;
+        for i in 0..D {
+            deviator[i] = deviator[i] - mean;
+        }
+        let returned = self.return_to_cone::<T, D>(trace, norm(deviator), volume_gain, alpha);
+        let elastic = returned.case.equals(trace.constant(0.0));
+        let mut strain = trial;
+        for i in 0..D {
+            let projected = returned.keep.mul_add(deviator[i], returned.mean);
+            strain[i] = T::select(elastic, trial[i] + (returned.mean - mean), projected);
+        }
+        Projection {
+            strain,
+            hardening: returned.hardening,
+            volume_gain: returned.volume_gain,
+            case: returned.case,
+        }
+    }
+
+    /// Cases I–III of Eq. 27–28, hardening increment and volume correction, for a trial strain of this trace and this
+    /// norm of the deviator, which is all that they depend on.
+    #[inline(always)]
+    fn return_to_cone<T: Scalar, const D: usize>(
+        &self,
+        trial_trace: T,
+        norm: T,
+        volume_gain: T,
+        alpha: T,
+    ) -> Return<T> {
         let c = |v: f64| volume_gain.constant(v);
-        let zero = c(0.0);
+        let (zero, one, per_axis) = (c(0.0), c(1.0), c(1.0 / D as f64));
         let volume_gain = if self.volume_correction {
             volume_gain
         } else {
             zero
         };
         // The shift by v_c/d is isotropic: it changes the trace, not the deviator.
-        let shift = volume_gain * c(1.0 / D as f64);
-        let mut shifted = trial;
-        for i in 0..D {
-            shifted[i] = shifted[i] + shift;
-        }
-        let trial_trace = trial[0] + trial[1] + trial[2];
         let trace = trial_trace + volume_gain;
-        let mean = trace * c(1.0 / D as f64);
-        let mut deviator = shifted;
-        for i in 0..D {
-            deviator[i] = deviator[i] - mean;
-        }
-        let norm = norm(deviator);
-
         let k_alpha = c(self.k) * alpha;
         let cohesion = c(self.cohesion);
         // Without friction and with cohesion the cone is a cylinder and has no tip.
@@ -199,27 +242,26 @@ impl Sand {
         let at_tip = trace.ge(tip_trace);
         let inside = zero.ge(excess);
 
-        let shrink = excess / T::select(zero.ge(norm), c(1.0), norm);
-        let tip = tip_trace * c(1.0 / D as f64);
-        let (mut strain, mut to_tip) = (shifted, [zero; 3]);
-        for i in 0..D {
-            let side = shifted[i] - shrink * deviator[i];
-            strain[i] = T::select(at_tip, tip, T::select(inside, shifted[i], side));
-            to_tip[i] = trial[i] - tip;
-        }
+        let side = one - excess / T::select(zero.ge(norm), one, norm);
+        let keep = T::select(at_tip, zero, T::select(inside, one, side));
+        let mean = per_axis * T::select(at_tip, tip_trace, trace);
         // Differs from [Klar16]: Case II hardens by the trial strain; the projected one is zero.
-        let hardening = T::select(at_tip, self::norm(to_tip), T::select(inside, zero, excess));
+        let beyond_tip = trial_trace - tip_trace;
+        let to_tip = norm
+            .mul_add(norm, per_axis * beyond_tip * beyond_tip)
+            .sqrt();
+        let hardening = T::select(at_tip, to_tip, T::select(inside, zero, excess));
         let volume_gain = if self.volume_correction {
             // Differs from [Tampubolon17] Eq. 26: its sign would compress by what was gained.
-            let kept = T::select(at_tip, tip_trace, trace);
-            let gain = volume_gain + (trial_trace - kept);
+            let gain = volume_gain + beyond_tip;
             T::select(at_tip, gain.max(zero), zero)
         } else {
             zero
         };
-        let case = T::select(at_tip, c(1.0), T::select(inside, zero, c(2.0)));
-        Projection {
-            strain,
+        let case = T::select(at_tip, one, T::select(inside, zero, c(2.0)));
+        Return {
+            keep,
+            mean,
             hardening,
             volume_gain,
             case,
@@ -234,18 +276,63 @@ impl Sand {
         increment: &Mat3<T>,
     ) -> SandResponse<T> {
         let trial = state.strain.pushed_forward(increment);
+        if T::SERIES_RANGE == 0.0 {
+            return self.respond_by_eigenvectors::<T, D>(&state, trial);
+        }
+        let y = hencky::traceless_part::<T, D>(trial);
+        let range = y.xx.constant(T::SERIES_RANGE * T::SERIES_RANGE);
+        let small = range.ge(y.norm_squared());
+        let response = self.respond_by_series::<T, D>(&state, trial, y);
+        if T::all(small) {
+            return response;
+        }
+        let exact = self.respond_by_eigenvectors::<T, D>(&state, trial);
+        SandResponse::select(small, response, exact)
+    }
+
+    /// Projection, state and stress of a small trial strain with traceless part y.
+    #[inline(always)]
+    fn respond_by_series<T: Scalar, const D: usize>(
+        &self,
+        state: &SandState<T>,
+        trial: Sym3<T>,
+        y: Sym3<T>,
+    ) -> SandResponse<T> {
+        let strain = hencky::split_strain::<T, D>(trial, y);
+        let norm = strain.deviator.norm_squared().sqrt();
+        let alpha = self.alpha(state.hardening);
+        let r = self.return_to_cone::<T, D>(strain.trace, norm, state.volume_gain, alpha);
+        let deviator = strain.deviator.times(r.keep);
+        let lame = self.lame(r.mean);
+        let two_mu = lame.mu + lame.mu;
+        let bulk = lame.lambda.mul_add(r.mean.constant(D as f64), two_mu);
+        let rebuilt = hencky::left_cauchy_green_m1::<T, D>(r.mean, deviator);
+        SandResponse {
+            state: SandState {
+                strain: keep_untouched(state, &r.case, trial, rebuilt),
+                hardening: state.hardening + r.hardening,
+                volume_gain: r.volume_gain,
+            },
+            stress: deviator.times(two_mu).plus_identity::<D>(bulk * r.mean),
+            case: r.case,
+        }
+    }
+
+    /// Projection, state and stress of any trial strain, by its eigenvectors.
+    #[inline(always)]
+    fn respond_by_eigenvectors<T: Scalar, const D: usize>(
+        &self,
+        state: &SandState<T>,
+        trial: Sym3<T>,
+    ) -> SandResponse<T> {
         let eigen = trial.eigen::<D>();
         let strain = hencky::strain_from_eigenvalues(eigen.values);
         let p = self.project::<T, D>(strain, state.volume_gain, self.alpha(state.hardening));
-
         let rebuilt = Sym3::from_eigen(hencky::eigenvalues_from_strain(p.strain), &eigen.vectors);
-        let zero = p.case.constant(0.0);
-        // An elastic step keeps the trial to the last bit: no drift through the decomposition.
-        let untouched = T::and(p.case.equals(zero), state.volume_gain.equals(zero));
-        let principal = hencky::stress(p.strain, self.lame(zero));
+        let principal = hencky::stress(p.strain, self.lame(p.case));
         SandResponse {
             state: SandState {
-                strain: Sym3::select(untouched, trial, rebuilt),
+                strain: keep_untouched(state, &p.case, trial, rebuilt),
                 hardening: state.hardening + p.hardening,
                 volume_gain: p.volume_gain,
             },
@@ -253,6 +340,19 @@ impl Sand {
             case: p.case,
         }
     }
+}
+
+/// An elastic step keeps the trial to the last bit: no drift through logarithm and exponential.
+#[inline(always)]
+fn keep_untouched<T: Scalar>(
+    state: &SandState<T>,
+    case: &T,
+    trial: Sym3<T>,
+    rebuilt: Sym3<T>,
+) -> Sym3<T> {
+    let zero = case.constant(0.0);
+    let untouched = T::and(case.equals(zero), state.volume_gain.equals(zero));
+    Sym3::select(untouched, trial, rebuilt)
 }
 
 #[inline(always)]

@@ -46,3 +46,26 @@ pub fn weights<T: Scalar, const K: usize>(f: T) -> ([T; K], [T; K]) {
     }
     (w, g)
 }
+
+/// The weights of a row as polynomials: coefficient `[power][node]` of t = f − 1, the distance past the second node.
+/// Derivatives follow from them. Coefficients of a power add up to zero, those of t⁰ to one, also in f32.
+pub const fn polynomials<const K: usize>() -> [[f32; 4]; 4] {
+    if K == 3 {
+        [
+            [0.125, 0.75, 0.125, 0.0],
+            [-0.5, 0.0, 0.5, 0.0],
+            [0.5, -1.0, 0.5, 0.0],
+            [0.0; 4],
+        ]
+    } else {
+        const SIXTH: f32 = 1.0 / 6.0;
+        // The f32 below a sixth: twice it and two thirds make one.
+        const BELOW: f32 = f32::from_bits(SIXTH.to_bits() - 1);
+        [
+            [BELOW, 2.0 / 3.0, BELOW, 0.0],
+            [-0.5, 0.0, 0.5, 0.0],
+            [0.5, -1.0, 0.5, 0.0],
+            [-SIXTH, 0.5, -0.5, SIXTH],
+        ]
+    }
+}

@@ -18,6 +18,7 @@ const LN2_LOW: f32 = -2.121_944_4e-4;
 impl<S: Simd> Scalar for f32x16<S> {
     type Mask = mask32x16<S>;
     const JACOBI_SWEEPS: usize = 4;
+    const SERIES_RANGE: f64 = 0.125;
 
     #[inline(always)]
     fn constant(self, value: f64) -> Self {
@@ -62,6 +63,10 @@ impl<S: Simd> Scalar for f32x16<S> {
     #[inline(always)]
     fn equals(self, other: Self) -> Self::Mask {
         self.simd_eq(other)
+    }
+    #[inline(always)]
+    fn all(mask: Self::Mask) -> bool {
+        mask.all_true()
     }
     #[inline(always)]
     fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask {

@@ -15,6 +15,9 @@ pub trait Scalar:
     type Mask: Copy;
     /// Cyclic Jacobi sweeps after which a 3×3 eigenproblem has converged to this type's precision.
     const JACOBI_SWEEPS: usize;
+    /// Norm of the deviatoric strain up to which the series of [`crate::material::hencky`] are exact to this type's
+    /// precision; 0: never.
+    const SERIES_RANGE: f64;
 
     /// A constant of the kind of `self`.
     fn constant(self, value: f64) -> Self;
@@ -38,6 +41,8 @@ pub trait Scalar:
     fn ge(self, other: Self) -> Self::Mask;
     /// self = other.
     fn equals(self, other: Self) -> Self::Mask;
+    /// Whether a comparison holds for every number.
+    fn all(mask: Self::Mask) -> bool;
     /// Both.
     fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Where `mask` holds `a`, elsewhere `b`.
@@ -45,10 +50,11 @@ pub trait Scalar:
 }
 
 macro_rules! impl_scalar {
-    ($float:ty, $sweeps:expr) => {
+    ($float:ty, $sweeps:expr, $range:expr) => {
         impl Scalar for $float {
             type Mask = bool;
             const JACOBI_SWEEPS: usize = $sweeps;
+            const SERIES_RANGE: f64 = $range;
 
             #[inline(always)]
             fn constant(self, value: f64) -> Self {
@@ -95,6 +101,10 @@ macro_rules! impl_scalar {
                 self == other
             }
             #[inline(always)]
+            fn all(mask: bool) -> bool {
+                mask
+            }
+            #[inline(always)]
             fn and(a: bool, b: bool) -> bool {
                 a && b
             }
@@ -106,5 +116,5 @@ macro_rules! impl_scalar {
     };
 }
 
-impl_scalar!(f32, 4);
-impl_scalar!(f64, 7);
+impl_scalar!(f32, 4, 0.125);
+impl_scalar!(f64, 7, 0.0);

@@ -102,6 +102,79 @@ impl<T: Scalar> Sym3<T> {
         }
     }
 
+    /// Component by component sum.
+    #[inline(always)]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            xx: self.xx + other.xx,
+            yy: self.yy + other.yy,
+            zz: self.zz + other.zz,
+            yz: self.yz + other.yz,
+            xz: self.xz + other.xz,
+            xy: self.xy + other.xy,
+        }
+    }
+
+    /// All components times a number.
+    #[inline(always)]
+    pub fn times(self, factor: T) -> Self {
+        Self {
+            xx: self.xx * factor,
+            yy: self.yy * factor,
+            zz: self.zz * factor,
+            yz: self.yz * factor,
+            xz: self.xz * factor,
+            xy: self.xy * factor,
+        }
+    }
+
+    /// The identity of the first `D` dimensions times a number, added.
+    #[inline(always)]
+    pub fn plus_identity<const D: usize>(self, factor: T) -> Self {
+        let zz = if D == 3 { self.zz + factor } else { self.zz };
+        Self {
+            xx: self.xx + factor,
+            yy: self.yy + factor,
+            zz,
+            ..self
+        }
+    }
+
+    /// Sum of the diagonal.
+    #[inline(always)]
+    pub fn trace(self) -> T {
+        self.xx + self.yy + self.zz
+    }
+
+    /// Sum of the squares of all nine components, ‖self‖².
+    #[inline(always)]
+    pub fn norm_squared(self) -> T {
+        let off = dot([self.yz, self.xz, self.xy], [self.yz, self.xz, self.xy]);
+        let diagonal = [self.xx, self.yy, self.zz];
+        (off + off) + dot(diagonal, diagonal)
+    }
+
+    /// self · self.
+    #[inline(always)]
+    pub fn square(self) -> Self {
+        let m = self.to_mat3();
+        Self::upper_of_product(&m, &m)
+    }
+
+    /// Determinant.
+    #[inline(always)]
+    pub fn det(self) -> T {
+        let Self {
+            xx,
+            yy,
+            zz,
+            yz,
+            xz,
+            xy,
+        } = self;
+        xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
+    }
+
     /// Determinant of I + self, less one; accurate when self is small.
     #[inline(always)]
     pub fn det_identity_plus_m1(self) -> T {
@@ -115,8 +188,7 @@ impl<T: Scalar> Sym3<T> {
         } = self;
         let trace = xx + yy + zz;
         let minors = xx * yy - xy * xy + yy * zz - yz * yz + xx * zz - xz * xz;
-        let det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
-        trace + (minors + det)
+        trace + (minors + self.det())
     }
 
     /// (I + a)(I + self)(I + a)ᵀ − I: how b − I changes under the increment a = Δt ∇v. Keeps small values exact.

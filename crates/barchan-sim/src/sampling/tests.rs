@@ -443,6 +443,7 @@ fn estimates_count_fills_and_emitters() {
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
+        columns: Vec::new(),
         check: Default::default(),
         start: None,
         meshes: Vec::new(),

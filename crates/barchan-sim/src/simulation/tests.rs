@@ -190,6 +190,7 @@ fn scene() -> Scene {
             elastic_cfl: 0.5,
         }),
         camera: None,
+        columns: Vec::new(),
         check: FinalCheck::default(),
         start: None,
         meshes: Vec::new(),

@@ -47,6 +47,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
+        columns: Vec::new(),
         check: FinalCheck::default(),
         start: None,
         meshes: Vec::new(),

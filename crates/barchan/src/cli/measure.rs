@@ -2,11 +2,14 @@
 
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
+use barchan::post::stress::{self, StressState, Substance};
 use barchan::post::{self, Measurement};
 use barchan::view::grain::{self, Grain};
 use clap::Args;
-use std::path::PathBuf;
+use serde_json::json;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 /// Measure a frame: mass, momentum, energy, bounds, volume, slope, run-out
 #[derive(Debug, Args)]
@@ -19,6 +22,13 @@ pub struct Measure {
     /// Print all columns of one grain instead, as they are stored
     #[arg(long, value_name = "ID")]
     grain: Option<u64>,
+    /// Print stresses instead, as comma-separated values: of these grains in all frames (or that of --frame), or of all
+    /// grains in one frame
+    #[arg(long, value_name = "ID,…|all", conflicts_with = "grain")]
+    stress: Option<WhichGrains>,
+    /// File for the stresses [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "stress")]
+    csv: Option<PathBuf>,
     /// End with one JSON object, which also holds the height profile
     #[arg(long)]
     pub json: bool,
@@ -27,6 +37,9 @@ pub struct Measure {
 impl Measure {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let directory = ResultDirectory::open(&self.directory)?;
+        if let Some(which) = &self.stress {
+            return self.stresses(&directory, which);
+        }
         let last = || directory.frames().map(|f| f.last().copied().unwrap_or(0));
         let index = match self.frame {
             Some(index) => index,
@@ -50,6 +63,86 @@ impl Measure {
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    fn stresses(
+        &self,
+        directory: &ResultDirectory,
+        which: &WhichGrains,
+    ) -> Result<ExitCode, Failure> {
+        let substance = Substance::of_result(directory)?;
+        let there = directory.frames()?;
+        let last = there.last().copied().unwrap_or(0);
+        let states = match which {
+            WhichGrains::All => {
+                let frame = self.frame.unwrap_or(last);
+                stress::stress(directory, frame, &substance, None)?
+            }
+            WhichGrains::Ids(ids) => {
+                let frames = self.frame.map_or(there, |frame| vec![frame]);
+                stress::histories(directory, &frames, &substance, ids)?.concat()
+            }
+        };
+        if let Some(path) = &self.csv {
+            write_csv(path, &states)?;
+        }
+        match (self.json, &self.csv) {
+            (true, _) => output::say_json(&json!({ "stress": states }))?,
+            (false, Some(path)) => output::say(format_args!(
+                "{} states in {}",
+                output::grouped(states.len() as u64),
+                path.display()
+            ))?,
+            (false, None) => {
+                output::say(format_args!("{}", stress::CSV_HEADER))?;
+                for state in &states {
+                    output::say(format_args!("{}", stress::csv_line(state)))?;
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Grains whose stresses are asked for.
+#[derive(Debug, Clone)]
+enum WhichGrains {
+    All,
+    /// Each once, in the order given.
+    Ids(Vec<u64>),
+}
+
+impl FromStr for WhichGrains {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "all" {
+            return Ok(Self::All);
+        }
+        let mut ids = Vec::new();
+        for part in text.split(',') {
+            let id = part
+                .trim()
+                .parse()
+                .map_err(|_| "give ids such as 12,340, or `all`".to_owned())?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(Self::Ids(ids))
+    }
+}
+
+fn write_csv(path: &Path, states: &[StressState]) -> Result<(), Failure> {
+    let lines = states.iter().map(stress::csv_line);
+    let lines: Vec<String> = std::iter::once(stress::CSV_HEADER.to_owned())
+        .chain(lines)
+        .collect();
+    std::fs::write(path, lines.join("\n") + "\n").map_err(|error| {
+        Failure::call(
+            format_args!("{} cannot be written: {error}", path.display()),
+            "choose another file with --csv",
+        )
+    })
 }
 
 fn show(m: &Measurement) -> Result<(), Failure> {

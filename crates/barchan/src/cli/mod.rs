@@ -21,6 +21,7 @@ mod validate;
 mod view;
 
 use barchan::frame::CacheError;
+use barchan::post::StressError;
 use barchan::render::RenderError;
 use barchan::render::film::FilmError;
 use barchan::render::picture::PictureError;
@@ -210,8 +211,21 @@ impl From<RenderError> for Failure {
             RenderError::Cache(error) => error.into(),
             RenderError::Scene(errors) => errors.into(),
             RenderError::Colour(error) => Self::call(error, "`barchan info` lists the columns"),
+            RenderError::Stress(error) => error.into(),
             RenderError::NoFrames(_) => Self::work(error),
         }
+    }
+}
+
+impl From<StressError> for Failure {
+    fn from(error: StressError) -> Self {
+        let code = match error {
+            StressError::Cache(error) => return error.into(),
+            StressError::Scene(errors) => return errors.into(),
+            StressError::Column { .. } | StressError::NoGrain { .. } => 2,
+        };
+        let report = miette::miette!("{error}");
+        Self { code, report }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Failure, output};
 use barchan::frame::ResultDirectory;
 use barchan::render::colour::{ColourMap, Colouring};
 use barchan::render::tracer::Quality;
-use barchan::render::{RenderOptions, Renderer};
+use barchan::render::{RenderOptions, Renderer, Space};
 use barchan::scene::Overrides;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Render {
     /// Result directory
     #[arg(value_name = "DIR")]
     result: PathBuf,
-    /// Where the pictures go [default: `render` in the result directory]
+    /// Where the pictures go [default: `render` in the result directory, or `stress` with --space stress]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Frames: `all`, `first`, `last`, `48`, `0..96`, `0..96/4`, or several of these with commas
@@ -48,6 +48,12 @@ pub struct Render {
     /// Colour map: viridis, cividis, turbo or balance
     #[arg(long, value_name = "NAME", requires = "colour", value_parser = colour_map)]
     map: Option<ColourMap>,
+    /// What the picture shows: the scene, or its grains in the space of principal stresses
+    #[arg(long, value_enum, default_value_t = SpaceName::Scene)]
+    space: SpaceName,
+    /// Grains to pick out, by id: in the scene large and coloured, in stress space with their yield surfaces over time
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    grains: Vec<u64>,
     /// Radius of the grains, as a factor
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = factor)]
     grain_size: f32,
@@ -89,6 +95,14 @@ enum QualityName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SpaceName {
+    /// Grains and bodies where they are
+    Scene,
+    /// Principal stresses with the yield surface; needs the column principal_stress
+    Stress,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FilmKind {
     /// H.264, for browsers and editors
     Mp4,
@@ -103,8 +117,12 @@ impl Render {
         super::resources::use_threads(self.threads)?;
         let directory = ResultDirectory::open(&self.result)?;
         let output = self.output.clone();
+        let folder = match self.space {
+            SpaceName::Scene => "render",
+            SpaceName::Stress => "stress",
+        };
         let job = Job {
-            output: output.unwrap_or_else(|| directory.path().join("render")),
+            output: output.unwrap_or_else(|| directory.path().join(folder)),
             film: match self.film {
                 FilmKind::Mp4 => Some("film.mp4"),
                 FilmKind::Webm => Some("film.webm"),
@@ -146,6 +164,11 @@ impl Render {
                     map: self.map.unwrap_or_default(),
                 },
             },
+            space: match self.space {
+                SpaceName::Scene => Space::Scene,
+                SpaceName::Stress => Space::Stress,
+            },
+            grains: self.grains.clone(),
             label: self.label,
             overrides: Overrides {
                 set: self.set.clone(),

@@ -4,7 +4,7 @@
 //! Differs from [Klar16]: positions and strain use the velocity with friction, so that what sticks does not creep.
 
 use super::particles::Packet;
-use super::transfer::{Quads, Stencil, TileFrame, deinterleave, per_node, sum_nodes};
+use super::transfer::{Stencil, TileFrame, transpose};
 use crate::grid::tile::Tile;
 use crate::material::drucker_prager::{Sand, SandState};
 use crate::material::elastic::Elastic;
@@ -12,7 +12,7 @@ use crate::math::lanes::{LANES, Lanes};
 use crate::math::sym3::Mat3;
 use crate::math::{Sym3, bspline};
 use fearless_simd::prelude::*;
-use fearless_simd::{Simd, f32x4, f32x16};
+use fearless_simd::{Simd, f32x16, i32x16};
 
 /// A material's law, prepared.
 #[derive(Debug, Clone, Copy)]
@@ -47,11 +47,14 @@ pub struct BlockReport {
     pub not_finite: Option<(u32, u32)>,
 }
 
-/// Velocity at the particle, Σ w v d by columns and Σ v ∇w by columns, as four-vectors.
-struct Gathered {
-    velocity: Quads,
-    moment: [Quads; 3],
-    gradient: [Quads; 3],
+/// What sixteen particles find on the grid, `[component]` or `[component][axis]`.
+struct Gathered<S: Simd> {
+    /// Σ w v [m/s].
+    velocity: [f32x16<S>; 3],
+    /// Σ v ∇w, times h [m/s].
+    gradient: Mat3<f32x16<S>>,
+    /// Σ w v (x_i − x_p)/h [m/s].
+    moment: Mat3<f32x16<S>>,
 }
 
 /// Updates the packets of one block from its tile of velocities. `old`: velocities before forces, for FLIP.
@@ -65,24 +68,13 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     old: Option<&[f32]>,
 ) -> BlockReport {
     let mut report = BlockReport::default();
+    let mut planes = Planes::<K>::ZERO;
     for (p, packet) in packets.iter_mut().enumerate() {
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
-        let mut gathered = Gathered {
-            velocity: [0.0; 4 * LANES],
-            moment: [[0.0; 4 * LANES]; 3],
-            gradient: [[0.0; 4 * LANES]; 3],
-        };
-        for lane in 0..LANES {
-            gather_particle::<S, D, K>(simd, lane, &stencil, tile, &mut gathered);
-        }
+        let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         let before = match (params.flip, old) {
             (Some(flip), Some(old)) if flip > 0.0 => {
-                let mut quads = [0.0; 4 * LANES];
-                for lane in 0..LANES {
-                    let v = gather_velocity::<S, D, K>(simd, lane, &stencil, old);
-                    v.store_slice(&mut quads[lane * 4..lane * 4 + 4]);
-                }
-                Some(deinterleave(simd, &quads))
+                Some(gather::<S, D, K>(simd, &stencil, old, &mut planes).velocity)
             }
             _ => None,
         };
@@ -101,75 +93,117 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     report
 }
 
-/// Interpolated velocity alone.
+/// Rows of nodes along y of sixteen particles, already summed along another axis. Scratch of [`gather`].
+struct Planes<const K: usize> {
+    /// Summed along z, for each node along x.
+    along_z: [[Lanes; LANES]; K],
+    /// Summed along x, for each node along z.
+    along_x: [[Lanes; LANES]; K],
+}
+
+impl<const K: usize> Planes<K> {
+    const ZERO: Self = Self {
+        along_z: [[[0.0; LANES]; LANES]; K],
+        along_x: [[[0.0; LANES]; LANES]; K],
+    };
+}
+
+/// Sums over the stencils of sixteen particles.
+///
+/// Particle by particle the rows are summed along z, which leaves a row for each i, and along x, which leaves one for each
+/// j. Turned around, with particles in the lanes, these rows give all that is wanted.
 #[inline(always)]
-fn gather_velocity<S: Simd, const D: usize, const K: usize>(
+fn gather<S: Simd, const D: usize, const K: usize>(
     simd: S,
-    lane: usize,
     stencil: &Stencil<K>,
     tile: &[f32],
-) -> f32x4<S> {
-    let [x, y, z] = stencil.axes(lane);
-    let mut sum = f32x16::splat(simd, 0.0);
-    for i in 0..K {
-        for j in 0..if D == 3 { K } else { 1 } {
-            let at = stencil.start[lane] + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW;
-            sum += f32x16::from_slice(simd, &tile[at..at + 16]) * (x.w[i] * z.w[j]);
+    planes: &mut Planes<K>,
+) -> Gathered<S> {
+    let Planes { along_z, along_x } = planes;
+    let zero = f32x16::splat(simd, 0.0);
+    let (mut rows, mut at) = ([[zero; K]; K], usize::MAX);
+    for lane in 0..LANES {
+        if stencil.start[lane] != at {
+            at = stencil.start[lane];
+            load_rows::<S, D, K>(simd, tile, at, &mut rows);
+        }
+        let number = |lanes: &Lanes| f32x16::splat(simd, lanes[lane]);
+        if D == 2 {
+            for i in 0..K {
+                rows[i][0].store_array(&mut along_z[i][lane]);
+            }
+            continue;
+        }
+        for i in 0..K {
+            let mut sum = rows[i][0] * number(&stencil.w[2][0]);
+            for j in 1..K {
+                sum = rows[i][j].mul_add(number(&stencil.w[2][j]), sum);
+            }
+            sum.store_array(&mut along_z[i][lane]);
+        }
+        for j in 0..K {
+            let mut sum = rows[0][j] * number(&stencil.w[0][0]);
+            for i in 1..K {
+                sum = rows[i][j].mul_add(number(&stencil.w[0][i]), sum);
+            }
+            sum.store_array(&mut along_x[j][lane]);
         }
     }
-    sum_nodes(sum * per_node(simd, y.w))
+    let mut out = Gathered {
+        velocity: [zero; 3],
+        gradient: [[zero; 3]; 3],
+        moment: [[zero; 3]; 3],
+    };
+    let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
+    for i in 0..K {
+        let rows = transpose(simd, &along_z[i]);
+        let (w, g, m) = (&stencil.w[0][i], &stencil.g[0][i], &stencil.m[0][i]);
+        let (w, g, m) = (load(w), load(g), load(m));
+        for c in 0..3 {
+            let (mut value, mut gradient, mut moment) = (zero, zero, zero);
+            for k in 0..K {
+                let v = rows[4 * k + c];
+                value = v.mul_add(load(&stencil.w[1][k]), value);
+                gradient = v.mul_add(load(&stencil.g[1][k]), gradient);
+                moment = v.mul_add(load(&stencil.m[1][k]), moment);
+            }
+            out.velocity[c] = value.mul_add(w, out.velocity[c]);
+            out.gradient[c][0] = value.mul_add(g, out.gradient[c][0]);
+            out.moment[c][0] = value.mul_add(m, out.moment[c][0]);
+            out.gradient[c][1] = gradient.mul_add(w, out.gradient[c][1]);
+            out.moment[c][1] = moment.mul_add(w, out.moment[c][1]);
+        }
+    }
+    if D == 2 {
+        return out;
+    }
+    for j in 0..K {
+        let rows = transpose(simd, &along_x[j]);
+        let (g, m) = (load(&stencil.g[2][j]), load(&stencil.m[2][j]));
+        for c in 0..3 {
+            let mut value = zero;
+            for k in 0..K {
+                value = rows[4 * k + c].mul_add(load(&stencil.w[1][k]), value);
+            }
+            out.gradient[c][2] = value.mul_add(g, out.gradient[c][2]);
+            out.moment[c][2] = value.mul_add(m, out.moment[c][2]);
+        }
+    }
+    out
 }
 
 #[inline(always)]
-fn gather_particle<S: Simd, const D: usize, const K: usize>(
+fn load_rows<S: Simd, const D: usize, const K: usize>(
     simd: S,
-    lane: usize,
-    stencil: &Stencil<K>,
     tile: &[f32],
-    out: &mut Gathered,
+    at: usize,
+    rows: &mut [[f32x16<S>; K]; K],
 ) {
-    let [x, y, z] = stencil.axes(lane);
-    let zero = f32x16::splat(simd, 0.0);
-    let (mut value, mut moment_x, mut gradient_x) = (zero, zero, zero);
-    let (mut moment_z, mut gradient_z) = (zero, zero);
-    let start = stencil.start[lane];
     for i in 0..K {
-        let (mut plane, mut plane_moment, mut plane_gradient) = (zero, zero, zero);
         for j in 0..if D == 3 { K } else { 1 } {
-            let at = start + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW;
-            let row = f32x16::from_slice(simd, &tile[at..at + 16]);
-            plane = row.mul_add(f32x16::splat(simd, z.w[j]), plane);
-            if D == 3 {
-                plane_moment = row.mul_add(f32x16::splat(simd, z.w[j] * z.d[j]), plane_moment);
-                plane_gradient = row.mul_add(f32x16::splat(simd, z.g[j]), plane_gradient);
-            }
+            let row = at + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW;
+            rows[i][j] = f32x16::from_slice(simd, &tile[row..row + 16]);
         }
-        let w = f32x16::splat(simd, x.w[i]);
-        value = plane.mul_add(w, value);
-        moment_x = plane.mul_add(w * x.d[i], moment_x);
-        gradient_x = plane.mul_add(f32x16::splat(simd, x.g[i]), gradient_x);
-        if D == 3 {
-            moment_z = plane_moment.mul_add(w, moment_z);
-            gradient_z = plane_gradient.mul_add(w, gradient_z);
-        }
-    }
-    let (w, g, d) = (
-        per_node(simd, y.w),
-        per_node(simd, y.g),
-        per_node(simd, y.d),
-    );
-    let weighted = value * w;
-    let store = |quads: &mut Quads, row: f32x16<S>| {
-        sum_nodes(row).store_slice(&mut quads[lane * 4..lane * 4 + 4])
-    };
-    store(&mut out.velocity, weighted);
-    store(&mut out.moment[0], moment_x * w);
-    store(&mut out.moment[1], weighted * d);
-    store(&mut out.gradient[0], gradient_x * w);
-    store(&mut out.gradient[1], value * g);
-    if D == 3 {
-        store(&mut out.moment[2], moment_z * w);
-        store(&mut out.gradient[2], gradient_z * w);
     }
 }
 
@@ -178,20 +212,20 @@ fn gather_particle<S: Simd, const D: usize, const K: usize>(
 fn update_velocity<S: Simd, const K: usize>(
     simd: S,
     packet: &mut Packet,
-    gathered: &Gathered,
-    before: Option<[f32x16<S>; 4]>,
+    gathered: &Gathered<S>,
+    before: Option<[f32x16<S>; 3]>,
     params: &GatherParams<'_>,
 ) {
-    let v = deinterleave(simd, &gathered.velocity);
+    let v = &gathered.velocity;
     let Some(flip) = params.flip else {
         let scale = (1.0 / (bspline::inertia::<K>() * f64::from(params.dx))) as f32;
         for axis in 0..3 {
             v[axis].store_array(&mut packet.velocity[axis]);
         }
-        for column in 0..3 {
-            let moment = deinterleave(simd, &gathered.moment[column]);
-            for row in 0..3 {
-                (moment[row] * scale).store_array(&mut packet.affine[row * 3 + column]);
+        for row in 0..3 {
+            for column in 0..3 {
+                let c = gathered.moment[row][column] * scale;
+                c.store_array(&mut packet.affine[row * 3 + column]);
             }
         }
         return;
@@ -211,16 +245,15 @@ fn update_velocity<S: Simd, const K: usize>(
 fn advance_packet<S: Simd, const D: usize>(
     simd: S,
     packet: &mut Packet,
-    gathered: &Gathered,
+    gathered: &Gathered<S>,
     params: &GatherParams<'_>,
 ) {
     let scale = params.dt / params.dx;
     let zero = f32x16::splat(simd, 0.0);
     let mut increment: Mat3<f32x16<S>> = [[zero; 3]; 3];
-    for column in 0..3 {
-        let gradient = deinterleave(simd, &gathered.gradient[column]);
-        for row in 0..3 {
-            increment[row][column] = gradient[row] * scale;
+    for row in 0..3 {
+        for column in 0..3 {
+            increment[row][column] = gathered.gradient[row][column] * scale;
         }
     }
     let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
@@ -242,8 +275,10 @@ fn advance_packet<S: Simd, const D: usize>(
                 .state
                 .volume_gain
                 .store_array(&mut packet.volume_gain);
-            for (case, value) in packet.case.iter_mut().zip(response.case.to_array()) {
-                *case = value as u8;
+            let case: i32x16<S> = response.case.to_int();
+            let case = case.to_array();
+            for lane in 0..LANES {
+                packet.case[lane] = case[lane] as u8;
             }
             (response.state.strain, response.stress)
         }
@@ -261,14 +296,14 @@ fn advance_packet<S: Simd, const D: usize>(
 fn move_packet<S: Simd, const D: usize, const K: usize>(
     simd: S,
     packet: &mut Packet,
-    gathered: &Gathered,
+    gathered: &Gathered<S>,
     frame: &TileFrame,
     dt: f32,
     index: u32,
     report: &mut BlockReport,
 ) {
     let zero = f32x16::splat(simd, 0.0);
-    let v = deinterleave(simd, &gathered.velocity);
+    let v = &gathered.velocity;
     let mut speed = zero;
     let mut escaped = zero.simd_lt(zero);
     for axis in 0..D {

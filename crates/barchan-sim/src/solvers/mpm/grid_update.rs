@@ -4,6 +4,8 @@ use crate::collider::{BodyImpulse, Colliders, PosedCollider};
 use crate::grid::blocks::BlockCoord;
 use crate::grid::{BLOCK, NODE, blocks};
 use barchan_scene::Boundary;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f32x4, f32x16};
 use glam::Vec3;
 
 /// What the update of a block needs.
@@ -21,39 +23,57 @@ pub struct GridParams<'a> {
     pub colliders: &'a Colliders,
 }
 
-/// Turns momentum and mass into velocity and mass, in place. Adds what bodies receive to `impulses`.
-pub fn update_block(
+/// Turns momentum and mass into velocity and mass, in place, and adds `kick` = Δt g to the velocity [m/s]: Eq. 10, whose
+/// forces have come with the momentum. Nodes without mass stay zero.
+#[inline(always)]
+pub fn accelerate<S: Simd>(simd: S, nodes: &mut [f32], kick: Vec3) {
+    let zero = f32x16::splat(simd, 0.0);
+    let kick = f32x16::block_splat(f32x4::simd_from(simd, [kick.x, kick.y, kick.z, 0.0]));
+    let is_mass = f32x16::block_splat(f32x4::simd_from(simd, [0.0, 0.0, 0.0, 1.0])).simd_gt(zero);
+    for row in nodes.chunks_exact_mut(4 * NODE) {
+        let node = f32x16::from_slice(simd, row);
+        let mass = f32x4::splat(simd, row[3])
+            .combine(f32x4::splat(simd, row[7]))
+            .combine(f32x4::splat(simd, row[11]).combine(f32x4::splat(simd, row[15])));
+        let velocity = is_mass.select(node, node / mass + kick);
+        mass.simd_gt(zero).select(velocity, zero).store_slice(row);
+    }
+}
+
+/// Applies the bodies to the velocities of a block. Adds what they receive to `impulses`.
+pub fn collide_block(
     nodes: &mut [f32],
     coord: BlockCoord,
     params: &GridParams<'_>,
     impulses: &mut [BodyImpulse],
 ) {
-    let kick = params.gravity * params.dt;
+    // Most blocks around the sand are empty.
+    if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
+        return;
+    }
     let first = blocks::first_node(coord);
     let corner =
         params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
     let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
-    let (centre, radius) = (corner + half, half * 1.733 + params.dx);
-    // Most blocks around the sand are empty: bodies are looked for at the first node with mass.
-    let mut near = None;
+    let near = NearBodies::of(params.colliders, corner + half, half * 1.733 + params.dx);
+    if near.count == 0 {
+        return;
+    }
     for (n, node) in nodes.chunks_exact_mut(NODE).enumerate() {
         let mass = node[3];
         if mass <= 0.0 {
             continue;
         }
-        let mut v = Vec3::new(node[0], node[1], node[2]) / mass + kick;
-        let near = near.get_or_insert_with(|| NearBodies::of(params.colliders, centre, radius));
-        if near.count > 0 {
-            let n = n as i32;
-            let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
-            let position = corner + cell * params.dx;
-            for b in near.indices(params.colliders.list.len()) {
-                let body = &params.colliders.list[b];
-                let change = collide(body, position, v, params.dt);
-                if change != Vec3::ZERO {
-                    v += change;
-                    impulses[b] += reaction(body, position, change * mass);
-                }
+        let n = n as i32;
+        let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
+        let position = corner + cell * params.dx;
+        let mut v = Vec3::new(node[0], node[1], node[2]);
+        for b in near.indices(params.colliders.list.len()) {
+            let body = &params.colliders.list[b];
+            let change = collide(body, position, v, params.dt);
+            if change != Vec3::ZERO {
+                v += change;
+                impulses[b] += reaction(body, position, change * mass);
             }
         }
         (node[0], node[1], node[2]) = (v.x, v.y, v.z);

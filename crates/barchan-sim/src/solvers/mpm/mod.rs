@@ -21,7 +21,7 @@ use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
-use fearless_simd::{Level, dispatch};
+use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec3;
 use grid_to_particles::{BlockReport, GatherParams, PreparedLaw};
 use grid_update::GridParams;
@@ -45,6 +45,8 @@ pub struct Mpm {
     materials: Vec<Material>,
     laws: Vec<PreparedLaw>,
     density: Vec<f32>,
+    /// Columns that the scene asks for beside the usual ones.
+    columns: Vec<barchan_scene::OutputColumn>,
     cells: CellFrame,
     /// Longest step that elastic waves allow [s].
     elastic_dt: f32,
@@ -76,18 +78,18 @@ struct Scratch {
 
 /// Calls a function generic over SIMD level, dimensions and kernel.
 macro_rules! with_kernel {
-    ($self:expr, $simd:ident, $D:ident, $K:ident => $call:expr) => {
-        match ($self.dimensions, $self.spec.kernel) {
-            (Dimensions::Three, Kernel::Quadratic) => with_kernel!(@ $self, $simd, $D = 3, $K = 3, $call),
-            (Dimensions::Three, Kernel::Cubic) => with_kernel!(@ $self, $simd, $D = 3, $K = 4, $call),
-            (Dimensions::Two, Kernel::Quadratic) => with_kernel!(@ $self, $simd, $D = 2, $K = 3, $call),
-            (Dimensions::Two, Kernel::Cubic) => with_kernel!(@ $self, $simd, $D = 2, $K = 4, $call),
+    ($level:expr, $dimensions:expr, $kernel:expr, $simd:ident, $D:ident, $K:ident => $call:expr) => {
+        match ($dimensions, $kernel) {
+            (Dimensions::Three, Kernel::Quadratic) => with_kernel!(@ $level, $simd, $D = 3, $K = 3, $call),
+            (Dimensions::Three, Kernel::Cubic) => with_kernel!(@ $level, $simd, $D = 3, $K = 4, $call),
+            (Dimensions::Two, Kernel::Quadratic) => with_kernel!(@ $level, $simd, $D = 2, $K = 3, $call),
+            (Dimensions::Two, Kernel::Cubic) => with_kernel!(@ $level, $simd, $D = 2, $K = 4, $call),
         }
     };
-    (@ $self:expr, $simd:ident, $D:ident = $d:literal, $K:ident = $k:literal, $call:expr) => {{
+    (@ $level:expr, $simd:ident, $D:ident = $d:literal, $K:ident = $k:literal, $call:expr) => {{
         const $D: usize = $d;
         const $K: usize = $k;
-        dispatch!($self.level, $simd => $call)
+        dispatch!($level, $simd => $call)
     }};
 }
 
@@ -114,6 +116,7 @@ impl Mpm {
             level: Level::new(),
             laws,
             density: scene.materials.iter().map(|m| m.density as f32).collect(),
+            columns: scene.columns.clone(),
             materials: scene.materials.clone(),
             cells: cell_frame(scene, spec)?,
             elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
@@ -184,7 +187,7 @@ impl Mpm {
             tile.fill(0.0);
             let packets = packets_of(&self.packets, s.ranges[b]);
             let coord = blocks::unpack(s.topology.particle_keys[b]);
-            with_kernel!(self, simd, D, K => {
+            with_kernel!(self.level, self.dimensions, self.spec.kernel, simd, D, K => {
                 let frame = TileFrame::new::<D, K>(self.cells, coord);
                 particles_to_grid::scatter_block::<_, D, K>(simd, packets, &frame, &params, tile)
             });
@@ -192,7 +195,7 @@ impl Mpm {
     }
 
     fn update_grid(&mut self, cx: &mut StepContext<'_>) {
-        let tile_len = self.tile_len();
+        let (level, dimensions, kernel) = (self.level, self.dimensions, self.spec.kernel);
         let s = &mut self.scratch;
         let params = GridParams {
             dt: cx.dt,
@@ -209,7 +212,6 @@ impl Mpm {
         s.impulses.clear();
         s.impulses
             .resize(tasks * bodies.max(1), BodyImpulse::default());
-        let overlap = overlap_adder(self.dimensions, self.spec.kernel);
         let (topology, tiles) = (&s.topology, &s.tiles);
         s.nodes
             .par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK)
@@ -218,19 +220,13 @@ impl Mpm {
             .for_each(|(task, (nodes, impulses))| {
                 for (i, block) in nodes.chunks_mut(BLOCK_FLOATS).enumerate() {
                     let g = task * BLOCKS_PER_TASK + i;
-                    sum_tiles(
-                        block,
-                        &topology.particles_around[g],
-                        tiles,
-                        tile_len,
-                        overlap,
-                    );
-                    grid_update::update_block(
-                        block,
-                        blocks::unpack(topology.grid_keys[g]),
-                        &params,
-                        impulses,
-                    );
+                    let around = &topology.particles_around[g];
+                    with_kernel!(level, dimensions, kernel, simd, D, K => {
+                        sum_tiles::<_, D, K>(simd, block, around, tiles);
+                        grid_update::accelerate(simd, block, params.gravity * params.dt)
+                    });
+                    let coord = blocks::unpack(topology.grid_keys[g]);
+                    grid_update::collide_block(block, coord, &params, impulses);
                 }
             });
         for task in s.impulses.chunks(bodies.max(1)) {
@@ -244,17 +240,11 @@ impl Mpm {
                 .par_chunks_mut(BLOCK_FLOATS)
                 .enumerate()
                 .for_each(|(g, block)| {
-                    sum_tiles(
-                        block,
-                        &topology.particles_around[g],
-                        tiles,
-                        tile_len,
-                        overlap,
-                    );
-                    for node in block.chunks_exact_mut(4).filter(|n| n[3] > 0.0) {
-                        let inverse = 1.0 / node[3];
-                        node[..3].iter_mut().for_each(|v| *v *= inverse);
-                    }
+                    let around = &topology.particles_around[g];
+                    with_kernel!(level, dimensions, kernel, simd, D, K => {
+                        sum_tiles::<_, D, K>(simd, block, around, tiles);
+                        grid_update::accelerate(simd, block, Vec3::ZERO)
+                    });
                 });
         }
     }
@@ -276,10 +266,10 @@ impl Mpm {
         let gather = |b: usize, packets: &mut [Packet], report: &mut BlockReport| {
             let coord = blocks::unpack(s.topology.particle_keys[b]);
             let around = &s.topology.grid_around[b];
-            *report = with_kernel!(this, simd, D, K => {
+            *report = with_kernel!(this.level, this.dimensions, this.spec.kernel, simd, D, K => {
                 let frame = TileFrame::new::<D, K>(this.cells, coord);
-                let tile = velocity_tile::<D, K>(&s.nodes, around);
-                let old = this.spec.needs_old_velocity().then(|| velocity_tile::<D, K>(&s.old_nodes, around));
+                let tile = velocity_tile::<_, D, K>(simd, &s.nodes, around);
+                let old = this.spec.needs_old_velocity().then(|| velocity_tile::<_, D, K>(simd, &s.old_nodes, around));
                 let old = old.as_ref().map(|t| &t[..]);
                 grid_to_particles::gather_block::<_, D, K>(simd, packets, &frame, &params, &tile, old)
             });
@@ -489,30 +479,20 @@ fn tile_len(dimensions: Dimensions, kernel: Kernel) -> usize {
     }
 }
 
-type OverlapAdder = fn(&mut [f32], &[f32], [i32; 3]);
-
-fn overlap_adder(dimensions: Dimensions, kernel: Kernel) -> OverlapAdder {
-    match (dimensions, kernel) {
-        (Dimensions::Three, Kernel::Quadratic) => Tile::<3, 3>::add_overlap,
-        (Dimensions::Three, Kernel::Cubic) => Tile::<3, 4>::add_overlap,
-        (Dimensions::Two, Kernel::Quadratic) => Tile::<2, 3>::add_overlap,
-        (Dimensions::Two, Kernel::Cubic) => Tile::<2, 4>::add_overlap,
-    }
-}
-
 /// A grid block as the sum of the tiles that overlap it, in the fixed order of neighbours.
-fn sum_tiles(
+#[inline(always)]
+fn sum_tiles<S: Simd, const D: usize, const K: usize>(
+    simd: S,
     block: &mut [f32],
     around: &[u32; 27],
     tiles: &[f32],
-    tile_len: usize,
-    add: OverlapAdder,
 ) {
     block.fill(0.0);
-    for (offset, &p) in blocks::neighbour_offsets().zip(around) {
+    for (offset, &p) in blocks::NEIGHBOURS.iter().zip(around) {
         if p != NONE {
-            let first = p as usize * tile_len;
-            add(block, &tiles[first..first + tile_len], offset);
+            let first = p as usize * Tile::<D, K>::LEN;
+            let tile = &tiles[first..first + Tile::<D, K>::LEN];
+            Tile::<D, K>::add_overlap(simd, block, tile, *offset);
         }
     }
 }
@@ -521,15 +501,18 @@ fn sum_tiles(
 const MAX_TILE: usize = Tile::<3, 4>::LEN;
 
 /// The velocities around a block, as a tile.
-fn velocity_tile<const D: usize, const K: usize>(
+#[inline(always)]
+fn velocity_tile<S: Simd, const D: usize, const K: usize>(
+    simd: S,
     nodes: &[f32],
     around: &[u32; 27],
 ) -> [f32; MAX_TILE] {
     let mut tile = [0.0; MAX_TILE];
-    for (offset, &g) in blocks::neighbour_offsets().zip(around) {
+    for (offset, &g) in blocks::NEIGHBOURS.iter().zip(around) {
         if g != NONE {
             let first = g as usize * BLOCK_FLOATS;
-            Tile::<D, K>::copy_overlap(&mut tile, &nodes[first..first + BLOCK_FLOATS], offset);
+            let block = &nodes[first..first + BLOCK_FLOATS];
+            Tile::<D, K>::copy_overlap(simd, &mut tile, block, *offset);
         }
     }
     tile

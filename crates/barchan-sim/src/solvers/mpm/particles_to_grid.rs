@@ -3,7 +3,7 @@
 //! Node i receives  w m,  w m (v + C (x_i − x_p))  and  −Δt V⁰ τ ∇w.
 
 use super::particles::Packet;
-use super::transfer::{Quads, Stencil, TileFrame, interleave, per_float, per_node};
+use super::transfer::{Quads, RowWeights, Stencil, TileFrame, interleave, per_float};
 use crate::grid::tile::Tile;
 use crate::math::lanes::LANES;
 use fearless_simd::prelude::*;
@@ -36,13 +36,21 @@ pub fn scatter_block<S: Simd, const D: usize, const K: usize>(
     params: &ScatterParams<'_>,
     tile: &mut [f32],
 ) {
+    let zero = [[f32x16::splat(simd, 0.0); K]; K];
+    // Rows of the stencil that is being added to; they reach the tile when another cell begins.
+    let (mut rows, mut at) = (zero, usize::MAX);
     for packet in packets {
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
         let contribution = contributions(simd, packet, params);
         for lane in 0..packet.len as usize {
-            scatter_particle::<S, D, K>(simd, lane, &stencil, &contribution, tile);
+            if stencil.start[lane] != at {
+                add_rows::<S, D, K>(simd, tile, at, &rows);
+                (rows, at) = (zero, stencil.start[lane]);
+            }
+            add_particle::<S, D, K>(simd, lane, &stencil, &contribution, &mut rows);
         }
     }
+    add_rows::<S, D, K>(simd, tile, at, &rows);
 }
 
 #[inline(always)]
@@ -91,55 +99,63 @@ fn contributions<S: Simd>(simd: S, packet: &Packet, params: &ScatterParams<'_>) 
     out
 }
 
-/// Row (i, j) of nodes along y gets  w_x w_z [W (Q + d C) + G T_y] + …, factored so that each row costs three fused multiply-adds.
+/// Row (i, j) of nodes along y gets  w_x w_z Y + (w_x d_x A_x + g_x T_x) w_z + w_x (w_z d_z A_z + g_z T_z), in which the
+/// row's own weights are lanes of Y = w_y (Q + d_y A_y) + g_y T_y, of A = w_y m h C and of T = −w_y Δt V τ/h.
 #[inline(always)]
-fn scatter_particle<S: Simd, const D: usize, const K: usize>(
+fn add_particle<S: Simd, const D: usize, const K: usize>(
     simd: S,
     lane: usize,
     stencil: &Stencil<K>,
     contribution: &Contribution,
-    tile: &mut [f32],
+    rows: &mut [[f32x16<S>; K]; K],
 ) {
-    let [x, y, z] = stencil.axes(lane);
     let quad = |quads: &Quads| per_float(simd, &quads[lane * 4..lane * 4 + 4]);
-    let w = per_node(simd, y.w);
-    let y_affine =
-        per_node(simd, y.d).mul_add(quad(&contribution.affine[1]), quad(&contribution.momentum));
-    let along_y = w.mul_add(
-        y_affine,
-        per_node(simd, y.g) * quad(&contribution.impulse[1]),
-    );
-    let (affine_x, impulse_x) = (
-        w * quad(&contribution.affine[0]),
-        w * quad(&contribution.impulse[0]),
-    );
-    let (affine_z, impulse_z) = (
-        w * quad(&contribution.affine[2]),
-        w * quad(&contribution.impulse[2]),
-    );
+    let number = |lanes: &[f32; LANES]| f32x16::splat(simd, lanes[lane]);
+    let [affine_x, affine_y, affine_z] = &contribution.affine;
+    let [impulse_x, impulse_y, impulse_z] = &contribution.impulse;
+    let y = RowWeights::new::<K>(simd, stencil.y[lane]);
+    let along_y = y.d.mul_add(quad(affine_y), quad(&contribution.momentum));
+    let along_y = y.w.mul_add(along_y, y.g * quad(impulse_y));
 
-    let start = stencil.start[lane];
+    let mut along_z = [f32x16::splat(simd, 0.0); K];
+    if D == 3 {
+        let (affine, impulse) = (y.w * quad(affine_z), y.w * quad(impulse_z));
+        for j in 0..K {
+            let (m, g) = (number(&stencil.m[2][j]), number(&stencil.g[2][j]));
+            along_z[j] = m.mul_add(affine, g * impulse);
+        }
+    }
+    let (affine, impulse) = (y.w * quad(affine_x), y.w * quad(impulse_x));
     for i in 0..K {
-        let plane = along_y * x.w[i] + affine_x * (x.w[i] * x.d[i]) + impulse_x * x.g[i];
+        let w = number(&stencil.w[0][i]);
+        let (m, g) = (number(&stencil.m[0][i]), number(&stencil.g[0][i]));
+        let plane = w.mul_add(along_y, m.mul_add(affine, g * impulse));
         if D == 2 {
-            add_row(simd, tile, start + i * Tile::<D, K>::ROW, plane);
+            rows[i][0] += plane;
             continue;
         }
-        let (plane_affine, plane_impulse) = (affine_z * x.w[i], impulse_z * x.w[i]);
         for j in 0..K {
-            let row = plane * z.w[j] + plane_affine * (z.w[j] * z.d[j]) + plane_impulse * z.g[j];
-            add_row(
-                simd,
-                tile,
-                start + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW,
-                row,
-            );
+            let sum = w.mul_add(along_z[j], rows[i][j]);
+            rows[i][j] = number(&stencil.w[2][j]).mul_add(plane, sum);
         }
     }
 }
 
 #[inline(always)]
-fn add_row<S: Simd>(simd: S, tile: &mut [f32], at: usize, row: f32x16<S>) {
-    let nodes = &mut tile[at..at + 16];
-    (f32x16::from_slice(simd, nodes) + row).store_slice(nodes);
+fn add_rows<S: Simd, const D: usize, const K: usize>(
+    simd: S,
+    tile: &mut [f32],
+    at: usize,
+    rows: &[[f32x16<S>; K]; K],
+) {
+    if at == usize::MAX {
+        return;
+    }
+    for i in 0..K {
+        for j in 0..if D == 3 { K } else { 1 } {
+            let row = at + (i * Tile::<D, K>::NZ + j) * Tile::<D, K>::ROW;
+            let nodes = &mut tile[row..row + 16];
+            (f32x16::from_slice(simd, nodes) + rows[i][j]).store_slice(nodes);
+        }
+    }
 }

@@ -1,14 +1,15 @@
-//! Sorting particles into blocks: a stable counting sort by block and material.
+//! Sorting particles into blocks: a stable counting sort by block, material and cell.
 //!
 //! It runs when a particle has left the rim of its block, when particles came or went, and after each frame (so that a
 //! resumed run sorts where an undisturbed one does).
 
 use super::particles::{Packet, pad};
 use crate::grid::blocks::{self, BlockMap, Period, Topology};
-use crate::grid::{BLOCK, MAX_BLOCK};
+use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Marks a lane without particle.
 const NOBODY: u64 = u64::MAX;
@@ -45,14 +46,20 @@ impl CellFrame {
     }
 }
 
+/// Parts of the particles that are counted side by side; fixed, though the result would be the same for any number.
+const PARTS: usize = 8;
+
 /// Scratch of the sort; keeps its memory.
 #[derive(Debug, Default)]
 pub struct Sorter {
+    /// Block of each particle; later its place, which counts blocks, materials and cells.
     keys: Vec<[u64; LANES]>,
+    cells: Vec<[u8; LANES]>,
     map: BlockMap,
-    found: Vec<u64>,
-    counts: Vec<u32>,
-    sources: Vec<u32>,
+    found: [Vec<u64>; PARTS],
+    /// For each place and part, how many particles; later the first slot.
+    counts: [Vec<u32>; PARTS],
+    sources: Vec<AtomicU32>,
     spare: Vec<Packet>,
 }
 
@@ -67,23 +74,34 @@ impl Sorter {
         ranges: &mut Vec<PacketRange>,
     ) -> Result<(), SolverError> {
         self.find_keys(packets, frame)?;
-        self.find_blocks(topology);
-        self.count_runs(packets, materials, topology);
+        let same_blocks = self.find_blocks(topology);
+        self.find_places(packets, materials);
+        let places = topology.particle_keys.len() * materials * BLOCK_NODES;
+        self.count_places(places);
         let total = self.lay_out_runs(materials, topology, ranges);
-        self.choose_sources(packets, materials, total);
+        self.choose_sources(total);
         self.move_particles(packets, total);
-        topology.rebuild(frame.period, frame.flat);
+        if !same_blocks {
+            topology.rebuild(frame.period, frame.flat);
+        }
         Ok(())
+    }
+
+    /// Gives back the largest part of the memory until the next sort.
+    pub fn release(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// Block of every particle; positions wrap into the period.
     fn find_keys(&mut self, packets: &mut [Packet], frame: &CellFrame) -> Result<(), SolverError> {
         self.keys.resize(packets.len(), [NOBODY; LANES]);
+        self.cells.resize(packets.len(), [0; LANES]);
         let lost = self
             .keys
             .par_iter_mut()
+            .zip(&mut self.cells)
             .zip(packets.par_iter_mut())
-            .filter_map(|(keys, packet)| {
+            .filter_map(|((keys, cells), packet)| {
                 let mut lost = None;
                 for lane in 0..LANES {
                     keys[lane] = NOBODY;
@@ -91,7 +109,10 @@ impl Sorter {
                         continue;
                     }
                     match block_of(packet, lane, frame) {
-                        Some(coord) => keys[lane] = blocks::pack(coord),
+                        Some((coord, cell)) => {
+                            keys[lane] = blocks::pack(coord);
+                            cells[lane] = cell;
+                        }
                         None => lost = Some((packet.id[lane], packet.position_of(lane))),
                     }
                 }
@@ -104,41 +125,92 @@ impl Sorter {
         }
     }
 
-    /// Distinct keys, sorted, into the topology; the map then gives the rank of each.
-    fn find_blocks(&mut self, topology: &mut Topology) {
-        self.map.clear();
-        self.found.clear();
-        let mut last = NOBODY;
-        for &key in self.keys.iter().flatten() {
-            if key == last || key == NOBODY {
-                continue;
-            }
-            last = key;
-            let fresh = self.found.len() as u32;
-            if self.map.get_or_insert(key, fresh) == fresh {
-                self.found.push(key);
-            }
+    /// Distinct keys, sorted, into the topology; the map then gives the rank of each. Returns whether they are those
+    /// that the topology had.
+    fn find_blocks(&mut self, topology: &mut Topology) -> bool {
+        let part = self.keys.len().div_ceil(PARTS).max(1);
+        self.found
+            .par_iter_mut()
+            .zip(self.keys.par_chunks(part))
+            .for_each(|(found, keys)| {
+                found.clear();
+                let mut last = NOBODY;
+                for &key in keys.iter().flatten() {
+                    if key != last && key != NOBODY {
+                        found.push(key);
+                        last = key;
+                    }
+                }
+                found.sort_unstable();
+                found.dedup();
+            });
+        let parts = self.keys.chunks(part).len();
+        let all = &mut self.found[..];
+        let (first, rest) = all.split_at_mut(1);
+        for other in &rest[..parts.saturating_sub(1)] {
+            first[0].extend_from_slice(other);
         }
-        topology.particle_keys.clone_from(&self.found);
-        topology.particle_keys.sort_unstable();
+        let merged = &mut first[0];
+        if parts == 0 {
+            merged.clear();
+        }
+        merged.sort_unstable();
+        merged.dedup();
+        if topology.particle_keys == *merged {
+            return true;
+        }
+        topology.particle_keys.clone_from(merged);
         self.map.clear();
         for (i, key) in topology.particle_keys.iter().enumerate() {
             self.map.get_or_insert(*key, i as u32);
         }
+        false
     }
 
-    /// Particles of each run (block, material).
-    fn count_runs(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
-        self.counts.clear();
-        self.counts
-            .resize(topology.particle_keys.len() * materials, 0);
-        let (counts, map) = (&mut self.counts, &self.map);
-        for_each_particle(&self.keys, packets, map, |block, material, _| {
-            counts[block * materials + material] += 1;
-        });
+    /// Turns the block of every particle into its place: block, material, cell. Neighbours mostly share a block: the
+    /// last is kept.
+    fn find_places(&mut self, packets: &[Packet], materials: usize) {
+        let map = &self.map;
+        self.keys
+            .par_iter_mut()
+            .zip(&self.cells)
+            .zip(packets)
+            .for_each(|((keys, cells), packet)| {
+                let (mut last, mut block) = (NOBODY, 0);
+                for (key, &cell) in keys.iter_mut().zip(cells) {
+                    if *key == NOBODY {
+                        continue;
+                    }
+                    if *key != last {
+                        last = *key;
+                        block = map.get(last).unwrap_or_default() as usize;
+                    }
+                    let run = block * materials + packet.material as usize;
+                    *key = (run * BLOCK_NODES + cell as usize) as u64;
+                }
+            });
     }
 
-    /// Turns counts into the first slot of each run; runs start at whole packets. Returns the number of packets.
+    /// Particles of each place in each part.
+    fn count_places(&mut self, places: usize) {
+        let part = self.keys.len().div_ceil(PARTS).max(1);
+        let parts = self.keys.chunks(part).len();
+        for counts in &mut self.counts {
+            counts.clear();
+            counts.resize(places, 0);
+        }
+        self.counts[..parts]
+            .par_iter_mut()
+            .zip(self.keys.par_chunks(part))
+            .for_each(|(counts, keys)| {
+                for &place in keys.iter().flatten().filter(|place| **place != NOBODY) {
+                    counts[place as usize] += 1;
+                }
+            });
+    }
+
+    /// Turns counts into the first slot of each place and part; runs start at whole packets. Returns the number of
+    /// packets.
     fn lay_out_runs(
         &mut self,
         materials: usize,
@@ -149,10 +221,16 @@ impl Sorter {
         let mut next = 0usize;
         for block in 0..topology.particle_keys.len() {
             let first = next;
-            for count in &mut self.counts[block * materials..(block + 1) * materials] {
-                let packets = (*count as usize).div_ceil(LANES);
-                *count = (next * LANES) as u32;
-                next += packets;
+            for run in block * materials..(block + 1) * materials {
+                let mut slot = next * LANES;
+                for place in run * BLOCK_NODES..(run + 1) * BLOCK_NODES {
+                    for counts in &mut self.counts {
+                        let particles = counts[place] as usize;
+                        counts[place] = slot as u32;
+                        slot += particles;
+                    }
+                }
+                next = slot.div_ceil(LANES);
             }
             ranges.push(PacketRange {
                 first: first as u32,
@@ -162,16 +240,31 @@ impl Sorter {
         next
     }
 
-    /// Which old slot each new slot takes.
-    fn choose_sources(&mut self, packets: &[Packet], materials: usize, total: usize) {
-        self.sources.clear();
-        self.sources.resize(total * LANES, blocks::NONE);
-        let (next, sources) = (&mut self.counts, &mut self.sources);
-        for_each_particle(&self.keys, packets, &self.map, |block, material, slot| {
-            let target = &mut next[block * materials + material];
-            sources[*target as usize] = slot;
-            *target += 1;
-        });
+    /// Which old slot each new slot takes. Parts write to different slots, so the order of threads does not matter.
+    fn choose_sources(&mut self, total: usize) {
+        self.sources
+            .resize_with(total * LANES, || AtomicU32::new(blocks::NONE));
+        self.sources
+            .par_iter()
+            .with_min_len(4096)
+            .for_each(|source| source.store(blocks::NONE, Ordering::Relaxed));
+        let part = self.keys.len().div_ceil(PARTS).max(1);
+        let parts = self.keys.chunks(part).len();
+        let sources = &self.sources;
+        self.counts[..parts]
+            .par_iter_mut()
+            .zip(self.keys.par_chunks(part))
+            .enumerate()
+            .for_each(|(index, (next, keys))| {
+                let first = index * part * LANES;
+                for (slot, &place) in (first..).zip(keys.iter().flatten()) {
+                    if place != NOBODY {
+                        let target = &mut next[place as usize];
+                        sources[*target as usize].store(slot as u32, Ordering::Relaxed);
+                        *target += 1;
+                    }
+                }
+            });
     }
 
     fn move_particles(&mut self, packets: &mut Vec<Packet>, total: usize) {
@@ -182,7 +275,8 @@ impl Sorter {
             .zip(self.sources.par_chunks(LANES))
             .for_each(|(packet, sources)| {
                 packet.len = 0;
-                for (lane, &slot) in sources.iter().enumerate() {
+                for (lane, slot) in sources.iter().enumerate() {
+                    let slot = slot.load(Ordering::Relaxed);
                     if slot == blocks::NONE {
                         break;
                     }
@@ -197,9 +291,10 @@ impl Sorter {
     }
 }
 
-/// Block of a particle, after wrapping its position into the period; `None` when it is not finite or too far out.
-fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32; 3]> {
-    let mut coord = [0; 3];
+/// Block of a particle and cell in it, after wrapping its position into the period; `None` when it is not finite or too
+/// far out. Cells are numbered like the nodes of a block, x, z, y with y fastest.
+fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32; 3], u8)> {
+    let (mut coord, mut cell) = ([0; 3], [0; 3]);
     for axis in 0..if frame.flat { 2 } else { 3 } {
         let inv_dx = frame.inv_dx;
         let mut cells = (packet.position[axis][lane] - frame.origin[axis]) * inv_dx;
@@ -214,6 +309,7 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32;
             return None;
         }
         coord[axis] = (base as i32).div_euclid(BLOCK);
+        cell[axis] = (base as i32).rem_euclid(BLOCK);
         if frame.period[axis] > 0 {
             // The stencil base may lie one cell before the period: that block is the last of the ring.
             let wrapped = coord[axis].rem_euclid(frame.period[axis]);
@@ -221,28 +317,5 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<[i32;
             coord[axis] = wrapped;
         }
     }
-    Some(coord)
-}
-
-/// Calls `f(block rank, material, slot)` for each particle in order. Neighbours mostly share a block: the last is kept.
-#[inline(always)]
-fn for_each_particle(
-    keys: &[[u64; LANES]],
-    packets: &[Packet],
-    map: &BlockMap,
-    mut f: impl FnMut(usize, usize, u32),
-) {
-    let (mut last, mut block) = (NOBODY, 0);
-    for (p, (lanes, packet)) in keys.iter().zip(packets).enumerate() {
-        for (lane, &key) in lanes.iter().enumerate() {
-            if key == NOBODY {
-                continue;
-            }
-            if key != last {
-                last = key;
-                block = map.get(key).unwrap_or_default() as usize;
-            }
-            f(block, packet.material as usize, (p * LANES + lane) as u32);
-        }
-    }
+    Some((coord, ((cell[0] * BLOCK + cell[2]) * BLOCK + cell[1]) as u8))
 }

@@ -2,10 +2,11 @@
 
 use super::Mpm;
 use super::particles::{FLOAT_COLUMNS, Packet};
+use crate::math::Sym3;
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
-use barchan_scene::{Dimensions, Transfer};
+use barchan_scene::{Dimensions, OutputColumn, Transfer};
 
 /// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
 const MAX_SPEED: &str = "mpm_max_speed_bits";
@@ -52,6 +53,33 @@ impl Mpm {
             Column::scalar("pressure", "Pa", pressure_is, 1.0, pressure),
             Column::exact("plastic_case", "1", case_is, 1, ColumnData::U8(case)),
         ];
+        let asked = self.columns.iter().map(|c| self.asked_column(*c));
+        out.columns.extend(asked);
+    }
+
+    /// A column that only some scenes have in their frames.
+    fn asked_column(&self, column: OutputColumn) -> Column {
+        let name = column.name();
+        match column {
+            OutputColumn::PrincipalStress => {
+                let meaning = match self.dimensions {
+                    Dimensions::Three => {
+                        "principal Kirchhoff stresses, largest first, tension positive"
+                    }
+                    Dimensions::Two => {
+                        "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
+                    }
+                };
+                let stress = self.live().flat_map(|(p, lane)| {
+                    principal_stress(std::array::from_fn(|i| p.stress[i][lane]), self.dimensions)
+                });
+                Column::vector3(name, "Pa", meaning, 0.0, stress.collect())
+            }
+            OutputColumn::Hardening => {
+                let q = self.live().map(|(p, lane)| p.hardening[lane]);
+                Column::scalar(name, "1", "hardening state q", 0.0, q.collect())
+            }
+        }
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
@@ -175,10 +203,21 @@ impl Mpm {
     }
 }
 
+/// Principal stresses [Pa] of xx yy zz yz xz xy, largest first; in 2D the third is the one across the plane.
+fn principal_stress(stress: [f32; 6], dimensions: Dimensions) -> [f32; 3] {
+    let stress = Sym3::from_array(stress);
+    let mut values = match dimensions {
+        Dimensions::Three => stress.eigen::<3>().values,
+        Dimensions::Two => stress.eigen::<2>().values,
+    };
+    values[..dimensions.count()].sort_by(|a, b| b.total_cmp(a));
+    values
+}
+
 /// Mean Cauchy stress [Pa], compression positive: −tr τ/(d J).
 fn pressure_of(p: &Packet, lane: usize, dimensions: Dimensions) -> f32 {
     let e: [f32; 6] = std::array::from_fn(|i| p.strain[i][lane]);
-    let j_squared = 1.0 + crate::math::Sym3::from_array(e).det_identity_plus_m1();
+    let j_squared = 1.0 + Sym3::from_array(e).det_identity_plus_m1();
     let d = dimensions.count();
     let trace: f32 = (0..d).map(|i| p.stress[i][lane]).sum();
     -trace / (d as f32 * j_squared.max(1e-12).sqrt())

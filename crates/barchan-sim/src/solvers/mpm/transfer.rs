@@ -1,7 +1,8 @@
 //! The stencil of a packet, and the lane shuffles shared by scatter and gather.
 //!
 //! Weights are computed for sixteen particles at a time. Scatter and gather then go particle by particle with lanes
-//! across nodes: a row of four nodes along y, four floats each, is one vector of sixteen.
+//! across nodes: a row of four nodes along y, four floats each, is one vector of sixteen. Particles are sorted by cell, so
+//! the rows of a stencil stay in registers while particles of one cell follow each other.
 
 use super::particles::Packet;
 use super::sort::CellFrame;
@@ -11,7 +12,7 @@ use crate::grid::tile::{MARGIN, Tile};
 use crate::math::bspline;
 use crate::math::lanes::{LANES, Lanes};
 use fearless_simd::prelude::*;
-use fearless_simd::{Simd, f32x4, f32x16};
+use fearless_simd::{Simd, f32x4, f32x16, i32x16};
 
 /// Where a block's tile lies.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +49,10 @@ pub struct Stencil<const K: usize> {
     pub w: [[Lanes; K]; 3],
     /// Derivative of w [1/cell].
     pub g: [[Lanes; K]; 3],
-    /// Distance of the particle from its stencil base.
-    pub f: [Lanes; 3],
+    /// w times the distance x_i − x_p.
+    pub m: [[Lanes; K]; 3],
+    /// Distance of the particle from its stencil base along y.
+    pub y: Lanes,
 }
 
 impl<const K: usize> Stencil<K> {
@@ -60,9 +63,15 @@ impl<const K: usize> Stencil<K> {
             start: [0; LANES],
             w: [[[0.0; LANES]; K]; 3],
             g: [[[0.0; LANES]; K]; 3],
-            f: [[0.0; LANES]; 3],
+            m: [[[0.0; LANES]; K]; 3],
+            y: [0.0; LANES],
         };
-        let mut base = [[0.0f32; LANES]; 3];
+        let mut start = f32x16::splat(simd, 0.0);
+        let strides = [
+            Tile::<D, K>::NZ * Tile::<D, K>::ROW,
+            NODE,
+            Tile::<D, K>::ROW,
+        ];
         for axis in 0..D {
             let x = f32x16::load_array_ref(simd, &packet.position[axis]);
             let (f, local) = frame.locate(axis, x);
@@ -70,66 +79,67 @@ impl<const K: usize> Stencil<K> {
             for k in 0..K {
                 w[k].store_array(&mut stencil.w[axis][k]);
                 g[k].store_array(&mut stencil.g[axis][k]);
+                let d = f32x16::splat(simd, k as f32) - f;
+                (w[k] * d).store_array(&mut stencil.m[axis][k]);
             }
-            f.store_array(&mut stencil.f[axis]);
-            local.store_array(&mut base[axis]);
+            if axis == 1 {
+                f.store_array(&mut stencil.y);
+            }
+            // Exact: a tile has far fewer floats than f32 has integers.
+            start = local.mul_add(f32x16::splat(simd, strides[axis] as f32), start);
         }
         if D == 2 {
             // One plane of nodes: weight 1, no derivative.
             stencil.w[2][0] = [1.0; LANES];
         }
+        let start: i32x16<S> = start.to_int();
+        let start = start.to_array();
         for lane in 0..LANES {
-            let (x, y, z) = (
-                base[0][lane] as usize,
-                base[1][lane] as usize,
-                base[2][lane] as usize,
-            );
-            stencil.start[lane] = (x * Tile::<D, K>::NZ + z) * Tile::<D, K>::ROW + y * NODE;
+            stencil.start[lane] = start[lane] as usize;
         }
         stencil
     }
-
-    /// Weights, derivatives and distances x_i − x_p [cells] of one particle along x, y, z.
-    #[inline(always)]
-    pub fn axes(&self, lane: usize) -> [AxisWeights<K>; 3] {
-        std::array::from_fn(|axis| AxisWeights {
-            w: std::array::from_fn(|k| self.w[axis][k][lane]),
-            g: std::array::from_fn(|k| self.g[axis][k][lane]),
-            d: std::array::from_fn(|k| k as f32 - self.f[axis][lane]),
-        })
-    }
 }
 
-/// Weights of one particle along one axis.
-#[derive(Clone, Copy)]
-pub struct AxisWeights<const K: usize> {
+/// Weights of the four nodes of a row along y, each repeated for the four floats of the node; past K they are zero.
+pub struct RowWeights<S: Simd> {
     /// Weight.
-    pub w: [f32; K],
+    pub w: f32x16<S>,
     /// Derivative [1/cell].
-    pub g: [f32; K],
-    /// x_i − x_p [cells].
-    pub d: [f32; K],
+    pub g: f32x16<S>,
+    /// Distance x_i − x_p [cells].
+    pub d: f32x16<S>,
 }
 
-/// One value per node of a row, repeated for the four floats of the node; nodes past K get zero.
-#[inline(always)]
-pub fn per_node<S: Simd, const K: usize>(simd: S, v: [f32; K]) -> f32x16<S> {
-    let node = |k: usize| f32x4::splat(simd, if k < K { v[k] } else { 0.0 });
-    node(0).combine(node(1)).combine(node(2).combine(node(3)))
+impl<S: Simd> RowWeights<S> {
+    /// Weights of a particle at distance `y` [cells] from its stencil base.
+    #[inline(always)]
+    pub fn new<const K: usize>(simd: S, y: f32) -> Self {
+        let c = |row: &[f32; 4]| {
+            let node = |k: usize| f32x4::splat(simd, row[k]);
+            node(0).combine(node(1)).combine(node(2).combine(node(3)))
+        };
+        let y = f32x16::splat(simd, y);
+        let polynomial = bspline::polynomials::<K>();
+        let t = y - 1.0;
+        let mut w = c(&polynomial[K - 1]);
+        let mut g = w * (K - 1) as f32;
+        for power in (0..K - 1).rev() {
+            let coefficient = c(&polynomial[power]);
+            w = w.mul_add(t, coefficient);
+            if power > 0 {
+                g = g.mul_add(t, coefficient * power as f32);
+            }
+        }
+        let d = c(&[0.0, 1.0, 2.0, 3.0]) - y;
+        Self { w, g, d }
+    }
 }
 
 /// The same four floats at each node of a row.
 #[inline(always)]
 pub fn per_float<S: Simd>(simd: S, v: &[f32]) -> f32x16<S> {
     f32x16::block_splat(f32x4::from_slice(simd, v))
-}
-
-/// Sum over the four nodes of a row.
-#[inline(always)]
-pub fn sum_nodes<S: Simd>(v: f32x16<S>) -> f32x4<S> {
-    let (a, b) = v.split();
-    let (c, d) = (a + b).split();
-    c + d
 }
 
 /// Four values of sixteen particles, particle by particle.
@@ -147,15 +157,22 @@ pub fn interleave<S: Simd>(v: [f32x16<S>; 4], out: &mut Quads) {
     }
 }
 
-/// Four quantities of each particle → lanes of four quantities.
+/// Sixteen rows, one a particle → sixteen lanes, one a place in the row.
 #[inline(always)]
-pub fn deinterleave<S: Simd>(simd: S, quads: &Quads) -> [f32x16<S>; 4] {
-    let q = |i: usize| f32x16::from_slice(simd, &quads[i * LANES..(i + 1) * LANES]);
-    let (even0, odd0) = q(0).deinterleave(q(1));
-    let (even1, odd1) = q(2).deinterleave(q(3));
-    let (a, c) = even0.deinterleave(even1);
-    let (b, d) = odd0.deinterleave(odd1);
-    [a, b, c, d]
+pub fn transpose<S: Simd>(simd: S, rows: &[Lanes; LANES]) -> [f32x16<S>; LANES] {
+    let mut v = [f32x16::splat(simd, 0.0); LANES];
+    for i in 0..LANES {
+        v[i] = f32x16::load_array_ref(simd, &rows[i]);
+    }
+    for _ in 0..4 {
+        let before = v;
+        for i in 0..LANES / 2 {
+            let (low, high) = before[i].interleave(before[i + LANES / 2]);
+            v[2 * i] = low;
+            v[2 * i + 1] = high;
+        }
+    }
+    v
 }
 
 #[cfg(test)]
@@ -180,10 +197,54 @@ mod tests {
                 ]
             );
         }
-        assert_eq!(deinterleave(simd, &quads).map(|v| v.to_array()), rows);
-        let nodes =
-            per_node::<_, 3>(simd, [1.0, 2.0, 3.0]) * per_float(simd, &[1.0, 10.0, 100.0, 0.0]);
-        assert_eq!(sum_nodes(nodes).to_array(), [6.0, 60.0, 600.0, 0.0]);
+        let matrix: [Lanes; LANES] =
+            std::array::from_fn(|r| std::array::from_fn(|c| (100 * r + c) as f32));
+        let turned = transpose(simd, &matrix);
+        for (c, column) in turned.iter().enumerate() {
+            let want: Lanes = std::array::from_fn(|r| (100 * r + c) as f32);
+            assert_eq!(column.to_array(), want);
+        }
+    }
+
+    #[inline(always)]
+    fn row_weights<S: Simd, const K: usize>(simd: S) {
+        let base = if K == 3 { 0.5 } else { 1.0 };
+        for i in 0..1000 {
+            let y = base + 0.001 * i as f32;
+            let row = RowWeights::new::<K>(simd, y);
+            let (w, g) = bspline::weights::<f64, K>(f64::from(y));
+            for node in 0..4 {
+                let want = |v: &[f64; K]| v.get(node).copied().unwrap_or(0.0) as f32;
+                for float in 4 * node..4 * node + 4 {
+                    assert!((row.w.to_array()[float] - want(&w)).abs() < 1.2e-7);
+                    assert!((row.g.to_array()[float] - want(&g)).abs() < 2.4e-7);
+                    assert_eq!(row.d.to_array()[float], node as f32 - y);
+                }
+            }
+        }
+    }
+
+    /// Momentum must not grow by rounding: the weights of a row add up to one on average, to far less than an ulp.
+    #[inline(always)]
+    fn row_sums<S: Simd, const K: usize>(simd: S) {
+        let base = if K == 3 { 0.5 } else { 1.0 };
+        let count = 20_000;
+        let mean: f64 = (0..count)
+            .map(|i| {
+                let row = RowWeights::new::<K>(simd, base + i as f32 / count as f32);
+                let w = row.w.to_array();
+                (0..4).map(|k| f64::from(w[4 * k])).sum::<f64>() - 1.0
+            })
+            .sum::<f64>()
+            / f64::from(count);
+        assert!(mean.abs() < 2e-9, "{mean:e}");
+    }
+
+    #[test]
+    fn row_weights_are_those_of_the_spline() {
+        dispatch!(Level::new(), simd => { row_weights::<_, 3>(simd); row_weights::<_, 4>(simd) });
+        dispatch!(Level::baseline(), simd => { row_weights::<_, 3>(simd); row_weights::<_, 4>(simd) });
+        dispatch!(Level::new(), simd => { row_sums::<_, 3>(simd); row_sums::<_, 4>(simd) });
     }
 
     #[test]

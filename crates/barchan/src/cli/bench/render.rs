@@ -1,5 +1,6 @@
 //! `barchan bench render`: pictures of a heap, from the frame on disk to the finished picture.
 
+use super::{count, peak_memory};
 use crate::cli::{Failure, output, resources};
 use barchan::frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory};
 use barchan::render::tracer::Quality;
@@ -196,28 +197,5 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Largest resident memory of this process so far [bytes].
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(1024 * kib)
-}
-
-/// `200k`, `20M` or a plain number.
-fn count(text: &str) -> Result<u64, String> {
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => match text.strip_suffix('M') {
-            Some(digits) => (digits, 1e6),
-            None => (text, 1.0),
-        },
-    };
-    match digits.parse::<f64>().map(|n| n * factor) {
-        Ok(n) if (1.0..=1e9).contains(&n) => Ok(n as u64),
-        _ => Err("give a number of grains up to 1000M, such as 200k or 20M".into()),
     }
 }

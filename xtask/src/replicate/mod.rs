@@ -1,0 +1,453 @@
+//! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution.
+//!
+//! What is found goes to `docs/replicability.json`, row by row as it comes, and from there into the tables of
+//! `docs/replicability.md`. A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
+//! only what is missing or older than its scene is simulated again.
+
+mod page;
+mod rows;
+
+use crate::gallery;
+use rows::{ROWS, Row, Shot, TABLE_4, TABLE_4_SCENE, Timing};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Largest picture [bytes].
+const MAX_BYTES: usize = 20_000;
+/// Paths through each pixel: small pictures can afford many.
+const SAMPLES: &str = "64";
+
+/// What to do.
+#[derive(Debug, clap::Args)]
+pub struct Replicate {
+    /// Only these rows
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    only: Vec<String>,
+    /// Only the runs at preview size and their pictures
+    #[arg(long, conflicts_with = "time")]
+    preview: bool,
+    /// Only the timing at the paper's resolution
+    #[arg(long)]
+    time: bool,
+    /// Leave out what docs/replicability.json has already
+    #[arg(long)]
+    missing: bool,
+    /// Run nothing: say what would be done, and write the page again
+    #[arg(long)]
+    dry: bool,
+}
+
+/// One thing to do.
+enum Job {
+    Preview(&'static Row),
+    Time {
+        name: &'static str,
+        scene: &'static str,
+        timing: Timing,
+    },
+}
+
+impl Job {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Preview(row) => row.name,
+            Self::Time { name, .. } => name,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Preview(_) => "preview",
+            Self::Time { .. } => "timing",
+        }
+    }
+
+    /// Wall time that it takes [s]: that of the last time, or else a guess.
+    fn seconds(&self, found: &Map<String, Value>) -> f64 {
+        let before = found
+            .get(self.name())
+            .and_then(|row| row[self.kind()]["wall_s"].as_f64());
+        before.unwrap_or(match self {
+            Self::Preview(row) => row.preview.seconds,
+            Self::Time { timing, .. } => timing.seconds,
+        })
+    }
+}
+
+/// Path of a scene of the paper in the repository.
+fn scene_path(scene: &str) -> String {
+    format!("scenes/papers/klar2016/{scene}.toml")
+}
+
+/// Does what is asked for, and writes the page.
+pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
+    let record = root.join("docs/replicability.json");
+    let mut found = read_record(&record)?;
+    let jobs = jobs(asked, &found)?;
+    let expected: f64 = jobs.iter().map(|job| job.seconds(&found)).sum();
+    println!("{} jobs, about {:.0} min:", jobs.len(), expected / 60.0);
+    for job in &jobs {
+        let seconds = job.seconds(&found);
+        println!("  {:<8} {:<20} {seconds:>5.0} s", job.kind(), job.name());
+    }
+    let mut failed = Vec::new();
+    if !asked.dry && !jobs.is_empty() {
+        let place = Place::prepare(root)?;
+        for job in &jobs {
+            println!("── {} {}", job.kind(), job.name());
+            let outcome = match job {
+                Job::Preview(row) => place.preview(row),
+                Job::Time { scene, timing, .. } => place.time(job.name(), scene, timing),
+            };
+            match outcome {
+                Ok(value) => {
+                    let row = found.entry(job.name()).or_insert_with(|| json!({}));
+                    row[job.kind()] = value;
+                    write_record(&record, &found)?;
+                    page::write(root, &found)?;
+                }
+                Err(reason) => {
+                    println!("── {} {}: FAILED: {reason}", job.kind(), job.name());
+                    failed.push(format!("{} {}", job.kind(), job.name()));
+                }
+            }
+        }
+    }
+    page::write(root, &found)?;
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join(", ")),
+    }
+}
+
+fn jobs(asked: &Replicate, found: &Map<String, Value>) -> Result<Vec<Job>, String> {
+    let mut jobs = Vec::new();
+    for row in ROWS {
+        jobs.push(Job::Preview(row));
+        jobs.extend(row.timing.map(|timing| Job::Time {
+            name: row.name,
+            scene: row.scene,
+            timing,
+        }));
+    }
+    jobs.extend(TABLE_4.iter().map(|row| Job::Time {
+        name: row.name,
+        scene: TABLE_4_SCENE,
+        timing: row.timing,
+    }));
+    let known: Vec<&str> = jobs.iter().map(Job::name).collect();
+    if let Some(wrong) = asked.only.iter().find(|n| !known.contains(&n.as_str())) {
+        return Err(format!("no row `{wrong}`; there are {}", known.join(", ")));
+    }
+    let wanted = |job: &Job| {
+        let there = found
+            .get(job.name())
+            .is_some_and(|row| row.get(job.kind()).is_some());
+        (asked.only.is_empty() || asked.only.iter().any(|n| n == job.name()))
+            && !(asked.preview && job.kind() != "preview")
+            && !(asked.time && job.kind() != "timing")
+            && !(asked.missing && there)
+    };
+    jobs.retain(wanted);
+    Ok(jobs)
+}
+
+fn read_record(path: &Path) -> Result<Map<String, Value>, String> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn write_record(path: &Path, found: &Map<String, Value>) -> Result<(), String> {
+    let text = serde_json::to_string_pretty(found).map_err(|e| e.to_string())?;
+    std::fs::write(path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The program, and where results and pictures go.
+struct Place {
+    root: PathBuf,
+    program: PathBuf,
+    results: PathBuf,
+    pictures: PathBuf,
+}
+
+impl Place {
+    fn prepare(root: &Path) -> Result<Self, String> {
+        let place = Self {
+            root: root.to_owned(),
+            program: gallery::build(root)?,
+            results: root.join("target/replicate"),
+            pictures: root.join("docs/pictures/klar2016"),
+        };
+        for folder in [&place.results, &place.pictures] {
+            std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
+        Ok(place)
+    }
+
+    /// Simulates the runs of a row to their end and joins their pictures.
+    fn preview(&self, row: &Row) -> Result<Value, String> {
+        let mut wall = 0.0;
+        let mut particles = Vec::new();
+        let mut passed = true;
+        let mut results = Vec::new();
+        for (i, set) in row.preview.runs.iter().enumerate() {
+            let result = self.results.join(format!("{}-{i}.barchan", row.name));
+            let summary = self.simulate(row, set, &result)?;
+            wall += summary["wall_s"].as_f64().unwrap_or(0.0);
+            particles.push(summary["particles"].clone());
+            passed &= summary["checks"]
+                .as_array()
+                .is_none_or(|checks| checks.iter().all(|c| c["passed"] == json!(true)));
+            results.push(result);
+        }
+        let clock = Instant::now();
+        let cells = row.preview.shots.iter().enumerate();
+        let cells = cells.map(|(i, shot)| self.draw(row, shot, i, &results[shot.run]));
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        let sheet = Raster::joined(&cells, row.preview.across);
+        let bytes = sheet.save(&self.pictures.join(format!("{}.jpg", row.name)))?;
+        println!("{}: {bytes} bytes", row.name);
+        Ok(json!({
+            "scale": row.preview.scale,
+            "particles": particles,
+            "checks_passed": passed,
+            "wall_s": round(wall + clock.elapsed().as_secs_f64()),
+        }))
+    }
+
+    /// Runs a scene to its end, goes on with it, or takes what is there when it is newer than the scene.
+    fn simulate(&self, row: &Row, set: &[&str], result: &Path) -> Result<Value, String> {
+        let scene = scene_path(row.scene);
+        let modified = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
+        let begun = modified(&result.join("manifest.json"));
+        let fresh = begun.is_some() && begun > modified(&self.root.join(&scene));
+        let mut command = Command::new(&self.program);
+        command.arg("run");
+        if fresh {
+            command.arg(result).arg("--resume");
+        } else {
+            remove(result)?;
+            command.arg(scene).arg("-o").arg(result);
+            command.args(["--scale", &row.preview.scale.to_string()]);
+            set.iter().for_each(|change| {
+                command.args(["--set", change]);
+            });
+        }
+        // A check that fails is a finding, not a failure of the run: the summary tells it.
+        summary(command.args(["--no-render", "--json"]), &self.root)
+    }
+
+    fn draw(&self, row: &Row, shot: &Shot, number: usize, result: &Path) -> Result<Raster, String> {
+        let drawn = self.results.join(format!("{}-picture-{number}", row.name));
+        let [width, height] = row.preview.cell;
+        let (frame, size) = (shot.frame.to_string(), format!("{width}x{height}"));
+        let usual = ["--frames", &frame, "--size", &size, "--samples", SAMPLES];
+        let arguments = [&usual[..], shot.options, &["--film", "none"]].concat();
+        gallery::render(&self.program, result, &drawn, &arguments)?;
+        Raster::read(&drawn.join(format!("{:06}.png", shot.frame)))
+    }
+
+    /// Times the first frames of a scene at the paper's resolution.
+    fn time(&self, name: &str, scene: &str, timing: &Timing) -> Result<Value, String> {
+        // Part of a frame is a shorter frame.
+        let (frames, rate) = match timing.frames < 1.0 {
+            true => (1.0, timing.rate / timing.frames),
+            false => (timing.frames, timing.rate),
+        };
+        let result = self.results.join(format!("{name}-full.barchan"));
+        remove(&result)?;
+        let mut command = Command::new(&self.program);
+        command
+            .arg("run")
+            .arg(scene_path(scene))
+            .arg("-o")
+            .arg(&result);
+        command.args(["--frames", &frames.to_string()]);
+        command.args(["--set", &format!("frame_rate={rate:?}")]);
+        command.args(["--scale", &timing.scale.to_string()]);
+        let told = summary(command.args(["--no-render", "--json"]), &self.root);
+        remove(&result)?;
+        let told = told?;
+        let number = |key: &str| told[key].as_f64().ok_or(format!("the run tells no {key}"));
+        let (particles, substeps) = (number("particles")?, number("substeps")?);
+        let speed = number("particle_substeps_per_s")?;
+        let per_frame = substeps / timing.frames;
+        let seconds = match timing.final_particles {
+            Some(many) => per_frame * many / speed,
+            None => number("solver_wall_s")? / timing.frames,
+        };
+        Ok(json!({
+            "frames": timing.frames,
+            "particles": particles,
+            "for_particles": timing.final_particles,
+            "substeps_per_frame": round(per_frame),
+            "mean_dt_s": round(1.0 / (timing.rate * per_frame)),
+            "particle_substeps_per_s": round(speed),
+            "seconds_per_frame": round(seconds),
+            "wall_s": round(number("wall_s")?),
+            "threads": std::thread::available_parallelism().map_or(0, usize::from),
+            "processor": processor(),
+        }))
+    }
+}
+
+/// Runs the program and reads the object that it ends with; exit code 1 with an object is a check that failed.
+fn summary(command: &mut Command, root: &Path) -> Result<Value, String> {
+    println!("{command:?}");
+    let child = command.current_dir(root).stdout(Stdio::piped()).output();
+    let output = child.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let told: Value = text
+        .lines()
+        .last()
+        .and_then(|line| serde_json::from_str(line).ok())
+        .unwrap_or(Value::Null);
+    match told["finished"] {
+        Value::Bool(true) => Ok(told),
+        _ => Err(format!(
+            "ended with {}: {}{}",
+            output.status,
+            told["error"].as_str().unwrap_or_default(),
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}
+
+fn remove(result: &Path) -> Result<(), String> {
+    match std::fs::remove_dir_all(result) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", result.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Four digits are enough.
+fn round(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// Name of the processor.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find(|line| line.starts_with("model name"));
+    let name = model.and_then(|line| line.split_once(':'));
+    name.map_or("unknown".into(), |(_, name)| name.trim().to_owned())
+}
+
+/// A picture in memory.
+struct Raster {
+    width: usize,
+    height: usize,
+    rgb: Vec<u8>,
+}
+
+impl Raster {
+    fn read(path: &Path) -> Result<Self, String> {
+        // The folder of the picture appears with it; a slow disk may take a moment.
+        let mut file = std::fs::File::open(path);
+        if file.is_err() {
+            std::thread::sleep(Duration::from_millis(200));
+            file = std::fs::File::open(path);
+        }
+        let file = file.map_err(|e| format!("{}: {e}", path.display()))?;
+        let (rgb, [width, height]) = gallery::decode(file)?;
+        Ok(Self { width, height, rgb })
+    }
+
+    /// Pictures of one size in rows of `across`.
+    fn joined(cells: &[Self], across: usize) -> Self {
+        let (width, height) = cells.first().map_or((0, 0), |c| (c.width, c.height));
+        let down = cells.len().div_ceil(across);
+        let mut joined = Self {
+            width: width * across,
+            height: height * down,
+            rgb: vec![255; 3 * width * across * height * down],
+        };
+        for (i, cell) in cells.iter().enumerate() {
+            let (x, y) = (i % across * width, i / across * height);
+            for (row, line) in cell.rgb.chunks_exact(3 * width.max(1)).enumerate() {
+                let start = 3 * ((y + row) * joined.width + x);
+                joined.rgb[start..start + line.len()].copy_from_slice(line);
+            }
+        }
+        joined
+    }
+
+    /// Writes a JPEG of the best quality within [`MAX_BYTES`]; returns its size.
+    fn save(&self, path: &Path) -> Result<usize, String> {
+        let [width, height] =
+            [self.width, self.height].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+        let mut bytes = Vec::new();
+        for quality in (30..=88).rev().step_by(4) {
+            bytes.clear();
+            jpeg_encoder::Encoder::new(&mut bytes, quality)
+                .encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)
+                .map_err(|e| e.to_string())?;
+            if bytes.len() <= MAX_BYTES {
+                break;
+            }
+        }
+        std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(only: &[&str]) -> Replicate {
+        Replicate {
+            only: only.iter().map(|n| (*n).to_owned()).collect(),
+            preview: false,
+            time: false,
+            missing: false,
+            dry: true,
+        }
+    }
+
+    #[test]
+    fn jobs_are_chosen_as_asked() {
+        let nothing = Map::new();
+        let all = jobs(&asked(&[]), &nothing).unwrap_or_default();
+        assert!(all.len() > ROWS.len() + TABLE_4.len());
+        let castle = jobs(&asked(&["castle"]), &nothing).unwrap_or_default();
+        assert_eq!(castle.len(), 2);
+        let mut preview = asked(&["castle"]);
+        preview.preview = true;
+        assert_eq!(jobs(&preview, &nothing).unwrap_or_default().len(), 1);
+        let mut missing = asked(&["castle"]);
+        missing.missing = true;
+        let mut found = Map::new();
+        found.insert("castle".into(), json!({"timing": {"wall_s": 3.0}}));
+        let left = jobs(&missing, &found).unwrap_or_default();
+        assert_eq!(left.iter().map(Job::kind).collect::<Vec<_>>(), ["preview"]);
+        assert!(jobs(&asked(&["sandcastle"]), &nothing).is_err());
+    }
+
+    #[test]
+    fn pictures_are_joined_row_by_row() {
+        let plain = |c: u8| Raster {
+            width: 2,
+            height: 1,
+            rgb: vec![c; 6],
+        };
+        let joined = Raster::joined(&[plain(1), plain(2), plain(3)], 2);
+        assert_eq!((joined.width, joined.height), (4, 2));
+        let first: Vec<u8> = joined.rgb.chunks(3).map(|p| p[0]).collect();
+        assert_eq!(first, [1, 1, 2, 2, 3, 3, 255, 255]);
+    }
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        assert_eq!(round(123_456.0), 123_500.0);
+        assert_eq!(round(1.0 / 3.0), 0.3333);
+    }
+}

@@ -1,0 +1,410 @@
+//! What is replicated: a row for each row of Table 2 and each figure of [Klar16] that is a simulation.
+
+/// A row of the page.
+pub struct Row {
+    /// Key in `docs/replicability.json`, and name of the picture.
+    pub name: &'static str,
+    /// Where it stands in the paper.
+    pub figure: &'static str,
+    /// Scene, without folder and ending.
+    pub scene: &'static str,
+    /// What the paper reports.
+    pub paper: Option<Paper>,
+    /// Runs at preview size and the pictures made of them.
+    pub preview: Preview,
+    /// How the cost at the paper's resolution is measured.
+    pub timing: Option<Timing>,
+    /// What agrees with the paper, and what does not.
+    pub verdict: &'static str,
+}
+
+/// What Table 2 says.
+#[derive(Clone, Copy)]
+pub struct Paper {
+    pub implicit: bool,
+    pub particles: &'static str,
+    /// Largest time step [s].
+    pub dt: &'static str,
+    pub threads: u32,
+    pub minutes_per_frame: f64,
+}
+
+/// Runs of a scene, small enough to be looked at soon.
+pub struct Preview {
+    /// Resolution, as a factor.
+    pub scale: f64,
+    /// Changes of each run: one run for each list.
+    pub runs: &'static [&'static [&'static str]],
+    pub shots: &'static [Shot],
+    /// Pictures side by side.
+    pub across: usize,
+    /// Pixels of each.
+    pub cell: [u32; 2],
+    /// Wall time on two cores, about [s].
+    pub seconds: f64,
+}
+
+/// A picture of a frame of one of the runs.
+pub struct Shot {
+    pub run: usize,
+    pub frame: u32,
+    /// Options of `barchan render`.
+    pub options: &'static [&'static str],
+}
+
+/// Frames of the full scene from its beginning.
+#[derive(Clone, Copy)]
+pub struct Timing {
+    /// Frames of the paper's frame rate; a part of one is measured as a shorter frame.
+    pub frames: f64,
+    /// The paper's frame rate [1/s].
+    pub rate: f64,
+    /// Resolution, as a factor.
+    pub scale: f64,
+    /// Particles at the end, when an inflow makes them: what a frame costs is then told for that many.
+    pub final_particles: Option<f64>,
+    /// Wall time on two cores, about [s].
+    pub seconds: f64,
+}
+
+const fn paper(
+    implicit: bool,
+    particles: &'static str,
+    dt: &'static str,
+    threads: u32,
+    minutes_per_frame: f64,
+) -> Option<Paper> {
+    Some(Paper {
+        implicit,
+        particles,
+        dt,
+        threads,
+        minutes_per_frame,
+    })
+}
+
+/// One run, one picture of 480×270.
+const fn single(scale: f64, seconds: f64, shots: &'static [Shot]) -> Preview {
+    Preview {
+        scale,
+        runs: &[COARSE],
+        shots,
+        across: 1,
+        cell: [480, 270],
+        seconds,
+    }
+}
+
+/// Two pictures side by side.
+const fn pair(
+    scale: f64,
+    seconds: f64,
+    runs: &'static [&'static [&'static str]],
+    shots: &'static [Shot],
+) -> Preview {
+    Preview {
+        scale,
+        runs,
+        shots,
+        across: 2,
+        cell: [400, 225],
+        seconds,
+    }
+}
+
+const fn timing(rate: f64, frames: f64, seconds: f64) -> Option<Timing> {
+    Some(Timing {
+        frames,
+        rate,
+        scale: 1.0,
+        final_particles: None,
+        seconds,
+    })
+}
+
+const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
+    Shot {
+        run: 0,
+        frame,
+        options,
+    }
+}
+
+/// A coarse grid allows longer steps than the paper's.
+const COARSE: &[&str] = &["solver.max_dt=1e-3"];
+const SAME: &[&str] = &[];
+const CASES: &[&str] = &["--colour", "plastic_case", "--shutter", "0"];
+const STRESS: &[&str] = &["--space", "stress"];
+/// At rest since the beginning, in the middle of the slope, on the surface; ids of the full scene.
+const THREE: &[&str] = &["--grains", "581,1469,3091"];
+const THREE_CONES: &[&str] = &["--space", "stress", "--grains", "581,1469,3091"];
+
+/// All rows, in the order of the paper's Table 2 and then of its figures.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "castle",
+        figure: "Fig. 3, Table 2 “Castle”",
+        scene: "castle",
+        paper: paper(true, "7.95e5", "1e-3", 4, 6.80),
+        preview: single(0.5, 90.0, &[shot(40, &[])]),
+        timing: timing(72.0, 8.0, 60.0),
+        verdict: "",
+    },
+    Row {
+        name: "friction_angle",
+        figure: "Fig. 13, Table 2 “Friction angle”",
+        scene: "friction_angle",
+        paper: paper(false, "1.20e6", "1e-4", 4, 4.10),
+        preview: single(0.4, 120.0, &[shot(72, &[])]),
+        timing: timing(120.0, 2.0, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "hourglass",
+        figure: "Fig. 1, Table 2 “Hourglass”",
+        scene: "hourglass",
+        paper: paper(false, "4.60e5", "1e-4", 12, 2.00),
+        preview: single(0.4, 120.0, &[shot(96, &[])]),
+        timing: timing(48.0, 3.0, 60.0),
+        verdict: "",
+    },
+    Row {
+        name: "butterfly",
+        figure: "Fig. 8, Table 2 “Butterfly”",
+        scene: "butterfly",
+        paper: paper(false, "3.84e6", "2.5e-4", 10, 10.31),
+        preview: single(0.3, 180.0, &[shot(164, &[])]),
+        timing: timing(24.0, 0.4, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "butterfly_close",
+        figure: "Table 2 “Butterfly close”",
+        scene: "butterfly_close",
+        paper: paper(false, "4.1e6", "1e-4", 8, 21.23),
+        preview: single(0.25, 90.0, &[shot(80, &[])]),
+        timing: timing(48.0, 0.25, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "raking",
+        figure: "Fig. 5, Table 2 “Raking”",
+        scene: "raking",
+        paper: paper(false, "3.84e6", "2.5e-4", 10, 9.78),
+        preview: single(0.3, 180.0, &[shot(160, &[])]),
+        timing: timing(24.0, 0.4, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "raking_close",
+        figure: "Table 2 “Raking close”",
+        scene: "raking_close",
+        paper: paper(false, "4.3e6", "1e-4", 8, 32.84),
+        preview: single(0.25, 100.0, &[shot(72, &[])]),
+        timing: timing(24.0, 0.2, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "pile",
+        figure: "Fig. 12, Table 2 “Pile from spout”",
+        scene: "pile",
+        paper: paper(true, "9.94e5", "1.5e-4", 8, 4.34),
+        preview: single(0.35, 120.0, &[shot(320, &[])]),
+        timing: Some(Timing {
+            frames: 30.0,
+            rate: 120.0,
+            scale: 1.0,
+            final_particles: Some(9.94e5),
+            seconds: 80.0,
+        }),
+        verdict: "",
+    },
+    Row {
+        name: "splash",
+        figure: "Fig. 2, Table 2 “Splash”",
+        scene: "splash",
+        paper: paper(false, "6.6e6", "5e-5", 8, 9.27),
+        preview: single(0.35, 100.0, &[shot(48, &[])]),
+        timing: timing(240.0, 0.8, 90.0),
+        verdict: "",
+    },
+    Row {
+        name: "shovel",
+        figure: "Fig. 11, Table 2 “Shovel”",
+        scene: "shovel",
+        paper: paper(false, "1.96e6", "1e-4", 4, 24.84),
+        preview: single(0.4, 150.0, &[shot(60, &[])]),
+        timing: timing(24.0, 0.5, 80.0),
+        verdict: "",
+    },
+    Row {
+        name: "young",
+        figure: "Fig. 10, Table 2 “Young's modulus”",
+        scene: "young",
+        paper: paper(true, "4 × 743", "7.5e-4", 1, 49e-4),
+        preview: Preview {
+            scale: 1.0,
+            runs: &[SAME],
+            shots: &[shot(22, &[]), shot(60, &[])],
+            across: 1,
+            cell: [480, 180],
+            seconds: 15.0,
+        },
+        timing: timing(24.0, 60.0, 15.0),
+        verdict: "",
+    },
+    Row {
+        name: "column",
+        figure: "Fig. 14",
+        scene: "column",
+        paper: None,
+        preview: pair(1.0, 40.0, &[SAME], &[shot(24, CASES), shot(24, STRESS)]),
+        timing: timing(72.0, 72.0, 40.0),
+        verdict: "",
+    },
+    Row {
+        name: "column_3d",
+        figure: "Fig. 15",
+        scene: "column",
+        paper: None,
+        preview: pair(
+            0.4,
+            60.0,
+            &[&["dimensions=3"]],
+            &[shot(30, CASES), shot(30, STRESS)],
+        ),
+        timing: None,
+        verdict: "",
+    },
+    Row {
+        name: "hardening",
+        figure: "Fig. 16",
+        scene: "hardening",
+        paper: None,
+        preview: pair(
+            0.5,
+            30.0,
+            &[SAME],
+            &[shot(72, THREE), shot(72, THREE_CONES)],
+        ),
+        timing: None,
+        verdict: "",
+    },
+    Row {
+        name: "apic_flip",
+        figure: "Fig. 17",
+        scene: "apic_flip",
+        paper: None,
+        preview: pair(
+            1.0,
+            30.0,
+            &[SAME, &["solver.transfer=flip", "solver.flip=1"]],
+            &[
+                shot(72, &[]),
+                Shot {
+                    run: 1,
+                    frame: 72,
+                    options: &[],
+                },
+            ],
+        ),
+        timing: None,
+        verdict: "",
+    },
+    Row {
+        name: "notched_block",
+        figure: "Fig. 18",
+        scene: "notched_block",
+        paper: None,
+        preview: pair(0.5, 60.0, &[SAME], &[shot(0, &[]), shot(14, &[])]),
+        timing: None,
+        verdict: "",
+    },
+];
+
+/// A row of Table 4: the notched block at one resolution.
+pub struct Resolution {
+    pub name: &'static str,
+    pub grid: &'static str,
+    /// What the paper reports for its own method and for that of Narain et al.
+    pub particles: &'static str,
+    pub seconds_per_frame: f64,
+    pub narain_seconds: f64,
+    pub timing: Timing,
+}
+
+const fn resolution(scale: f64, frames: f64, seconds: f64) -> Timing {
+    Timing {
+        frames,
+        rate: 24.0,
+        scale,
+        final_particles: None,
+        seconds,
+    }
+}
+
+/// Table 4.
+pub const TABLE_4: &[Resolution] = &[
+    Resolution {
+        name: "notched_block_10",
+        grid: "10 × 15 × 10",
+        particles: "1.5 K",
+        seconds_per_frame: 0.085,
+        narain_seconds: 0.019,
+        timing: resolution(0.1, 24.0, 5.0),
+    },
+    Resolution {
+        name: "notched_block_20",
+        grid: "20 × 30 × 20",
+        particles: "12 K",
+        seconds_per_frame: 1.1,
+        narain_seconds: 0.16,
+        timing: resolution(0.2, 24.0, 10.0),
+    },
+    Resolution {
+        name: "notched_block_50",
+        grid: "50 × 75 × 50",
+        particles: "188 K",
+        seconds_per_frame: 33.0,
+        narain_seconds: 3.4,
+        timing: resolution(0.5, 12.0, 30.0),
+    },
+    Resolution {
+        name: "notched_block_100",
+        grid: "100 × 150 × 100",
+        particles: "1.5 M",
+        seconds_per_frame: 540.0,
+        narain_seconds: 62.0,
+        timing: resolution(1.0, 3.0, 90.0),
+    },
+];
+
+/// Scene of Table 4.
+pub const TABLE_4_SCENE: &str = "notched_block";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_scenes_exist() {
+        let mut names = BTreeSet::new();
+        let rows = ROWS.iter().map(|r| (r.name, r.scene));
+        let table = TABLE_4.iter().map(|r| (r.name, TABLE_4_SCENE));
+        for (name, scene) in rows.chain(table) {
+            assert!(names.insert(name), "{name}");
+            let path = crate::repository().join(super::super::scene_path(scene));
+            assert!(path.is_file(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn shots_are_of_runs_that_there_are() {
+        for row in ROWS {
+            let preview = &row.preview;
+            assert!(!preview.shots.is_empty() && preview.across > 0);
+            assert!(preview.shots.iter().all(|s| s.run < preview.runs.len()));
+        }
+    }
+}
