@@ -160,6 +160,8 @@ pub struct Particle {
     pub stress: [f64; 6],
     /// Affine velocity [1/s], squared and summed over its components.
     pub affine_squared: f64,
+    /// Twice the rotation about z in the affine velocity [1/s].
+    pub spin: f64,
     /// Undeformed volume [m³].
     pub volume: f64,
 }
@@ -184,6 +186,8 @@ pub fn of_checkpoint(state: &Checkpoint) -> Option<Vec<Particle>> {
             strain: strain.get(i)?.map(f64::from),
             stress: stress.get(i)?.map(f64::from),
             affine_squared: affine.iter().map(|c| f64::from(*c).powi(2)).sum(),
+            // Stored by rows: C_yx − C_xy.
+            spin: f64::from(affine[3]) - f64::from(affine[1]),
             volume: f64::from(*volume.get(i)?),
         })
     };

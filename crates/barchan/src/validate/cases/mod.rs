@@ -1,6 +1,7 @@
 //! The cases, a file per family.
 
 mod axisymmetric;
+mod bodies;
 mod collapse;
 mod confined;
 mod conservation;
@@ -13,9 +14,11 @@ use super::Case;
 
 /// All cases, in the order of the report.
 pub const CASES: &[Case] = &[
+    bodies::A4,
     element::C2,
     element::C4,
     element::C7,
+    bodies::D1,
     slope::D4,
     axisymmetric::E1,
     collapse::E2,
