@@ -107,6 +107,9 @@ fn tolerance(a: f64) -> f64 {
     if a <= 2.0 { 0.15 } else { 0.3 }
 }
 
+const LOW_LIMIT: &str = "A column of a = 0.5 is only eight cells high, and the viscosity of the transfers, which follows the cell, \
+    holds back what is few cells thick: coarser grids spread less (see the notes, and E2). So low columns fall short of \
+    proportion.";
 const EXPONENT_LIMIT: &str = "Low columns fall short (the more, the coarser the grid) and high ones do not, so the curve is \
     steeper than √a. Published continuum MPM has the same tendency and overshoots beyond a = 3 [Kumar15], [Mast14]. \
     Our hypothesis: the law has no friction that grows with the rate of shear, which would take more energy from the fast, \
@@ -136,12 +139,15 @@ fn axisymmetric_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError
     let spread = |r: &[f64; 2]| [r[0], r[1] - 1.0];
     let (below, _) = power(&[spread(&runs[0]), spread(&runs[1])]);
     let (above, _) = power(&[spread(&runs[2]), spread(&runs[3])]);
-    checks.push(Check::new(
-        "exponent of a in r∞/r − 1, a = 0.5 to 1",
-        below,
-        "",
-        Band::between(0.85, 1.15),
-    ));
+    checks.push(
+        Check::new(
+            "exponent of a in r∞/r − 1, a = 0.5 to 1",
+            below,
+            "",
+            Band::between(0.85, 1.15),
+        )
+        .limited(Band::between(1.15, 1.45), LOW_LIMIT),
+    );
     checks.push(
         Check::new(
             "exponent of a in r∞/r − 1, a = 2 to 3",

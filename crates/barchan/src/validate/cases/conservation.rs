@@ -217,12 +217,21 @@ fn energies(all: &[Particle]) -> [f64; 3] {
     sums
 }
 
-/// Time [s], energies [J] and the mean step [s] of a collapse.
+/// Energies of a collapse.
+struct EnergyPath {
+    /// Times [s].
+    times: Vec<f64>,
+    /// Kinetic, gravitational and elastic energy [J] at each.
+    energies: Vec<[f64; 3]>,
+    /// Mean time step [s].
+    step: f64,
+}
+
 fn energy_path(
     context: &Context<'_>,
     label: &str,
     floor: &str,
-) -> Result<(Vec<f64>, Vec<[f64; 3]>, f64), ValidateError> {
+) -> Result<EnergyPath, ValidateError> {
     let mut trial = Trial::start(context, label, 200, &column(200.0, floor))?;
     let mut times = vec![0.0];
     let mut path = vec![energies(&trial.particles()?)];
@@ -232,7 +241,11 @@ fn energy_path(
         path.push(energies(&trial.particles()?));
     }
     let step = trial.simulation.time() / trial.simulation.counters().substeps as f64;
-    Ok((times, path, step))
+    Ok(EnergyPath {
+        times,
+        energies: path,
+        step,
+    })
 }
 
 /// Largest rise above the least energy so far [J].
@@ -246,9 +259,13 @@ fn rise(path: &[[f64; 3]]) -> f64 {
 }
 
 fn energy_never_grows(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let (times, path, step) = energy_path(context, "closed", "")?;
+    let EnergyPath {
+        times,
+        energies: path,
+        step,
+    } = energy_path(context, "closed", "")?;
     let pushed = "motion = { velocity = [0, 0.2, 0] }";
-    let (_, open, _) = energy_path(context, "the floor rises", pushed)?;
+    let open = energy_path(context, "the floor rises", pushed)?.energies;
     // Symplectic Euler conserves an energy that differs from this one by Δt/2 times the power of the forces, here at most
     // the weight falling at √(2 g H).
     let tolerance = 0.5 * step * MASS * G * (2.0 * G * 0.2f64).sqrt();
