@@ -11,7 +11,7 @@ pub const E1: Case = Case {
     name: "E1",
     title: "Collapse of a cylinder",
     solvers: &["mpm"],
-    seconds: 180.0,
+    seconds: 90.0,
     run: axisymmetric_collapse,
 };
 

@@ -10,7 +10,7 @@ pub const A4: Case = Case {
     name: "A4",
     title: "A spinning disc keeps its angular momentum",
     solvers: &["mpm"],
-    seconds: 10.0,
+    seconds: 5.0,
     run: spinning_disc,
 };
 
@@ -19,7 +19,7 @@ pub const D1: Case = Case {
     name: "D1",
     title: "A block on an incline: Coulomb friction",
     solvers: &["mpm"],
-    seconds: 5.0,
+    seconds: 1.0,
     run: coulomb_block,
 };
 

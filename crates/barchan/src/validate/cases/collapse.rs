@@ -11,7 +11,7 @@ pub const E2: Case = Case {
     name: "E2",
     title: "Collapse of a column in a channel",
     solvers: &["mpm"],
-    seconds: 60.0,
+    seconds: 30.0,
     run: planar_collapse,
 };
 
@@ -20,7 +20,7 @@ pub const E3: Case = Case {
     name: "E3",
     title: "Clock of a collapse in a channel",
     solvers: &["mpm"],
-    seconds: 25.0,
+    seconds: 10.0,
     run: collapse_clock,
 };
 

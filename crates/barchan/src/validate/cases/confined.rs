@@ -10,7 +10,7 @@ pub const F4: Case = Case {
     name: "F4",
     title: "Silo: stress saturates with depth (Janssen)",
     solvers: &["mpm"],
-    seconds: 25.0,
+    seconds: 6.0,
     run: saturation,
 };
 
@@ -19,7 +19,7 @@ pub const F5: Case = Case {
     name: "F5",
     title: "Hourglass: the volume after several passes",
     solvers: &["mpm"],
-    seconds: 150.0,
+    seconds: 70.0,
     run: hourglass,
 };
 

@@ -14,7 +14,7 @@ pub const P2: Case = Case {
     name: "P2",
     title: "A mirrored or turned scene gives the mirrored or turned result",
     solvers: &["mpm"],
-    seconds: 5.0,
+    seconds: 1.0,
     run: symmetry,
 };
 
@@ -23,7 +23,7 @@ pub const P7: Case = Case {
     name: "P7",
     title: "The energy of a closed system never grows",
     solvers: &["mpm"],
-    seconds: 5.0,
+    seconds: 1.0,
     run: energy_never_grows,
 };
 
@@ -32,7 +32,7 @@ pub const P8: Case = Case {
     name: "P8",
     title: "Momentum changes by weight and boundary force",
     solvers: &["mpm"],
-    seconds: 5.0,
+    seconds: 1.0,
     run: momentum_balance,
 };
 

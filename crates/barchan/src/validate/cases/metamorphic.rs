@@ -11,7 +11,7 @@ pub const E9: Case = Case {
     name: "E9",
     title: "Size, gravity and density do not change a collapse",
     solvers: &["mpm"],
-    seconds: 40.0,
+    seconds: 25.0,
     run: scale_invariance,
 };
 
@@ -20,7 +20,7 @@ pub const P3: Case = Case {
     name: "P3",
     title: "A shift by part of a cell does not change the run-out",
     solvers: &["mpm"],
-    seconds: 15.0,
+    seconds: 3.0,
     run: translation,
 };
 
@@ -29,7 +29,7 @@ pub const P4: Case = Case {
     name: "P4",
     title: "Half the time step does not change the run-out",
     solvers: &["mpm"],
-    seconds: 40.0,
+    seconds: 12.0,
     run: time_step,
 };
 
@@ -38,7 +38,7 @@ pub const P5: Case = Case {
     name: "P5",
     title: "Half the grid spacing hardly changes the run-out",
     solvers: &["mpm"],
-    seconds: 60.0,
+    seconds: 15.0,
     run: resolution,
 };
 
@@ -47,7 +47,7 @@ pub const P9: Case = Case {
     name: "P9",
     title: "More friction: shorter run-out, steeper deposit",
     solvers: &["mpm"],
-    seconds: 30.0,
+    seconds: 12.0,
     run: friction_orders,
 };
 

@@ -11,7 +11,7 @@ pub const F3: Case = Case {
     name: "F3",
     title: "Silo: the discharge does not depend on the fill height",
     solvers: &["mpm"],
-    seconds: 20.0,
+    seconds: 12.0,
     run: constant_discharge,
 };
 
@@ -20,7 +20,7 @@ pub const F2: Case = Case {
     name: "F2",
     title: "Silo: discharge through a slot (2D)",
     solvers: &["mpm"],
-    seconds: 45.0,
+    seconds: 12.0,
     run: slot_discharge,
 };
 
@@ -29,7 +29,7 @@ pub const F1: Case = Case {
     name: "F1",
     title: "Silo: discharge through a round hole (3D)",
     solvers: &["mpm"],
-    seconds: 120.0,
+    seconds: 90.0,
     run: hole_discharge,
 };
 

@@ -11,7 +11,7 @@ pub const D4: Case = Case {
     name: "D4",
     title: "A slab of sand on a rough incline",
     solvers: &["mpm"],
-    seconds: 30.0,
+    seconds: 6.0,
     run: rough_incline,
 };
 
@@ -20,7 +20,7 @@ pub const E4: Case = Case {
     name: "E4",
     title: "Slope at rest against friction angle",
     solvers: &["mpm"],
-    seconds: 60.0,
+    seconds: 25.0,
     run: slope_at_rest,
 };
 
