@@ -266,7 +266,10 @@ fn rate_plot(
         Axis::new("width of the opening D [cells]"),
         Axis::new(label),
     )
-    .with_band(&format!("factor {:.2} to {:.2}", factors[0], factors[1]), &band)
+    .with_band(
+        &format!("factor {:.2} to {:.2}", factors[0], factors[1]),
+        &band,
+    )
     .with(
         Style::Reference,
         &format!("[Beverloo61], factor {usual}, our k"),
