@@ -23,4 +23,5 @@ pub use barchan_sim as sim;
 
 pub mod final_check;
 pub mod gallery;
+pub mod validate;
 pub mod view;

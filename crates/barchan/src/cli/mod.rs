@@ -17,6 +17,7 @@ mod scenes;
 mod schema;
 mod stop;
 mod summary;
+mod validate;
 mod view;
 mod writer;
 
@@ -53,6 +54,7 @@ enum Command {
     View(view::View),
     Render(Box<render::Render>),
     Bench(bench::Bench),
+    Validate(validate::Validate),
 }
 
 impl Command {
@@ -67,6 +69,7 @@ impl Command {
             Self::View(command) => command.run(),
             Self::Render(command) => command.run(),
             Self::Bench(command) => command.run(),
+            Self::Validate(command) => command.run(),
         }
     }
 
@@ -81,6 +84,7 @@ impl Command {
             Self::View(command) => command.json,
             Self::Render(command) => command.json,
             Self::Bench(command) => command.wants_json(),
+            Self::Validate(command) => command.json,
         }
     }
 }

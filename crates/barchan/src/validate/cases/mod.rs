@@ -1,0 +1,40 @@
+//! The cases, a file per family.
+
+mod axisymmetric;
+mod bodies;
+mod collapse;
+mod confined;
+mod conservation;
+mod element;
+mod metamorphic;
+mod silo;
+mod slope;
+
+use super::Case;
+
+/// All cases, in the order of the report.
+pub const CASES: &[Case] = &[
+    bodies::A4,
+    element::C2,
+    element::C4,
+    element::C7,
+    bodies::D1,
+    slope::D4,
+    axisymmetric::E1,
+    collapse::E2,
+    collapse::E3,
+    slope::E4,
+    metamorphic::E9,
+    silo::F1,
+    silo::F2,
+    silo::F3,
+    confined::F4,
+    confined::F5,
+    conservation::P2,
+    metamorphic::P3,
+    metamorphic::P4,
+    metamorphic::P5,
+    conservation::P7,
+    conservation::P8,
+    metamorphic::P9,
+];
