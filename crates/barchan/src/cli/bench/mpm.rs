@@ -25,10 +25,10 @@ pub struct BenchMpm {
     #[arg(long)]
     quick: bool,
     /// Steps of a round
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
     /// Rounds, in which the rows take turns; the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
     /// Threads [default: one for each processor]
     #[arg(long, value_name = "N")]
@@ -71,6 +71,8 @@ struct Report {
     cubic_over_quadratic: Option<f64>,
     /// Step time with twice the empty space around the block, over that without, less one.
     empty_space_change: Option<f64>,
+    /// Step time of the first row once more, over the first, less one: what such a change means on this machine.
+    repeat_change: Option<f64>,
     rows: Vec<Row>,
     /// Largest resident memory of the whole bench [bytes], where the system tells.
     peak_memory_bytes: Option<u64>,
@@ -91,6 +93,7 @@ impl BenchMpm {
             variants.push(variant("one thread", "quadratic", 1, 3.0));
             variants.push(variant("cubic", "cubic", all, 3.0));
             variants.push(variant("twice the empty space", "quadratic", all, 6.0));
+            variants.push(variant("the first again", "quadratic", all, 3.0));
         }
         let mut runners = variants
             .into_iter()
@@ -182,8 +185,6 @@ impl Runner {
     }
 
     fn row(&self) -> Row {
-        let mut speeds = self.speeds.clone();
-        speeds.sort_by(f64::total_cmp);
         let before = |name| {
             let found = self.stages_before.iter().find(|(n, _)| *n == name);
             found.map_or(0.0, |(_, wall)| wall.as_secs_f64())
@@ -199,7 +200,7 @@ impl Runner {
             kernel: self.variant.kernel,
             threads: self.variant.threads,
             particles: self.simulation.particles(),
-            particle_substeps_per_s: speeds[speeds.len() / 2],
+            particle_substeps_per_s: median(self.speeds.clone()),
             stages_ns,
         }
     }
@@ -225,17 +226,27 @@ fn scene(variant: &Variant, particles: u64) -> String {
     )
 }
 
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 fn report(runners: &[Runner], threads: usize) -> Report {
     let rows: Vec<Row> = runners.iter().map(Runner::row).collect();
-    let speed = |i: usize| rows.get(i).map(|row| row.particle_substeps_per_s);
-    let first = rows[0].particle_substeps_per_s;
+    // Round by round, since the machine may be faster in one than in the next.
+    let first_over = |i: usize| {
+        let other = runners.get(i)?;
+        let pairs = runners[0].speeds.iter().zip(&other.speeds);
+        Some(median(pairs.map(|(first, other)| first / other).collect()))
+    };
     Report {
         particles: rows[0].particles,
         threads,
-        particle_substeps_per_s: first,
-        speedup: speed(1).map(|one| first / one),
-        cubic_over_quadratic: speed(2).map(|cubic| cubic / first),
-        empty_space_change: speed(3).map(|roomy| first / roomy - 1.0),
+        particle_substeps_per_s: rows[0].particle_substeps_per_s,
+        speedup: first_over(1),
+        cubic_over_quadratic: first_over(2).map(|ratio| 1.0 / ratio),
+        empty_space_change: first_over(3).map(|ratio| ratio - 1.0),
+        repeat_change: first_over(4).map(|ratio| ratio - 1.0),
         rows,
         peak_memory_bytes: peak_memory(),
     }
@@ -274,6 +285,12 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     if let Some(change) = report.empty_space_change {
         line(
             "empty space doubled",
+            format!("{:+.1} % step time", 100.0 * change),
+        )?;
+    }
+    if let Some(change) = report.repeat_change {
+        line(
+            "the same again",
             format!("{:+.1} % step time", 100.0 * change),
         )?;
     }
