@@ -2,10 +2,14 @@
 
 use super::Simulation;
 use barchan_frame::{ColumnData, Frame};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// Part of a frame over which the velocity of a scripted body is taken, from the frame's own moment onwards.
 const VELOCITY_PART: f64 = 0.05;
+
+/// Particles that are summed up together; fixed, so that sums do not depend on the number of threads.
+const PART: usize = 1 << 15;
 
 /// Statistics of the particles and of the steps since the frame before.
 pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Value {
@@ -77,22 +81,43 @@ impl Sums {
             return Self::default();
         };
         let mass_of = masses(frame, densities);
-        let mut sums = Self::default();
-        let particles = position.as_chunks::<3>().0.iter();
-        for (i, (p, v)) in particles.zip(velocity.as_chunks::<3>().0).enumerate() {
-            let mass = mass_of(i);
-            let speed_squared: f64 = v.iter().map(|&c| f64::from(c) * f64::from(c)).sum();
-            sums.mass += mass;
-            sums.mass_height += mass * f64::from(p[1]);
-            sums.kinetic_energy += 0.5 * mass * speed_squared;
-            sums.max_speed = sums.max_speed.max(speed_squared.sqrt());
+        let (position, velocity) = (position.as_chunks::<3>().0, velocity.as_chunks::<3>().0);
+        let parts: Vec<Self> = position
+            .par_chunks(PART)
+            .zip(velocity.par_chunks(PART))
+            .enumerate()
+            .map(|(part, (position, velocity))| {
+                let mut sums = Self::default();
+                for (i, (p, v)) in (part * PART..).zip(position.iter().zip(velocity)) {
+                    sums.add(mass_of(i), *p, *v);
+                }
+                sums
+            })
+            .collect();
+        parts.into_iter().fold(Self::default(), Self::plus)
+    }
+
+    fn add(&mut self, mass: f64, position: [f32; 3], velocity: [f32; 3]) {
+        let squares = velocity.map(|c| f64::from(c) * f64::from(c));
+        let speed_squared: f64 = squares.iter().sum();
+        self.mass += mass;
+        self.mass_height += mass * f64::from(position[1]);
+        self.kinetic_energy += 0.5 * mass * speed_squared;
+        self.max_speed = self.max_speed.max(speed_squared.sqrt());
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            mass_height: self.mass_height + other.mass_height,
+            kinetic_energy: self.kinetic_energy + other.kinetic_energy,
+            max_speed: self.max_speed.max(other.max_speed),
         }
-        sums
     }
 }
 
 /// Mass of particle `i` [kg]: its column, or its volume times the density of its material.
-fn masses<'a>(frame: &'a Frame, densities: &'a [f64]) -> Box<dyn Fn(usize) -> f64 + 'a> {
+fn masses<'a>(frame: &'a Frame, densities: &'a [f64]) -> Box<dyn Fn(usize) -> f64 + Sync + 'a> {
     let at = |values: &[f32], i: usize| values.get(i).copied().map_or(0.0, f64::from);
     if let Some(mass) = floats(frame, "mass") {
         return Box::new(move |i| at(mass, i));

@@ -143,9 +143,14 @@ impl Packet {
     /// Copies one particle; volume included.
     #[inline(always)]
     pub fn copy_lane(&mut self, to: usize, source: &Self, from: usize) {
-        for (a, b) in self.floats_mut().zip(source.floats()) {
-            a[to] = b[from];
-        }
+        copy_rows(&mut self.position, to, &source.position, from);
+        copy_rows(&mut self.velocity, to, &source.velocity, from);
+        copy_rows(&mut self.affine, to, &source.affine, from);
+        copy_rows(&mut self.strain, to, &source.strain, from);
+        copy_rows(&mut self.stress, to, &source.stress, from);
+        self.hardening[to] = source.hardening[from];
+        self.volume_gain[to] = source.volume_gain[from];
+        self.volume[to] = source.volume[from];
         self.id[to] = source.id[from];
         self.case[to] = source.case[from];
     }
@@ -183,6 +188,13 @@ impl Packet {
             self.velocity[1][lane],
             self.velocity[2][lane],
         )
+    }
+}
+
+#[inline(always)]
+fn copy_rows<const N: usize>(target: &mut [Lanes; N], to: usize, source: &[Lanes; N], from: usize) {
+    for row in 0..N {
+        target[row][to] = source[row][from];
     }
 }
 

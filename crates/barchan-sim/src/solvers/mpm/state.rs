@@ -23,6 +23,14 @@ fn live(packets: &[Packet]) -> impl Iterator<Item = (&Packet, usize)> {
         .filter(|(p, lane)| p.volume[*lane] > 0.0)
 }
 
+fn count_live(packets: &[Packet]) -> usize {
+    let in_packet = |p: &Packet| {
+        let held = p.volume.iter().take(p.len as usize);
+        held.filter(|volume| **volume > 0.0).count()
+    };
+    packets.iter().map(in_packet).sum()
+}
+
 impl Mpm {
     /// `components` values of each particle, in the order of the packets.
     fn per_particle<T: Copy + Default + Send + Sync>(
@@ -33,7 +41,7 @@ impl Mpm {
         let counts: Vec<usize> = self
             .packets
             .par_chunks(PACKETS_PER_TASK)
-            .map(|packets| live(packets).count())
+            .map(count_live)
             .collect();
         let mut values = vec![T::default(); components * counts.iter().sum::<usize>()];
         let (mut targets, mut rest) = (Vec::with_capacity(counts.len()), &mut values[..]);
