@@ -93,7 +93,14 @@ fn measured_grid() {
 #[inline(never)]
 fn measured_sort(packets: &mut Vec<Packet>) {
     let (mut topology, mut ranges) = (Topology::default(), Vec::new());
-    let sorted = Sorter::default().sort(packets, &cells::<3>(), 1, &mut topology, &mut ranges);
+    let sorted = Sorter::default().sort(
+        Level::new(),
+        packets,
+        &cells::<3>(),
+        1,
+        &mut topology,
+        &mut ranges,
+    );
     assert!(sorted.is_ok());
     black_box(ranges);
 }

@@ -58,7 +58,12 @@ fn looks(found: &Map<String, Value>) -> String {
 
 /// What to type to see the row as its picture shows it.
 fn commands(row: &Row) -> String {
-    let runs = row.preview.runs.iter().map(|set| {
+    // A second run of the scene needs a name of its own.
+    let result = |run: usize| match run {
+        0 => format!("{}.barchan", row.scene),
+        _ => format!("{}-{}.barchan", row.scene, run + 1),
+    };
+    let runs = row.preview.runs.iter().enumerate().map(|(run, set)| {
         let mut command = format!("barchan run {}", scene_path(row.scene));
         if row.preview.scale != 1.0 {
             command += &format!(" --scale {}", row.preview.scale);
@@ -66,13 +71,16 @@ fn commands(row: &Row) -> String {
         for change in *set {
             command += &format!(" --set {change}");
         }
+        if run > 0 {
+            command += &format!(" -o {}", result(run));
+        }
         format!("`{command}`")
     });
     let mut lines: Vec<String> = runs.collect();
     for shot in row.preview.shots.iter().filter(|s| !s.options.is_empty()) {
         lines.push(format!(
-            "`barchan render {}.barchan --frames {} {}`",
-            row.scene,
+            "`barchan render {} --frames {} {}`",
+            result(shot.run),
             shot.frame,
             shot.options.join(" ")
         ));

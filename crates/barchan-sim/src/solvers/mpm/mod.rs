@@ -140,6 +140,7 @@ impl Mpm {
         let s = &mut self.scratch;
         let count = self.materials.len();
         s.sorter.sort(
+            self.level,
             &mut self.packets,
             &self.cells,
             count,

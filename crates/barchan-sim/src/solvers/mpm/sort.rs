@@ -8,6 +8,7 @@ use crate::grid::blocks::{self, BlockMap, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
+use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -67,13 +68,14 @@ impl Sorter {
     /// Sorts `packets` and rebuilds `topology` and the packet range of each particle block.
     pub fn sort(
         &mut self,
+        level: Level,
         packets: &mut Vec<Packet>,
         frame: &CellFrame,
         materials: usize,
         topology: &mut Topology,
         ranges: &mut Vec<PacketRange>,
     ) -> Result<(), SolverError> {
-        self.find_keys(packets, frame)?;
+        self.find_keys(level, packets, frame)?;
         let same_blocks = self.find_blocks(topology);
         self.find_places(packets, materials);
         let places = topology.particle_keys.len() * materials * BLOCK_NODES;
@@ -93,7 +95,12 @@ impl Sorter {
     }
 
     /// Block of every particle; positions wrap into the period.
-    fn find_keys(&mut self, packets: &mut [Packet], frame: &CellFrame) -> Result<(), SolverError> {
+    fn find_keys(
+        &mut self,
+        level: Level,
+        packets: &mut [Packet],
+        frame: &CellFrame,
+    ) -> Result<(), SolverError> {
         self.keys.resize(packets.len(), [NOBODY; LANES]);
         self.cells.resize(packets.len(), [0; LANES]);
         let lost = self
@@ -102,21 +109,8 @@ impl Sorter {
             .zip(&mut self.cells)
             .zip(packets.par_iter_mut())
             .filter_map(|((keys, cells), packet)| {
-                let mut lost = None;
-                for lane in 0..LANES {
-                    keys[lane] = NOBODY;
-                    if lane >= packet.len as usize || packet.volume[lane] == 0.0 {
-                        continue;
-                    }
-                    match block_of(packet, lane, frame) {
-                        Some((coord, cell)) => {
-                            keys[lane] = blocks::pack(coord);
-                            cells[lane] = cell;
-                        }
-                        None => lost = Some((packet.id[lane], packet.position_of(lane))),
-                    }
-                }
-                lost
+                // Not for its lanes: rounding down is a call where the machine's instructions may not be used.
+                dispatch!(level, _simd => keys_of(packet, keys, cells, frame))
             })
             .min_by_key(|(id, _)| *id);
         match lost {
@@ -291,8 +285,34 @@ impl Sorter {
     }
 }
 
+/// Block and cell of each particle of a packet; returns the last that has none.
+#[inline(always)]
+fn keys_of(
+    packet: &mut Packet,
+    keys: &mut [u64; LANES],
+    cells: &mut [u8; LANES],
+    frame: &CellFrame,
+) -> Option<(u32, glam::Vec3)> {
+    let mut lost = None;
+    for lane in 0..LANES {
+        keys[lane] = NOBODY;
+        if lane >= packet.len as usize || packet.volume[lane] == 0.0 {
+            continue;
+        }
+        match block_of(packet, lane, frame) {
+            Some((coord, cell)) => {
+                keys[lane] = blocks::pack(coord);
+                cells[lane] = cell;
+            }
+            None => lost = Some((packet.id[lane], packet.position_of(lane))),
+        }
+    }
+    lost
+}
+
 /// Block of a particle and cell in it, after wrapping its position into the period; `None` when it is not finite or too
 /// far out. Cells are numbered like the nodes of a block, x, z, y with y fastest.
+#[inline(always)]
 fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32; 3], u8)> {
     let (mut coord, mut cell) = ([0; 3], [0; 3]);
     for axis in 0..if frame.flat { 2 } else { 3 } {

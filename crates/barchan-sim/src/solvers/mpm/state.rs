@@ -15,14 +15,7 @@ const MAX_SPEED: &str = "mpm_max_speed_bits";
 /// Packets that one task copies.
 const PACKETS_PER_TASK: usize = 1024;
 
-/// The particles of some packets, in order.
-fn live(packets: &[Packet]) -> impl Iterator<Item = (&Packet, usize)> {
-    packets
-        .iter()
-        .flat_map(|p| (0..p.len as usize).map(move |lane| (p, lane)))
-        .filter(|(p, lane)| p.volume[*lane] > 0.0)
-}
-
+/// Particles in some packets.
 fn count_live(packets: &[Packet]) -> usize {
     let in_packet = |p: &Packet| {
         let held = p.volume.iter().take(p.len as usize);
@@ -54,8 +47,13 @@ impl Mpm {
             .par_chunks(PACKETS_PER_TASK)
             .zip(targets)
             .for_each(|(packets, target)| {
-                for ((p, lane), own) in live(packets).zip(target.chunks_exact_mut(components)) {
-                    write(p, lane, own);
+                let mut targets = target.chunks_exact_mut(components);
+                for p in packets {
+                    for lane in (0..p.len as usize).filter(|&lane| p.volume[lane] > 0.0) {
+                        if let Some(own) = targets.next() {
+                            write(p, lane, own);
+                        }
+                    }
                 }
             });
         values
