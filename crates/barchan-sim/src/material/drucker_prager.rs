@@ -396,16 +396,12 @@ mod tests {
     }
 
     /// Largest difference between two responses, as a part of the larger of `scale` (of a strain) and the strain.
-    fn difference<A: Into<f64> + Copy, B: Into<f64> + Copy>(
+    fn difference<A: Scalar + Into<f64>, B: Scalar + Into<f64>>(
         a: &SandResponse<A>,
         b: &SandResponse<B>,
         scale: f64,
         modulus: f64,
-    ) -> f64
-    where
-        A: Scalar,
-        B: Scalar,
-    {
+    ) -> f64 {
         let pairs = |a: Sym3<A>, b: Sym3<B>| {
             let both = a.to_array().into_iter().zip(b.to_array());
             both.map(|(a, b)| (a.into() - b.into()).abs())
