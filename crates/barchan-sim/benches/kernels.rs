@@ -24,8 +24,8 @@ fn main() {
     match kernel.as_str() {
         "scatter_quadratic" => measured_scatter::<3>(&packets::<3>()),
         "scatter_cubic" => measured_scatter::<4>(&packets::<4>()),
-        "gather_quadratic" => measured_gather::<3>(&mut packets::<3>()),
-        "gather_cubic" => measured_gather::<4>(&mut packets::<4>()),
+        "gather_quadratic" => measured_gather::<3>(&mut packets::<3>(), &[law()], &shear::<3>()),
+        "gather_cubic" => measured_gather::<4>(&mut packets::<4>(), &[law()], &shear::<4>()),
         "grid" => measured_grid(),
         "sort" => measured_sort(&mut packets::<3>()),
         _ => {
@@ -59,21 +59,23 @@ fn measured_scatter<const K: usize>(packets: &[Packet]) {
 }
 
 #[inline(never)]
-fn measured_gather<const K: usize>(packets: &mut [Packet]) {
-    let laws = [law()];
+fn measured_gather<const K: usize>(packets: &mut [Packet], laws: &[PreparedLaw], tile: &[f32]) {
     let params = GatherParams {
         dx: DX,
         dt: DT,
         flip: None,
-        laws: &laws,
+        laws,
     };
-    // A slow shear, so that some particles are elastic and some slide.
-    let tile: Vec<f32> = (0..Tile::<3, K>::LEN)
-        .map(|i| 0.02 * ((i * 7919) % 101) as f32 / 101.0)
-        .collect();
     let frame = TileFrame::new::<3, K>(cells::<K>(), [0, 0, 0]);
-    let report = dispatch!(Level::new(), simd => gather_block::<_, 3, K>(simd, packets, &frame, &params, &tile, None));
+    let report = dispatch!(Level::new(), simd => gather_block::<_, 3, K>(simd, packets, &frame, &params, tile, None));
     black_box(report);
+}
+
+/// Slow and different at every node, so that some particles are elastic, some slide and some separate.
+fn shear<const K: usize>() -> Vec<f32> {
+    (0..Tile::<3, K>::LEN)
+        .map(|i| 0.02 * ((i * 7919) % 101) as f32 / 101.0)
+        .collect()
 }
 
 #[inline(never)]
