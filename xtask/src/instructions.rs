@@ -146,7 +146,7 @@ mod tests {
             let value = json!({"scatter": scatter, "gather": gather, "sort": 400});
             value.as_object().cloned().unwrap_or_default()
         };
-        assert!(compare(&kept, &found(1050, 900)).is_empty());
+        assert!(compare(&kept, &found(1049, 900)).is_empty());
         assert_eq!(compare(&kept, &found(1051, 900)).len(), 1);
         assert_eq!(compare(&kept, &found(2000, 2000)).len(), 2);
         assert_eq!(compare(&json!({}), &found(1, 1)).len(), 3);
