@@ -38,6 +38,7 @@ impl View {
     }
 
     async fn serve(&self) -> Result<ExitCode, Failure> {
+        let interrupted = interrupted()?;
         let server = Server::bind(&self.directory, self.listen, self.port).await?;
         let url = server.url();
         if self.json {
@@ -67,26 +68,30 @@ impl View {
         }
         tokio::select! {
             ended = server.serve() => ended.map_err(Failure::work)?,
-            () = interrupted() => {}
+            () = interrupted => {}
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Ctrl-C, or a request to end.
-async fn interrupted() {
+/// Ends with Ctrl-C or a request to end. Both are heard from the call on, not from the first time it is waited for.
+fn interrupted() -> Result<impl Future<Output = ()>, Failure> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::work)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(Failure::work)?;
+        Ok(async move {
             tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            return;
-        }
+        })
     }
-    let _ = tokio::signal::ctrl_c().await;
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 impl From<StartError> for Failure {
