@@ -476,9 +476,15 @@ impl Simulation {
 
     /// The particles now, with statistics and bodies beside them.
     pub fn write_frame(&mut self) -> Result<Frame, SimulationError> {
+        self.write_frame_over(Frame::default())
+    }
+
+    /// As [`Self::write_frame`], in the memory of an earlier frame.
+    pub fn write_frame_over(&mut self, spent: Frame) -> Result<Frame, SimulationError> {
         let mut frame = Frame {
             index: self.state.frame,
             time: self.state.time,
+            columns: spent.columns,
             ..Frame::default()
         };
         self.solver

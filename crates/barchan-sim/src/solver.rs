@@ -138,7 +138,8 @@ pub trait Solver: Send {
     fn max_dt(&mut self) -> Result<f32, SolverError>;
     /// Advances by one step.
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError>;
-    /// Writes columns and statistics for the viewer and for measurement.
+    /// Writes columns for the viewer and for measurement. Columns that `out` has are those of an earlier frame: their
+    /// memory may be used again, their values may not.
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError>;
     /// Writes the exact state.
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError>;

@@ -132,6 +132,12 @@ pub struct Topology {
 pub type Period = [i32; 3];
 
 impl Topology {
+    /// Place of a key among the particle blocks.
+    #[inline]
+    pub fn rank(&self, key: u64) -> Option<u32> {
+        self.particle_map.get(key)
+    }
+
     /// Rebuilds everything from the sorted, distinct keys in `particle_keys`. `flat`: a 2D grid without z neighbours.
     pub fn rebuild(&mut self, period: Period, flat: bool) {
         self.particle_map.clear();

@@ -221,9 +221,11 @@ impl Session {
     /// frame is written while the run goes on, unless a checkpoint waits for it.
     fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
         let start = Instant::now();
-        self.writer.write(self.simulation.write_frame()?)?;
+        let spent = self.writer.take_spent()?;
+        self.writer.write(self.simulation.write_frame_over(spent)?)?;
         if with_checkpoint {
-            self.writer.finish()?;
+            // The room of a frame is the checkpoint's now.
+            drop(self.writer.take_spent()?);
             let saving = Instant::now();
             let checkpoint = self.simulation.save()?;
             self.directory.write_checkpoint(&checkpoint)?;

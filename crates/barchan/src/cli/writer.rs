@@ -9,9 +9,11 @@ use std::thread::JoinHandle;
 /// Writes frames in the order given, one at a time: at most one waits, so that memory stays bounded.
 pub struct FrameWriter {
     frames: Option<SyncSender<Frame>>,
-    written: Receiver<Result<(), CacheError>>,
+    written: Receiver<Result<Frame, CacheError>>,
     /// Frames given and not yet known to be written.
     open: usize,
+    /// The last frame that was written.
+    spent: Frame,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -24,8 +26,7 @@ impl FrameWriter {
             .name("frames".into())
             .spawn(move || {
                 for frame in incoming {
-                    let result = directory.write_frame(&frame).map(|_| ());
-                    drop(frame);
+                    let result = directory.write_frame(&frame).map(|_| frame);
                     if report.send(result).is_err() {
                         return;
                     }
@@ -36,6 +37,7 @@ impl FrameWriter {
             frames: Some(frames),
             written,
             open: 0,
+            spent: Frame::default(),
             thread: Some(thread),
         })
     }
@@ -51,12 +53,19 @@ impl FrameWriter {
         Ok(())
     }
 
+    /// A frame that is on disk, for its memory: an empty one before the first. Waits until all frames are on disk.
+    pub fn take_spent(&mut self) -> Result<Frame, Failure> {
+        self.finish()?;
+        Ok(std::mem::take(&mut self.spent))
+    }
+
     /// Waits until all frames are on disk.
     pub fn finish(&mut self) -> Result<(), Failure> {
         while self.open > 0 {
             let result = self.written.recv();
             self.open -= 1;
-            result.map_err(|_| Failure::work("the thread that writes frames has ended"))??;
+            self.spent =
+                result.map_err(|_| Failure::work("the thread that writes frames has ended"))??;
         }
         Ok(())
     }

@@ -92,6 +92,7 @@ macro_rules! with_kernel {
         dispatch!($level, $simd => $call)
     }};
 }
+use with_kernel;
 
 impl Mpm {
     /// A solver without particles. Refuses what it cannot do.
@@ -147,9 +148,16 @@ impl Mpm {
             &mut s.topology,
             &mut s.ranges,
         )?;
-        let blocks = s.topology.particle_keys.len();
+        self.make_room();
+        self.needs_sort = false;
+        Ok(())
+    }
+
+    /// Room for the blocks of the topology.
+    fn make_room(&mut self) {
         let tile = self.tile_len();
         let s = &mut self.scratch;
+        let blocks = s.topology.particle_keys.len();
         s.reports.resize(blocks, BlockReport::default());
         s.tiles.resize(blocks * tile, 0.0);
         s.nodes
@@ -158,8 +166,6 @@ impl Mpm {
             s.old_tiles.resize(s.tiles.len(), 0.0);
             s.old_nodes.resize(s.nodes.len(), 0.0);
         }
-        self.needs_sort = false;
-        Ok(())
     }
 
     fn tile_len(&self) -> usize {
@@ -395,8 +401,6 @@ impl Solver for Mpm {
 
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
         self.write_columns(out);
-        // A resumed run starts here with a sort: an undisturbed one must too.
-        self.needs_sort = true;
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Sorting particles into blocks: a stable counting sort by block, material and cell.
 //!
-//! It runs when a particle has left the rim of its block, when particles came or went, and after each frame (so that a
-//! resumed run sorts where an undisturbed one does).
+//! It runs when a particle has left the rim of its block and when particles came or went. A checkpoint keeps the blocks of
+//! particles in between, so that a resumed run sorts where an undisturbed one does.
 
 use super::particles::{Packet, pad};
-use crate::grid::blocks::{self, BlockMap, Period, Topology};
+use crate::grid::blocks::{self, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
@@ -56,7 +56,6 @@ pub struct Sorter {
     /// Block of each particle; later its place, which counts blocks, materials and cells.
     keys: Vec<[u64; LANES]>,
     cells: Vec<[u8; LANES]>,
-    map: BlockMap,
     found: [Vec<u64>; PARTS],
     /// For each place and part, how many particles; later the first slot.
     counts: [Vec<u32>; PARTS],
@@ -76,16 +75,15 @@ impl Sorter {
         ranges: &mut Vec<PacketRange>,
     ) -> Result<(), SolverError> {
         self.find_keys(level, packets, frame)?;
-        let same_blocks = self.find_blocks(topology);
-        self.find_places(packets, materials);
+        if self.find_blocks(topology) {
+            topology.rebuild(frame.period, frame.flat);
+        }
+        self.find_places(packets, materials, topology);
         let places = topology.particle_keys.len() * materials * BLOCK_NODES;
         self.count_places(places);
         let total = self.lay_out_runs(materials, topology, ranges);
         self.choose_sources(total);
         self.move_particles(packets, total);
-        if !same_blocks {
-            topology.rebuild(frame.period, frame.flat);
-        }
         Ok(())
     }
 
@@ -119,8 +117,7 @@ impl Sorter {
         }
     }
 
-    /// Distinct keys, sorted, into the topology; the map then gives the rank of each. Returns whether they are those
-    /// that the topology had.
+    /// Distinct keys, sorted, into the topology. Returns whether they are others than it had.
     fn find_blocks(&mut self, topology: &mut Topology) -> bool {
         let part = self.keys.len().div_ceil(PARTS).max(1);
         self.found
@@ -150,21 +147,16 @@ impl Sorter {
         }
         merged.sort_unstable();
         merged.dedup();
-        if topology.particle_keys == *merged {
-            return true;
+        let changed = topology.particle_keys != *merged;
+        if changed {
+            topology.particle_keys.clone_from(merged);
         }
-        topology.particle_keys.clone_from(merged);
-        self.map.clear();
-        for (i, key) in topology.particle_keys.iter().enumerate() {
-            self.map.get_or_insert(*key, i as u32);
-        }
-        false
+        changed
     }
 
     /// Turns the block of every particle into its place: block, material, cell. Neighbours mostly share a block: the
     /// last is kept.
-    fn find_places(&mut self, packets: &[Packet], materials: usize) {
-        let map = &self.map;
+    fn find_places(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
         self.keys
             .par_iter_mut()
             .zip(&self.cells)
@@ -177,7 +169,7 @@ impl Sorter {
                     }
                     if *key != last {
                         last = *key;
-                        block = map.get(last).unwrap_or_default() as usize;
+                        block = topology.rank(last).unwrap_or_default() as usize;
                     }
                     let run = block * materials + packet.material as usize;
                     *key = (run * BLOCK_NODES + cell as usize) as u64;

@@ -1,16 +1,23 @@
 //! Frames and checkpoints of the MPM solver.
 
-use super::Mpm;
-use super::particles::{FLOAT_COLUMNS, FloatColumn, Packet};
+use super::particles::{FLOAT_COLUMNS, FloatColumn, Packet, pad};
+use super::sort::PacketRange;
+use super::transfer::TileFrame;
+use super::{Mpm, packets_of, with_kernel};
+use crate::grid::blocks;
 use crate::math::Sym3;
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
-use barchan_scene::{Dimensions, OutputColumn, Transfer};
+use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
+use fearless_simd::dispatch;
 use rayon::prelude::*;
 
 /// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
 const MAX_SPEED: &str = "mpm_max_speed_bits";
+
+/// Column of a checkpoint that holds the blocks of sorted particles.
+const BLOCK: &str = "block";
 
 /// Packets that one task copies.
 const PACKETS_PER_TASK: usize = 1024;
@@ -24,21 +31,61 @@ fn count_live(packets: &[Packet]) -> usize {
     packets.iter().map(in_packet).sum()
 }
 
-impl Mpm {
-    /// `components` values of each particle, in the order of the packets.
-    fn per_particle<T: Copy + Default + Send + Sync>(
+/// Columns of an earlier frame, whose memory is used again.
+struct Spent<'a>(&'a mut Vec<Column>);
+
+impl Spent<'_> {
+    fn f32(&mut self, name: &str) -> Vec<f32> {
+        match self.take(name) {
+            Some(ColumnData::F32(values)) => values,
+            _ => Vec::new(),
+        }
+    }
+
+    fn u32(&mut self, name: &str) -> Vec<u32> {
+        match self.take(name) {
+            Some(ColumnData::U32(values)) => values,
+            _ => Vec::new(),
+        }
+    }
+
+    fn u8(&mut self, name: &str) -> Vec<u8> {
+        match self.take(name) {
+            Some(ColumnData::U8(values)) => values,
+            _ => Vec::new(),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<ColumnData> {
+        let found = self.0.iter().position(|c| c.name == name)?;
+        Some(self.0.swap_remove(found).data)
+    }
+}
+
+/// Reads the particles in the order of their packets, side by side in parts.
+struct Reader<'a> {
+    packets: &'a [Packet],
+    /// Particles in each part.
+    counts: Vec<usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(packets: &'a [Packet]) -> Self {
+        let counts = packets.par_chunks(PACKETS_PER_TASK).map(count_live);
+        let counts = counts.collect();
+        Self { packets, counts }
+    }
+
+    /// `components` values of each particle, into the memory of `values`.
+    fn read<T: Copy + Default + Send + Sync>(
         &self,
         components: usize,
+        mut values: Vec<T>,
         write: impl Fn(&Packet, usize, &mut [T]) + Sync,
     ) -> Vec<T> {
-        let counts: Vec<usize> = self
-            .packets
-            .par_chunks(PACKETS_PER_TASK)
-            .map(count_live)
-            .collect();
-        let mut values = vec![T::default(); components * counts.iter().sum::<usize>()];
-        let (mut targets, mut rest) = (Vec::with_capacity(counts.len()), &mut values[..]);
-        for count in counts {
+        values.resize(components * self.counts.iter().sum::<usize>(), T::default());
+        let (mut targets, mut rest) = (Vec::with_capacity(self.counts.len()), &mut values[..]);
+        for count in &self.counts {
             let (own, others) = rest.split_at_mut(components * count);
             targets.push(own);
             rest = others;
@@ -62,25 +109,49 @@ impl Mpm {
     /// One value of each particle.
     fn scalar<T: Copy + Default + Send + Sync>(
         &self,
+        memory: Vec<T>,
         value: impl Fn(&Packet, usize) -> T + Sync,
     ) -> Vec<T> {
-        self.per_particle(1, |p, lane, out| out[0] = value(p, lane))
+        self.read(1, memory, |p, lane, out| out[0] = value(p, lane))
     }
 
     /// Three values of each particle.
-    fn vector(&self, value: impl Fn(&Packet, usize) -> [f32; 3] + Sync) -> Vec<f32> {
-        self.per_particle(3, |p, lane, out| out.copy_from_slice(&value(p, lane)))
+    fn vector(
+        &self,
+        memory: Vec<f32>,
+        value: impl Fn(&Packet, usize) -> [f32; 3] + Sync,
+    ) -> Vec<f32> {
+        self.read(3, memory, |p, lane, out| {
+            out.copy_from_slice(&value(p, lane));
+        })
     }
+}
 
+impl Mpm {
+    /// Writes the columns of a frame; columns that `out` has give their memory.
     pub(super) fn write_columns(&self, out: &mut Frame) {
         let dx = self.spec.dx as f32;
-        let position = self.vector(|p, lane| p.position_of(lane).to_array());
-        let velocity = self.vector(|p, lane| p.velocity_of(lane).to_array());
-        let pressure = self.scalar(|p, lane| pressure_of(p, lane, self.dimensions));
-        let mass = self.scalar(|p, lane| p.volume[lane] * self.density[p.material as usize]);
-        let id = self.scalar(|p, lane| p.id[lane]);
-        let material = self.scalar(|p, _| p.material);
-        let case = self.scalar(|p, lane| p.case[lane]);
+        let particles = Reader::new(&self.packets);
+        let mut spent = Spent(&mut out.columns);
+        let position = particles.vector(spent.f32("position"), |p, lane| {
+            p.position_of(lane).to_array()
+        });
+        let velocity = particles.vector(spent.f32("velocity"), |p, lane| {
+            p.velocity_of(lane).to_array()
+        });
+        let pressure = particles.scalar(spent.f32("pressure"), |p, lane| {
+            pressure_of(p, lane, self.dimensions)
+        });
+        let mass = particles.scalar(spent.f32("mass"), |p, lane| {
+            p.volume[lane] * self.density[p.material as usize]
+        });
+        let id = particles.scalar(spent.u32("id"), |p, lane| p.id[lane]);
+        let material = particles.scalar(spent.u8("material"), |p, _| p.material);
+        let case = particles.scalar(spent.u8("plastic_case"), |p, lane| p.case[lane]);
+        let asked = self.columns.iter();
+        let asked: Vec<Column> = asked
+            .map(|c| self.asked_column(*c, &particles, spent.f32(c.name())))
+            .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
         let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";
         out.columns = vec![
@@ -98,12 +169,16 @@ impl Mpm {
             Column::scalar("pressure", "Pa", pressure_is, 1.0, pressure),
             Column::exact("plastic_case", "1", case_is, 1, ColumnData::U8(case)),
         ];
-        let asked = self.columns.iter().map(|c| self.asked_column(*c));
         out.columns.extend(asked);
     }
 
     /// A column that only some scenes have in their frames.
-    fn asked_column(&self, column: OutputColumn) -> Column {
+    fn asked_column(
+        &self,
+        column: OutputColumn,
+        particles: &Reader<'_>,
+        memory: Vec<f32>,
+    ) -> Column {
         let name = column.name();
         match column {
             OutputColumn::PrincipalStress => {
@@ -115,23 +190,24 @@ impl Mpm {
                         "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
                     }
                 };
-                let stress = self.vector(|p, lane| {
+                let stress = particles.vector(memory, |p, lane| {
                     principal_stress(std::array::from_fn(|i| p.stress[i][lane]), self.dimensions)
                 });
                 Column::vector3(name, "Pa", meaning, 0.0, stress)
             }
             OutputColumn::Hardening => {
-                let q = self.scalar(|p, lane| p.hardening[lane]);
+                let q = particles.scalar(memory, |p, lane| p.hardening[lane]);
                 Column::scalar(name, "1", "hardening state q", 0.0, q)
             }
         }
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
+        let particles = Reader::new(&self.packets);
         out.columns = FLOAT_COLUMNS
             .iter()
             .map(|column| {
-                let data = self.per_particle(column.components, |p, lane, out| {
+                let data = particles.read(column.components, Vec::new(), |p, lane, out| {
                     for (value, row) in out.iter_mut().zip((column.rows)(p)) {
                         *value = row[lane];
                     }
@@ -141,32 +217,34 @@ impl Mpm {
                 Column::exact(name, unit, column.meaning, column.components, data)
             })
             .collect();
-        let id = self.scalar(|p, lane| p.id[lane]);
-        let material = self.scalar(|p, _| p.material);
-        let case = self.scalar(|p, lane| p.case[lane]);
-        out.columns.push(Column::exact(
-            "id",
-            "1",
-            "stable identity",
-            1,
-            ColumnData::U32(id),
-        ));
-        out.columns.push(Column::exact(
-            "material",
-            "1",
-            "index of the material",
-            1,
-            ColumnData::U8(material),
-        ));
-        out.columns.push(Column::exact(
-            "plastic_case",
-            "1",
-            "last projection",
-            1,
-            ColumnData::U8(case),
-        ));
+        let mut whole = |name: &str, meaning: &str, data: ColumnData| {
+            let column = Column::exact(name, "1", meaning, 1, data);
+            out.columns.push(column);
+        };
+        let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
+        let material = particles.scalar(Vec::new(), |p, _| p.material);
+        let case = particles.scalar(Vec::new(), |p, lane| p.case[lane]);
+        whole("id", "stable identity", ColumnData::U32(id));
+        whole("material", "index of the material", ColumnData::U8(material));
+        whole("plastic_case", "last projection", ColumnData::U8(case));
+        if !self.needs_sort {
+            let blocks = ColumnData::U64(self.blocks_of_particles());
+            whole(BLOCK, "key of the block it is sorted into", blocks);
+        }
         out.attributes
             .insert(MAX_SPEED.into(), self.max_speed.to_bits().into());
+    }
+
+    /// The block of each particle, as the last sort found it.
+    fn blocks_of_particles(&self) -> Vec<u64> {
+        let mut blocks = Vec::with_capacity(self.count);
+        let s = &self.scratch;
+        for (&key, &range) in s.topology.particle_keys.iter().zip(&s.ranges) {
+            let held = packets_of(&self.packets, range).iter();
+            let held: usize = held.map(|p| p.len as usize).sum();
+            blocks.resize(blocks.len() + held, key);
+        }
+        blocks
     }
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
@@ -195,6 +273,12 @@ impl Mpm {
                 "it names a material that the scene does not have".into(),
             ));
         }
+        // Without blocks, the particles wait for a sort.
+        let blocks = match from.column(BLOCK).map(|c| &c.data) {
+            Some(ColumnData::U64(data)) if data.len() == count => Some(data),
+            None => None,
+            Some(_) => return Err(missing(BLOCK)),
+        };
         let speed = from.attributes.get(MAX_SPEED).and_then(|v| v.as_u64());
         let speed = speed
             .and_then(|bits| u32::try_from(bits).ok())
@@ -202,12 +286,11 @@ impl Mpm {
 
         self.packets.clear();
         self.count = count;
+        let run_of = |i: usize| (blocks.map(|b| b[i]), material[i]);
         for i in 0..count {
-            let open = self
-                .packets
-                .last()
-                .is_some_and(|p| p.material == material[i] && (p.len as usize) < LANES);
-            if !open {
+            let begins = i == 0 || run_of(i) != run_of(i - 1);
+            let full = |p: &Packet| p.len as usize == LANES;
+            if begins || self.packets.last().is_none_or(full) {
                 self.packets.push(Packet {
                     material: material[i],
                     ..Packet::EMPTY
@@ -228,6 +311,7 @@ impl Mpm {
             packet.id[lane] = id[i];
             packet.case[lane] = case[i];
         }
+        self.packets.par_iter_mut().for_each(pad);
         if self.spec.transfer != Transfer::Apic {
             // As for emitted particles. A state of another transfer may have C.
             for packet in &mut self.packets {
@@ -236,7 +320,41 @@ impl Mpm {
         }
         self.max_speed = f32::from_bits(speed);
         self.needs_sort = true;
+        if let Some(blocks) = blocks {
+            self.take_blocks(blocks);
+        }
         Ok(())
+    }
+
+    /// Takes the packets as sorted into these blocks, one for each particle, if they are: a state of another grid is not.
+    fn take_blocks(&mut self, blocks: &[u64]) {
+        let s = &mut self.scratch;
+        s.topology.particle_keys.clear();
+        s.ranges.clear();
+        let (mut particle, mut last) = (0, (0, 0));
+        for (i, packet) in (0..).zip(&self.packets) {
+            let key = blocks[particle];
+            particle += packet.len as usize;
+            if s.topology.particle_keys.last() != Some(&key) {
+                s.topology.particle_keys.push(key);
+                s.ranges.push(PacketRange { first: i, count: 0 });
+            }
+            if let Some(range) = s.ranges.last_mut() {
+                range.count += 1;
+            }
+            let held = with_kernel!(self.level, self.dimensions, self.spec.kernel, _simd, D, K => {
+                let frame = TileFrame::new::<D, K>(self.cells, blocks::unpack(key));
+                (0..packet.len as usize).all(|lane| frame.holds::<D, K>(packet.position_of(lane)))
+            });
+            if !held || (key, packet.material) < last {
+                s.topology.particle_keys.clear();
+                return;
+            }
+            last = (key, packet.material);
+        }
+        s.topology.rebuild(self.cells.period, self.cells.flat);
+        self.make_room();
+        self.needs_sort = false;
     }
 }
 

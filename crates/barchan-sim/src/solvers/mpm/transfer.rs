@@ -39,6 +39,15 @@ impl TileFrame {
         let base = (cells + self.cells.base_offset).floor();
         (cells - base, base - self.first[axis])
     }
+
+    /// Whether the stencil of a particle at `position` [m] lies in the tile.
+    pub fn holds<const D: usize, const K: usize>(&self, position: glam::Vec3) -> bool {
+        (0..D).all(|axis| {
+            let cells = (position[axis] - self.cells.origin[axis]) * self.cells.inv_dx;
+            let base = (cells + self.cells.base_offset).floor() - self.first[axis];
+            (0.0..=Tile::<D, K>::MAX_BASE as f32).contains(&base)
+        })
+    }
 }
 
 /// Weights of sixteen particles. Distances are in cells.
