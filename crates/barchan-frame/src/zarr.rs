@@ -202,8 +202,8 @@ fn shard_key(components: usize) -> Result<StoreKey, String> {
 
 /// A shard: its inner chunks one after the other, then where each begins and how long it is.
 ///
-/// Written here and not by zarrs, which copies a column four times on the way: a third of the time went into fresh
-/// memory. A chunk fits the cache, and the compressed ones are all that is kept.
+/// Written here and not by zarrs, which copies whole columns on the way: more than a third of the time went into fresh
+/// memory (ADR 0010). A chunk fits the cache, and the compressed ones are all that is kept.
 fn shard<T: Copy + Sync, const N: usize>(
     column: &Column,
     values: &[T],

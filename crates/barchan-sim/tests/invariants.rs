@@ -5,7 +5,7 @@
 
 mod support;
 
-use barchan_frame::{Checkpoint, digest};
+use barchan_frame::{Checkpoint, ColumnData, digest};
 use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
 use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
@@ -116,6 +116,77 @@ fn a_resumed_run_is_the_undisturbed_one() {
         let mut resumed = Simulation::resume(&scene, &touched).unwrap();
         advance_writing(&mut resumed, 4);
         assert_ne!(digest(&resumed.save().unwrap()), end);
+    }
+}
+
+/// Between two sorts the blocks of the particles are part of the state.
+#[test]
+fn a_checkpoint_between_sorts_keeps_the_blocks() {
+    let collapse = |solver: &str, dimensions: u32, periodic: bool| {
+        let domain = match periodic {
+            true => {
+                "domain = { min = [-0.4, -1, -1], max = [0.4, 1, 1], periodic = [\"x\"] }"
+            }
+            false => "",
+        };
+        scene(&format!(
+            r#"
+dimensions = {dimensions}
+frames = 6
+frame_rate = 200
+{domain}
+[solver]
+dx = 0.05
+{solver}
+[materials.sand]
+preset = "dry sand"
+[[collider]]
+shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [0.1, 0, -0.1], max = [0.37, 0.4, 0.1] }} }}
+velocity = [2, 0, 0]
+"#
+        ))
+    };
+    for solver in ["", "kernel = \"cubic\"", "transfer = \"flip\""] {
+        for (dimensions, periodic) in [(2, false), (2, true), (3, false)] {
+            let scene = collapse(solver, dimensions, periodic);
+            let mut run = Simulation::new(&scene).unwrap();
+            let mut states = Vec::new();
+            for _ in 0..6 {
+                advance(&mut run, 1);
+                states.push(run.save().unwrap());
+            }
+            let end = digest(&states[5]);
+            let sorted = |s: &Checkpoint| s.column("block").is_some();
+            let between = states[..5].iter().rposition(sorted).unwrap();
+            let finish = |from: &Checkpoint, frames: u32| {
+                let mut resumed = Simulation::resume(&scene, from).unwrap();
+                advance(&mut resumed, frames);
+                digest(&resumed.save().unwrap())
+            };
+            for (from, frames) in states[..5].iter().zip([5, 4, 3, 2, 1]) {
+                assert_eq!(finish(from, frames), end, "{solver}, {dimensions}D");
+            }
+            // Negative control: without its blocks the state is sorted at once, and the order of particles is another.
+            let mut without = states[between].clone();
+            without.columns.retain(|c| c.name != "block");
+            assert_ne!(finish(&without, 5 - between as u32), end);
+            // Blocks of another grid are not believed.
+            let mut wrong = states[between].clone();
+            let Some(blocks) = wrong.columns.iter_mut().find(|c| c.name == "block") else {
+                panic!("it has blocks");
+            };
+            let ColumnData::U64(keys) = &mut blocks.data else {
+                panic!("keys");
+            };
+            keys.iter_mut().for_each(|key| *key += 3);
+            assert_eq!(
+                finish(&wrong, 5 - between as u32),
+                finish(&without, 5 - between as u32)
+            );
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a scene takes over from the result that it starts from.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use barchan_frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial, ResultDirectory};
+use barchan_frame::{Checkpoint, Column, ColumnData, Manifest, ManifestMaterial, ResultDirectory};
 use barchan_scene::{Overrides, Scene, SceneSource, load};
 use barchan_sim::collider::thin_movers;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
@@ -80,7 +80,13 @@ fn every_column_comes_over_whatever_the_grid() {
         let mut simulation = Simulation::new(&next).unwrap();
         assert_eq!((simulation.frame(), simulation.time()), (0, 0.0));
         let begun = simulation.save().unwrap();
-        assert!(begun.columns == state.columns, "dx = {dx}");
+        // The blocks that particles are sorted into hold for the same grid only.
+        let own = |c: &&Column| c.name != "block" || dx == "0.02";
+        let expected: Vec<&Column> = state.columns.iter().filter(own).collect();
+        assert!(
+            begun.columns.iter().collect::<Vec<_>>() == expected,
+            "dx = {dx}"
+        );
         let looked = start::look(&next, None).unwrap();
         assert_eq!(simulation.start(), looked.as_ref());
         assert_eq!(looked.unwrap().digest, barchan_frame::digest(&state));
