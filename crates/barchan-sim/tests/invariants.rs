@@ -124,9 +124,7 @@ fn a_resumed_run_is_the_undisturbed_one() {
 fn a_checkpoint_between_sorts_keeps_the_blocks() {
     let collapse = |solver: &str, dimensions: u32, periodic: bool| {
         let domain = match periodic {
-            true => {
-                "domain = { min = [-0.4, -1, -1], max = [0.4, 1, 1], periodic = [\"x\"] }"
-            }
+            true => "domain = { min = [-0.4, -1, -1], max = [0.4, 1, 1], periodic = [\"x\"] }",
             false => "",
         };
         scene(&format!(

@@ -222,7 +222,8 @@ impl Session {
     fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
         let start = Instant::now();
         let spent = self.writer.take_spent()?;
-        self.writer.write(self.simulation.write_frame_over(spent)?)?;
+        self.writer
+            .write(self.simulation.write_frame_over(spent)?)?;
         if with_checkpoint {
             // The room of a frame is the checkpoint's now.
             drop(self.writer.take_spent()?);

@@ -225,7 +225,11 @@ impl Mpm {
         let material = particles.scalar(Vec::new(), |p, _| p.material);
         let case = particles.scalar(Vec::new(), |p, lane| p.case[lane]);
         whole("id", "stable identity", ColumnData::U32(id));
-        whole("material", "index of the material", ColumnData::U8(material));
+        whole(
+            "material",
+            "index of the material",
+            ColumnData::U8(material),
+        );
         whole("plastic_case", "last projection", ColumnData::U8(case));
         if !self.needs_sort {
             let blocks = ColumnData::U64(self.blocks_of_particles());
