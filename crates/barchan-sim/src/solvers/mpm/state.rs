@@ -252,79 +252,24 @@ impl Mpm {
     }
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let count = from.particles();
-        let missing = |name: &str| {
-            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
-        };
-        let floats = FLOAT_COLUMNS
-            .iter()
-            .map(|column| match from.column(column.name).map(|c| &c.data) {
-                Some(ColumnData::F32(data)) if data.len() == count * column.components => Ok(data),
-                _ => Err(missing(column.name)),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let id = match from.column("id").map(|c| &c.data) {
-            Some(ColumnData::U32(data)) if data.len() == count => data,
-            _ => return Err(missing("id")),
-        };
-        let bytes = |name: &str| match from.column(name).map(|c| &c.data) {
-            Some(ColumnData::U8(data)) if data.len() == count => Ok(data),
-            _ => Err(missing(name)),
-        };
-        let (material, case) = (bytes("material")?, bytes("plastic_case")?);
-        if material.iter().any(|m| *m as usize >= self.materials.len()) {
+        let stored = Stored::read(from)?;
+        if (stored.material.iter()).any(|m| *m as usize >= self.materials.len()) {
             return Err(SolverError::Checkpoint(
                 "it names a material that the scene does not have".into(),
             ));
         }
-        // Without blocks, the particles wait for a sort.
-        let blocks = match from.column(BLOCK).map(|c| &c.data) {
-            Some(ColumnData::U64(data)) if data.len() == count => Some(data),
-            None => None,
-            Some(_) => return Err(missing(BLOCK)),
-        };
-        let speed = from.attributes.get(MAX_SPEED).and_then(|v| v.as_u64());
-        let speed = speed
-            .and_then(|bits| u32::try_from(bits).ok())
-            .ok_or_else(|| missing(MAX_SPEED))?;
-
         self.packets.clear();
-        self.count = count;
-        let run_of = |i: usize| (blocks.map(|b| b[i]), material[i]);
-        for i in 0..count {
-            let begins = i == 0 || run_of(i) != run_of(i - 1);
-            let full = |p: &Packet| p.len as usize == LANES;
-            if begins || self.packets.last().is_none_or(full) {
-                self.packets.push(Packet {
-                    material: material[i],
-                    ..Packet::EMPTY
-                });
-            }
-            let Some(packet) = self.packets.last_mut() else {
-                continue;
-            };
-            let lane = packet.len as usize;
-            packet.len += 1;
-            let mut rows = packet.floats_mut();
-            for (data, FloatColumn { components, .. }) in floats.iter().zip(FLOAT_COLUMNS) {
-                for (row, value) in rows.by_ref().take(components).zip(&data[i * components..]) {
-                    row[lane] = *value;
-                }
-            }
-            drop(rows);
-            packet.id[lane] = id[i];
-            packet.case[lane] = case[i];
-        }
-        self.packets.par_iter_mut().for_each(pad);
+        stored.pack(&mut self.packets);
+        self.count = stored.count;
         if self.spec.transfer != Transfer::Apic {
             // As for emitted particles. A state of another transfer may have C.
             for packet in &mut self.packets {
                 packet.affine = Packet::EMPTY.affine;
             }
         }
-        self.max_speed = f32::from_bits(speed);
+        self.max_speed = stored.max_speed;
         self.needs_sort = true;
-        if let Some(blocks) = blocks {
+        if let Some(blocks) = stored.blocks {
             self.take_blocks(blocks);
         }
         Ok(())
@@ -359,6 +304,90 @@ impl Mpm {
         s.topology.rebuild(self.cells.period, self.cells.flat);
         self.make_room();
         self.needs_sort = false;
+    }
+}
+
+/// The state of a checkpoint.
+struct Stored<'a> {
+    count: usize,
+    /// Of [`FLOAT_COLUMNS`].
+    floats: Vec<&'a [f32]>,
+    id: &'a [u32],
+    material: &'a [u8],
+    case: &'a [u8],
+    /// Without blocks, the particles wait for a sort.
+    blocks: Option<&'a [u64]>,
+    max_speed: f32,
+}
+
+impl<'a> Stored<'a> {
+    fn read(from: &'a Checkpoint) -> Result<Self, SolverError> {
+        let count = from.particles();
+        let missing = |name: &str| {
+            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
+        };
+        let data = |name: &str| from.column(name).map(|c| &c.data);
+        let floats = FLOAT_COLUMNS
+            .iter()
+            .map(|column| match data(column.name) {
+                Some(ColumnData::F32(data)) if data.len() == count * column.components => {
+                    Ok(&data[..])
+                }
+                _ => Err(missing(column.name)),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let bytes = |name: &str| match data(name) {
+            Some(ColumnData::U8(data)) if data.len() == count => Ok(&data[..]),
+            _ => Err(missing(name)),
+        };
+        let speed = from.attributes.get(MAX_SPEED).and_then(|v| v.as_u64());
+        let speed = speed.and_then(|bits| u32::try_from(bits).ok());
+        Ok(Self {
+            count,
+            floats,
+            id: match data("id") {
+                Some(ColumnData::U32(data)) if data.len() == count => data,
+                _ => return Err(missing("id")),
+            },
+            material: bytes("material")?,
+            case: bytes("plastic_case")?,
+            blocks: match data(BLOCK) {
+                Some(ColumnData::U64(data)) if data.len() == count => Some(data),
+                None => None,
+                Some(_) => return Err(missing(BLOCK)),
+            },
+            max_speed: f32::from_bits(speed.ok_or_else(|| missing(MAX_SPEED))?),
+        })
+    }
+
+    /// Packs the particles in their order; blocks and materials begin with a packet of their own.
+    fn pack(&self, packets: &mut Vec<Packet>) {
+        let run_of = |i: usize| (self.blocks.map(|b| b[i]), self.material[i]);
+        for i in 0..self.count {
+            let begins = i == 0 || run_of(i) != run_of(i - 1);
+            let full = |p: &Packet| p.len as usize == LANES;
+            if begins || packets.last().is_none_or(full) {
+                packets.push(Packet {
+                    material: self.material[i],
+                    ..Packet::EMPTY
+                });
+            }
+            let Some(packet) = packets.last_mut() else {
+                continue;
+            };
+            let lane = packet.len as usize;
+            packet.len += 1;
+            let mut rows = packet.floats_mut();
+            for (data, FloatColumn { components, .. }) in self.floats.iter().zip(FLOAT_COLUMNS) {
+                for (row, value) in rows.by_ref().take(components).zip(&data[i * components..]) {
+                    row[lane] = *value;
+                }
+            }
+            drop(rows);
+            packet.id[lane] = self.id[i];
+            packet.case[lane] = self.case[i];
+        }
+        packets.par_iter_mut().for_each(pad);
     }
 }
 
