@@ -142,7 +142,7 @@ impl Chart {
         let extent = [self.area.width, self.area.height][axis];
         let [low, high] = [self.window[axis], self.window[axis + 2]];
         let apart = [5, 3][axis] * line;
-        let about = (extent / apart.max(1)).clamp(1, 8) as usize;
+        let about = (extent / apart.max(1)).clamp(1, 10) as usize;
         let place = |v: f64| ((v - low) / (high - low) * extent as f64).round() as i64;
         let marks = ticks(low, high, about).into_iter();
         marks

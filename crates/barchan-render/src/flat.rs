@@ -1,8 +1,9 @@
 //! Pictures of 2D scenes as a paper prints them: filled grains, grey colliders, axes in metres.
 
 use crate::Picture;
-use crate::canvas::{self, Area, coverage, mix_into};
-use crate::colour::{Scale, ticks};
+use crate::canvas::{Area, coverage, mix_into};
+use crate::chart::Chart;
+use crate::colour::Scale;
 use crate::legend;
 use crate::text::{self, Style};
 use barchan_scene::{Geometry, Pose};
@@ -48,7 +49,6 @@ impl Default for FlatOptions {
 }
 
 const PAPER: [u8; 3] = [255; 3];
-const INK: [u8; 3] = [40, 40, 44];
 const BODY: [u8; 3] = [196, 198, 202];
 const BODY_EDGE: [u8; 3] = [104, 107, 114];
 /// Smallest radius of a drawn grain [pixels].
@@ -71,7 +71,7 @@ pub fn draw(
     let plot = view.draw_content(grains, bodies);
     paste(&mut picture, &plot, view.plot.x, view.plot.y);
     if options.axes {
-        draw_axes(&mut picture, &view, style);
+        view.chart().axes(&mut picture, ["x [m]", "y [m]"], style);
     }
     if let Some(time) = options.time {
         draw_time(&mut picture, &view, time, options.axes, style);
@@ -92,6 +92,16 @@ struct View {
 }
 
 impl View {
+    /// The plot with its axes [m].
+    fn chart(&self) -> Chart {
+        let span = [self.plot.width, self.plot.height].map(|n| n as f64 / f64::from(self.scale));
+        let [left, top] = self.corner.map(f64::from);
+        Chart {
+            area: self.plot,
+            window: [left, top - span[1], left + span[0], top],
+        }
+    }
+
     fn new(window: [f32; 4], options: &FlatOptions, style: Style) -> Option<Self> {
         let [wide, tall] = [window[2] - window[0], window[3] - window[1]];
         if !(wide > 0.0 && tall > 0.0 && wide.is_finite() && tall.is_finite()) {
@@ -271,78 +281,6 @@ fn paste(picture: &mut Picture, part: &Picture, x: i64, y: i64) {
         if let Some(target) = picture.rgb.get_mut(start..start + bytes) {
             target.copy_from_slice(line);
         }
-    }
-}
-
-fn draw_axes(picture: &mut Picture, view: &View, style: Style) {
-    let line = i64::from(style.height);
-    let thin = (line / 14).max(1);
-    let plot = view.plot;
-    let frame = Area {
-        x: plot.x - thin,
-        y: plot.y - thin,
-        width: plot.width + 2 * thin,
-        height: plot.height + 2 * thin,
-    };
-    canvas::frame(picture, frame, thin, INK, 1.0);
-    let (bottom, mark) = (plot.y + plot.height, (line / 3).max(2));
-    for (at, text) in view.marks(0, line) {
-        let x = plot.x + at;
-        let tick = Area {
-            x,
-            y: bottom,
-            width: thin,
-            height: mark,
-        };
-        canvas::rectangle(picture, tick, INK, 1.0);
-        let wide = i64::from(text::size(&text, style)[0]);
-        text::draw(picture, &text, x - wide / 2, bottom + mark + 1, style);
-    }
-    let mut widest = 0;
-    for (at, text) in view.marks(1, line) {
-        let y = plot.y + plot.height - 1 - at;
-        let tick = Area {
-            x: plot.x - mark,
-            y,
-            width: mark,
-            height: thin,
-        };
-        canvas::rectangle(picture, tick, INK, 1.0);
-        let wide = i64::from(text::size(&text, style)[0]);
-        widest = widest.max(wide);
-        text::draw(
-            picture,
-            &text,
-            plot.x - mark - 3 - wide,
-            y - line / 2,
-            style,
-        );
-    }
-    let wide = i64::from(text::size("x [m]", style)[0]);
-    let middle = plot.x + (plot.width - wide) / 2;
-    text::draw(picture, "x [m]", middle, bottom + mark + line + 2, style);
-    let left = (plot.x - mark - 3 - widest - line - line / 4).max(0);
-    let middle = plot.y + (plot.height - wide) / 2;
-    text::draw_upwards(picture, "y [m]", left, middle.max(0), style);
-}
-
-impl View {
-    /// Round places along an axis: distance from its low end [pixels] and text.
-    fn marks(&self, axis: usize, line: i64) -> Vec<(i64, String)> {
-        let extent = [self.plot.width, self.plot.height][axis];
-        let span = extent as f64 / f64::from(self.scale);
-        let low = match axis {
-            0 => f64::from(self.corner[0]),
-            _ => f64::from(self.corner[1]) - span,
-        };
-        let apart = [5, 3][axis] * line;
-        let about = (extent / apart.max(1)).clamp(1, 10) as usize;
-        let place = |v: f64| ((v - low) * f64::from(self.scale)).round() as i64;
-        let marks = ticks(low, low + span, about);
-        marks
-            .into_iter()
-            .map(|(v, t)| (place(v).clamp(0, extent - 1), t))
-            .collect()
     }
 }
 
