@@ -3,7 +3,7 @@
 use crate::validate::fit::power;
 use crate::validate::outcome::{Band, Check, Outcome};
 use crate::validate::plot::{Axis, Plot, Style};
-use crate::validate::trial::{G, Trial, quantile};
+use crate::validate::trial::{G, QUARTER, Trial, quantile};
 use crate::validate::{Case, Context, ValidateError};
 
 /// Run-out of axisymmetric collapses.
@@ -56,16 +56,7 @@ shape = {{ cylinder = {{ from = [0, 0, 0], to = [0, {height}, 0], radius = {RADI
 name = "floor"
 shape = {{ half_space = {{ point = [0, 1e-6, 0], normal = [0, 1, 0] }} }}
 boundary = "sticky"
-[[collider]]
-name = "x = 0"
-shape = {{ half_space = {{ point = [1e-6, 0, 0], normal = [1, 0, 0] }} }}
-boundary = "slipping"
-friction = 0
-[[collider]]
-name = "z = 0"
-shape = {{ half_space = {{ point = [0, 0, 1e-6], normal = [0, 0, 1] }} }}
-boundary = "slipping"
-friction = 0
+{QUARTER}
 "#,
             1.0 / (height / G).sqrt(),
             RADIUS / self.cells,

@@ -3,7 +3,7 @@
 use crate::validate::fit::{first_crossing, line, power};
 use crate::validate::outcome::{Band, Check, Outcome};
 use crate::validate::plot::{Axis, Plot, Style};
-use crate::validate::trial::{G, Trial};
+use crate::validate::trial::{G, QUARTER, Trial};
 use crate::validate::{Case, Context, ValidateError};
 
 /// Discharge does not depend on how high the silo is filled.
@@ -317,16 +317,7 @@ shape = {{ difference = [
     {{ cylinder = {{ from = [0, 0, 0], to = [0, {top2}, 0], radius = {radius} }} }},
     {{ cylinder = {{ from = [0, -{below}, 0], to = [0, {plate}, 0], radius = {half} }} }},
 ] }}
-[[collider]]
-name = "x = 0"
-shape = {{ half_space = {{ point = [1e-6, 0, 0], normal = [1, 0, 0] }} }}
-boundary = "slipping"
-friction = 0
-[[collider]]
-name = "z = 0"
-shape = {{ half_space = {{ point = [0, 0, 1e-6], normal = [0, 0, 1] }} }}
-boundary = "slipping"
-friction = 0
+{QUARTER}
 [[drain]]
 shape = {{ half_space = {{ point = [0, -{below}, 0], normal = [0, 1, 0] }} }}
 "#,
