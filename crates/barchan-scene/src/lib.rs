@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows which solver will run.
 
+pub mod bodies;
 pub mod camera;
 pub mod colour;
 pub mod errors;
@@ -16,6 +17,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 pub mod numbers;
+pub mod parameters;
 pub mod yield_cone;
 
 pub use camera::{Camera, View};

@@ -10,6 +10,7 @@
 
 mod limits;
 mod record;
+mod standin;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -175,6 +176,7 @@ pub struct Simulation {
     particle_substeps_here: u64,
     start: Option<StartRecord>,
     state: State,
+    rigid: crate::bodies::Bodies,
 }
 
 struct Inflow {
@@ -251,6 +253,7 @@ impl Simulation {
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
             start: None,
+            rigid: Default::default(),
             state: State::new(inflows.len(), scene.drains.len()),
             inflows,
         }
