@@ -6,7 +6,6 @@
 //!
 //! Nothing here knows which solver will run.
 
-pub mod bodies;
 pub mod camera;
 pub mod colour;
 pub mod errors;

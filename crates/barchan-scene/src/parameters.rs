@@ -2,7 +2,7 @@
 //! and units that the keys of the scene file state.
 
 use crate::format::{Key, Kind, Range, slider_keys};
-use crate::model::{Friction, Law, Material, SolverSpec};
+use crate::model::{Dimensions, Friction, Law, Material, PbdSpec, SolverSpec};
 
 /// A parameter that a material has.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,10 +61,15 @@ impl Parameter {
     }
 }
 
-/// The parameters of a material that the solver heeds, in the order of the scene file's keys.
-pub fn parameters(material: &Material, solver: &SolverSpec) -> Vec<Parameter> {
+/// The parameters of a material that the solver of a scene heeds, in the order of the scene file's keys.
+pub fn parameters(
+    material: &Material,
+    solver: &SolverSpec,
+    dimensions: Dimensions,
+) -> Vec<Parameter> {
     let of = |key: &'static Key| {
-        let value = value(material, solver, key.name)?;
+        // What is left open gets its value in a copy only.
+        let value = *slot(&mut material.clone(), solver, dimensions, key.name)?;
         let (Some([low, high]), Kind::Number(range)) = (key.slider, &key.kind) else {
             return None;
         };
@@ -106,15 +111,15 @@ fn meaning_and_unit(doc: &str) -> (String, String) {
     }
 }
 
-/// The value of a parameter; `None` when the material does not have it or the solver does not heed it.
-fn value(material: &Material, solver: &SolverSpec, key: &str) -> Option<f64> {
-    let mut copy = material.clone();
-    slot(&mut copy, solver, key).map(|value| *value)
-}
-
 /// Gives a parameter another value; says whether the material has it.
-pub fn set_parameter(material: &mut Material, solver: &SolverSpec, key: &str, value: f64) -> bool {
-    match slot(material, solver, key) {
+pub fn set_parameter(
+    material: &mut Material,
+    solver: &SolverSpec,
+    dimensions: Dimensions,
+    key: &str,
+    value: f64,
+) -> bool {
+    match slot(material, solver, dimensions, key) {
         Some(place) => {
             *place = value;
             true
@@ -123,10 +128,57 @@ pub fn set_parameter(material: &mut Material, solver: &SolverSpec, key: &str, va
     }
 }
 
-/// Where a parameter stands in a material.
-fn slot<'a>(material: &'a mut Material, solver: &SolverSpec, key: &str) -> Option<&'a mut f64> {
+impl Material {
+    /// Stiffness of the contact of two of its grains [N/m], given or following from Young's modulus.
+    pub fn contact_stiffness(&self, spec: &PbdSpec) -> f64 {
+        let young = match &self.law {
+            Law::Sand(law) => law.young,
+            Law::Elastic(law) => law.young,
+        };
+        let usual = 2.0 * spec.radius * young;
+        self.contact.stiffness.unwrap_or(usual)
+    }
+
+    /// Damping of the contact of two of its grains [N s/m], given or critical for their reduced mass, m/2.
+    pub fn contact_damping(&self, spec: &PbdSpec, dimensions: Dimensions) -> f64 {
+        let density = self.density / PbdSpec::packing(dimensions);
+        let mass = density * PbdSpec::grain_volume(spec.radius, dimensions);
+        let critical = 2.0 * (self.contact_stiffness(spec) * 0.5 * mass).sqrt();
+        self.contact.damping.unwrap_or(critical)
+    }
+}
+
+/// Where a parameter stands in a material; what was left open is no longer.
+fn slot<'a>(
+    material: &'a mut Material,
+    solver: &SolverSpec,
+    dimensions: Dimensions,
+    key: &str,
+) -> Option<&'a mut f64> {
     match solver {
         SolverSpec::Mpm(_) => law_slot(&mut material.law, key),
+        SolverSpec::Pbd(spec) => grain_slot(material, spec, dimensions, key),
+    }
+}
+
+fn grain_slot<'a>(
+    material: &'a mut Material,
+    spec: &PbdSpec,
+    dimensions: Dimensions,
+    key: &str,
+) -> Option<&'a mut f64> {
+    let stiffness = material.contact_stiffness(spec);
+    let damping = material.contact_damping(spec, dimensions);
+    let mut usual = |key: &str| law_slot(&mut material.law, key).map(|value| *value);
+    let (angle, cohesion) = (usual("friction_angle"), usual("cohesion"));
+    let contact = &mut material.contact;
+    match key {
+        "friction_angle" => law_slot(&mut material.law, key),
+        "static_friction_angle" => Some(contact.static_friction_angle.get_or_insert(angle?)),
+        "adhesion" => Some(contact.adhesion.get_or_insert(cohesion?)),
+        "stiffness" => Some(contact.stiffness.get_or_insert(stiffness)),
+        "damping" => Some(contact.damping.get_or_insert(damping)),
+        _ => None,
     }
 }
 
@@ -171,7 +223,7 @@ material = "sand"
     #[test]
     fn sand_has_the_parameters_that_its_law_has() {
         let scene = scene(SCENE);
-        let found = parameters(&scene.materials[0], &scene.solver);
+        let found = parameters(&scene.materials[0], &scene.solver, scene.dimensions);
         let keys: Vec<&str> = found.iter().map(|p| p.key).collect();
         assert_eq!(keys, ["young", "friction_angle", "cohesion"]);
         let angle = &found[1];
@@ -183,6 +235,30 @@ material = "sand"
     }
 
     #[test]
+    fn grains_have_those_of_their_contacts_given_or_not() {
+        let text = SCENE.replace("dx = 0.05", "method = \"pbd\"\nradius = 0.02");
+        let mut scene = scene(&text);
+        let found = parameters(&scene.materials[0], &scene.solver, scene.dimensions);
+        let values: Vec<_> = found.iter().map(|p| (p.key, p.value)).collect();
+        let [angle, resting, adhesion, stiffness, damping] = values[..] else {
+            panic!("{values:?}");
+        };
+        assert_eq!(angle, ("friction_angle", 33.0));
+        assert_eq!(resting, ("static_friction_angle", 33.0));
+        assert_eq!(adhesion, ("adhesion", 0.0));
+        assert_eq!(stiffness, ("stiffness", 0.04 * 1e6));
+        // 2 √(k m/2), with m = 1600/0.6 · 4/3 π 0.02³.
+        assert_eq!(damping.0, "damping");
+        assert!((damping.1 / 84.54 - 1.0).abs() < 1e-3, "{damping:?}");
+        // Looking at them does not fix them; setting one fixes that one.
+        assert_eq!(scene.materials[0].contact.adhesion, None);
+        let (material, solver) = (&mut scene.materials[0], &scene.solver);
+        assert!(set_parameter(material, solver, scene.dimensions, "adhesion", 7.0));
+        assert_eq!(material.contact.adhesion, Some(7.0));
+        assert_eq!(material.contact.stiffness, None);
+    }
+
+    #[test]
     fn every_slider_lies_in_the_range_of_its_key_and_reaches_the_value() {
         for key in slider_keys() {
             let (Some([low, high]), Kind::Number(range)) = (key.slider, &key.kind) else {
@@ -191,7 +267,7 @@ material = "sand"
             assert!(low < high && range.contains(low) && range.contains(high));
         }
         let scene = scene(&SCENE.replace("friction_angle = 33", "young = 1e11"));
-        let found = parameters(&scene.materials[0], &scene.solver);
+        let found = parameters(&scene.materials[0], &scene.solver, scene.dimensions);
         assert_eq!((found[0].value, found[0].high), (1e11, 1e11));
     }
 
@@ -199,14 +275,11 @@ material = "sand"
     fn a_value_that_was_set_is_there() {
         let mut scene = scene(SCENE);
         let material = &mut scene.materials[0];
-        assert!(set_parameter(
-            material,
-            &scene.solver,
-            "friction_angle",
-            12.0
-        ));
-        assert!(!set_parameter(material, &scene.solver, "colour", 1.0));
-        let found = parameters(material, &scene.solver);
+        let dimensions = scene.dimensions;
+        let mut set = |key| set_parameter(material, &scene.solver, dimensions, key, 12.0);
+        assert!(set("friction_angle"));
+        assert!(!set("colour"));
+        let found = parameters(material, &scene.solver, dimensions);
         assert_eq!(found[1].value, 12.0);
     }
 }

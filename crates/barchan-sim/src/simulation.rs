@@ -10,7 +10,6 @@
 
 mod limits;
 mod record;
-mod standin;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -176,7 +175,6 @@ pub struct Simulation {
     particle_substeps_here: u64,
     start: Option<StartRecord>,
     state: State,
-    rigid: crate::bodies::Bodies,
 }
 
 struct Inflow {
@@ -252,7 +250,6 @@ impl Simulation {
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
             start: None,
-            rigid: Default::default(),
             state: State::new(inflows.len(), scene.drains.len()),
             inflows,
         }

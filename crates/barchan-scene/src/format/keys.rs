@@ -279,10 +279,10 @@ pub(crate) static MATERIAL: &[Key] = &[
     Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
     Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
     Key::new("colour", Kind::ColourMix(COLOUR_PART), "Colour of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colours with their parts"),
-    Key::new("static_friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle up to which touching grains at rest stay [degrees], for solvers that know grains; the friction angle when left out"),
-    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out"),
-    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out"),
-    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out"),
+    Key::new("static_friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle up to which touching grains at rest stay [degrees], for solvers that know grains; the friction angle when left out").slider(0.0, 60.0),
+    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out").slider(0.0, 5e4),
+    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out").slider(1e2, 1e7),
+    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out").slider(0.0, 1e3),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
 ];
 

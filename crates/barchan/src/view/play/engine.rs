@@ -49,6 +49,7 @@ impl Engine {
     pub fn new(play: Arc<Play>, scene: Scene, simulation: Simulation, playing: bool) -> Self {
         let stride = match &scene.solver {
             SolverSpec::Mpm(_) => Stride::Frame,
+            SolverSpec::Pbd(spec) => Stride::Step(spec.dt),
         };
         let now = Instant::now();
         Self {
@@ -154,7 +155,13 @@ impl Engine {
         let Some(material) = self.scene.materials.get_mut(index) else {
             return;
         };
-        if !set_parameter(material, &self.scene.solver, key, value) {
+        if !set_parameter(
+            material,
+            &self.scene.solver,
+            self.scene.dimensions,
+            key,
+            value,
+        ) {
             return;
         }
         self.is_stale = true;

@@ -211,7 +211,7 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
         parameters: scene
             .materials
             .iter()
-            .map(|m| parameters(m, &scene.solver))
+            .map(|m| parameters(m, &scene.solver, scene.dimensions))
             .collect(),
         joints: joints
             .map(|j| j.control.as_ref().map_or(0.0, |c| c.speed.abs()))
@@ -222,10 +222,10 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
 
 /// What `/api/result` tells of a live scene: what it tells of a result, and what can be done.
 fn about(scene: &Scene, simulation: &Simulation, look: &Look, limits: &Limits) -> Value {
-    let solver = match &scene.solver {
-        SolverSpec::Mpm(_) => "mpm",
+    let step = match &scene.solver {
+        SolverSpec::Mpm(_) => 1.0 / scene.frame_rate,
+        SolverSpec::Pbd(spec) => spec.dt,
     };
-    let step = 1.0 / scene.frame_rate;
     let columns = json!([{
         "name": "velocity", "unit": "m/s", "meaning": "speed", "kind": "quantity", "parts": ["magnitude"], "tolerance": 0,
     }, {
@@ -248,7 +248,7 @@ fn about(scene: &Scene, simulation: &Simulation, look: &Look, limits: &Limits) -
     json!({
         "scene": scene.name,
         "description": scene.description,
-        "solver": solver,
+        "solver": scene.solver.name(),
         "dimensions": scene.dimensions.count(),
         "dx": scene.solver.length(),
         "frame_rate": scene.frame_rate,

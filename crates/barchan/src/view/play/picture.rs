@@ -133,7 +133,7 @@ fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
 /// Values of all parameters, by material.
 fn values(scene: &Scene) -> Value {
     let of = |material| {
-        let all = parameters(material, &scene.solver);
+        let all = parameters(material, &scene.solver, scene.dimensions);
         all.iter().map(|p| p.value).collect::<Value>()
     };
     scene.materials.iter().map(of).collect()

@@ -5,8 +5,9 @@
 
 use super::message::{self, Message, Refused};
 use super::{Play, Shared};
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{self, WebSocket, WebSocketUpgrade};
-use axum::extract::{State, rejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use barchan_sim::bodies::MotorTarget;
@@ -22,7 +23,7 @@ const LONGEST_MESSAGE: usize = 16 * 1024;
 /// Opens the connection; anything but a WebSocket is told what this is.
 pub(super) async fn connect(
     State(play): Shared,
-    upgrade: Result<WebSocketUpgrade, rejection::WebSocketUpgradeRejection>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     match upgrade {
         Ok(upgrade) => upgrade
