@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for people), save (to go on from)
-//!                                  │ emit · choose a step · pose the bodies · solver step · remove
+//!                                  │ emit · choose a step · pose the bodies · solver step · move the bodies · remove
 //! ```
 //!
 //! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
@@ -14,14 +14,15 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::bodies::{self, Bodies};
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::{EmitterSampler, Samples, sample_fill};
-use crate::solver::{Solver, SolverError, StepContext, Timings};
+use crate::solver::{Solver, SolverError, StepContext, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene, SolverSpec};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use limits::Limits;
 use state::State;
@@ -96,6 +97,12 @@ pub enum SimulationError {
     /// A checkpoint cannot be used.
     #[error("the checkpoint cannot be used: {0}; start again without --resume")]
     Checkpoint(String),
+    /// A step that leads nowhere.
+    #[error("a step of {dt} s leads nowhere; give a length that is finite and above 0")]
+    NoStep {
+        /// Its length [s].
+        dt: f64,
+    },
     /// A checkpoint was asked for in the middle of a frame.
     #[error("a checkpoint can only be written between frames")]
     MidFrame,
@@ -169,7 +176,13 @@ pub struct Simulation {
     densities: Vec<f64>,
     solver: Box<dyn Solver>,
     colliders: Colliders,
+    bodies: Bodies,
+    /// What the grains gave each body since the frame before.
     impulses: BodyImpulses,
+    /// The same over the last step, and how long that was [s].
+    recent: (BodyImpulses, f64),
+    /// The same in a solver step; holds nothing between steps.
+    given: BodyImpulses,
     timings: Timings,
     solver_wall: Duration,
     particle_substeps_here: u64,
@@ -196,7 +209,7 @@ impl Simulation {
 
     /// As [`Self::new`], with a solver of the caller's.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
-        let mut simulation = Self::empty(scene, solver);
+        let mut simulation = Self::empty(scene, solver)?;
         let present = simulation.take_over(scene)?;
         for index in 0..scene.fills.len() {
             refuse_overlap(&scene.fills[index], &present)?;
@@ -208,13 +221,13 @@ impl Simulation {
     /// Builds the scene's solver and puts it where `checkpoint` left off.
     pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
-        let mut simulation = Self::empty(scene, solver);
+        let mut simulation = Self::empty(scene, solver)?;
         simulation.load(checkpoint)?;
         Ok(simulation)
     }
 
     /// Everything but particles.
-    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
+    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let SolverSpec::Mpm(spec) = &scene.solver;
         let inflows: Vec<Inflow> = scene
             .emitters
@@ -236,7 +249,11 @@ impl Simulation {
                 ),
             })
             .collect();
-        Self {
+        let bodies = Bodies::new(scene).map_err(SimulationError::Setup)?;
+        let mut colliders = Colliders::new(scene.solids());
+        bodies.pose(&mut colliders);
+        let impulses = BodyImpulses::zero(colliders.list.len());
+        Ok(Self {
             frame_rate: scene.frame_rate,
             dx: spec.dx,
             limits: Limits::of(scene),
@@ -245,15 +262,18 @@ impl Simulation {
             drains: scene.drains.clone(),
             densities: scene.materials.iter().map(|m| m.density).collect(),
             solver,
-            colliders: Colliders::new(&scene.colliders),
-            impulses: BodyImpulses::zero(scene.colliders.len()),
+            colliders,
+            bodies,
+            recent: (impulses.clone(), 0.0),
+            given: impulses.clone(),
+            impulses,
             timings: Timings::default(),
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
             start: None,
             state: State::new(inflows.len(), scene.drains.len()),
             inflows,
-        }
+        })
     }
 
     /// Takes over the particles of the result that the scene starts from; returns where they are [m].
@@ -329,7 +349,8 @@ impl Simulation {
             self.state.frame_substeps = 0;
         }
         while self.state.time < end {
-            let dt = self.step_towards(end).map_err(|e| e.at(frame))?;
+            self.forget_recent();
+            let (dt, _) = self.step_towards(end).map_err(|e| e.at(frame))?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
@@ -341,20 +362,55 @@ impl Simulation {
         Ok(Control::Continue)
     }
 
+    /// Advances by exactly `dt` [s], for embedding and live use: one step, or as many as the solver needs for that.
+    /// Frames are counted as their time comes; [`Self::save`] and records of frames mean the moment that is reached.
+    ///
+    /// # Errors
+    /// Those of [`Self::advance_frame`], and a `dt` that is not positive.
+    pub fn step(&mut self, dt: f64) -> Result<StepStats, SimulationError> {
+        let end = self.state.time + dt;
+        let goes_on = dt.is_finite() && end > self.state.time;
+        if !goes_on {
+            return Err(SimulationError::NoStep { dt });
+        }
+        self.impulses.clear();
+        self.forget_recent();
+        self.state.frame_substeps = 0;
+        let frame = self.state.frame + 1;
+        let mut stats = StepStats::default();
+        while self.state.time < end {
+            (_, stats) = self.step_towards(end).map_err(|e| e.at(frame))?;
+        }
+        self.emit_until_now().map_err(|e| e.at(frame))?;
+        self.remove_lost();
+        // A little late is in time: sums of steps are rounded.
+        let frames = end * self.frame_rate;
+        self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
+        Ok(stats)
+    }
+
+    fn forget_recent(&mut self) {
+        self.recent.0.clear();
+        self.recent.1 = 0.0;
+    }
+
     /// One solver step and what surrounds it; returns its length [s].
-    fn step_towards(&mut self, end: f64) -> Result<f64, StepFailure> {
+    fn step_towards(&mut self, end: f64) -> Result<(f64, StepStats), StepFailure> {
         if self.state.time - self.state.emitted_until >= self.emission_interval() {
             self.emit_until_now()?;
         }
         let (dt, is_last) = self.choose_step(end)?;
         let time = self.state.time;
         let before = self.solver.particles();
+        let gravity = self.gravity.at(time + 0.5 * dt);
+        self.look_ahead(time, dt, gravity);
+        self.given.clear();
         let mut context = StepContext {
             dt: dt as f32,
             time,
-            gravity: self.gravity.at(time + 0.5 * dt),
+            gravity,
             colliders: &self.colliders,
-            impulses: &mut self.impulses,
+            impulses: &mut self.given,
             timings: &mut self.timings,
         };
         let start = Instant::now();
@@ -362,6 +418,7 @@ impl Simulation {
         self.solver_wall += start.elapsed();
 
         let dt = f64::from(dt as f32);
+        self.move_bodies(dt, gravity);
         self.state.time = if is_last { end } else { time + dt };
         self.state.substeps += 1;
         self.state.frame_substeps += 1;
@@ -371,7 +428,28 @@ impl Simulation {
         if self.state.travelled > REMOVAL_PART * self.dx {
             self.remove_lost();
         }
-        Ok(dt)
+        Ok((dt, stats))
+    }
+
+    /// Finds how free bodies would move in the step, and poses them for it.
+    fn look_ahead(&mut self, time: f64, dt: f64, gravity: Vec3) {
+        let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
+        if !bodies.is_empty() {
+            let work = || bodies.predict(colliders, time, dt, gravity);
+            self.timings.span("bodies", work);
+        }
+    }
+
+    /// Counts what the grains gave and moves the free bodies with it.
+    fn move_bodies(&mut self, dt: f64, gravity: Vec3) {
+        self.impulses.add(&self.given);
+        self.recent.0.add(&self.given);
+        self.recent.1 += dt;
+        let (bodies, given) = (&mut self.bodies, &self.given);
+        if !bodies.is_empty() {
+            let work = || bodies.advance(given, dt, gravity);
+            self.timings.span("bodies", work);
+        }
     }
 
     /// The step to take now [s], and whether it ends the frame. Poses the colliders for it.
@@ -387,12 +465,13 @@ impl Simulation {
         // A shorter step may reveal a faster body (its speed is a mean over the step), hence more than one pass.
         for _ in 0..8 {
             self.colliders.pose(time, dt);
-            let speed = f64::from(self.colliders.max_speed());
+            let free = self.bodies.max_speed(self.gravity.at(time), dt);
+            let speed = f64::from(self.colliders.max_speed()).max(free);
             if speed * dt <= self.limits.cfl * self.dx {
                 break;
             }
             let limit = self.limits.cfl * self.dx / speed;
-            self.refuse_tiny(limit, || format!("a collider moves at {speed:.3e} m/s"))?;
+            self.refuse_tiny(limit, || format!("a body moves at {speed:.3e} m/s"))?;
             dt = fit(limit.min(dt), remaining);
             self.colliders.pose(time, dt);
         }
@@ -497,6 +576,10 @@ impl Simulation {
         let bodies = record::bodies(self);
         frame.attributes.insert("statistics".into(), statistics);
         frame.attributes.insert("bodies".into(), bodies);
+        if !self.bodies.joints().is_empty() {
+            let joints = record::joints(self);
+            frame.attributes.insert("joints".into(), joints);
+        }
         Ok(frame)
     }
 
@@ -518,6 +601,11 @@ impl Simulation {
             })?;
         let state = self.state.to_json();
         checkpoint.attributes.insert(state::ATTRIBUTE.into(), state);
+        if let Some(bodies) = self.bodies.save().map_err(SimulationError::Checkpoint)? {
+            checkpoint
+                .attributes
+                .insert(bodies::ATTRIBUTE.into(), bodies);
+        }
         Ok(checkpoint)
     }
 
@@ -539,8 +627,13 @@ impl Simulation {
         self.solver
             .load(checkpoint)
             .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
+        self.bodies
+            .load(checkpoint.attributes.get(bodies::ATTRIBUTE))
+            .map_err(SimulationError::Checkpoint)?;
+        self.bodies.pose(&mut self.colliders);
         self.state = state;
         self.impulses.clear();
+        self.forget_recent();
         Ok(())
     }
 
@@ -598,6 +691,31 @@ impl Simulation {
         self.limits
             .forecast(dt, f64::from(gravity))
             .map_err(SimulationError::Setup)
+    }
+
+    /// The rigid bodies and joints.
+    pub fn bodies(&self) -> &Bodies {
+        &self.bodies
+    }
+
+    /// The same, to drive and drag them.
+    pub fn bodies_mut(&mut self) -> &mut Bodies {
+        &mut self.bodies
+    }
+
+    /// Colliders and rigid bodies as they were posed last.
+    pub fn colliders(&self) -> &Colliders {
+        &self.colliders
+    }
+
+    /// Mean force [N] of the grains on a body (index into [`Colliders::list`]) over the last step, and their mean torque
+    /// about the body's origin [N·m]. Zero for bodies that are not there.
+    pub fn reaction(&self, body: usize) -> (DVec3, DVec3) {
+        let (given, dt) = (self.recent.0.bodies.get(body), self.recent.1);
+        match given {
+            Some(given) if dt > 0.0 => (given.linear / dt, given.angular / dt),
+            _ => (DVec3::ZERO, DVec3::ZERO),
+        }
     }
 
     /// What was counted since the beginning of the run.
