@@ -197,7 +197,9 @@ impl std::fmt::Display for ThinMover {
 
 /// The bodies of a scene that move and are thinner than grains respect. Infinite bodies are thick enough.
 pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
-    let SolverSpec::Mpm(spec) = &scene.solver;
+    let SolverSpec::Mpm(spec) = &scene.solver else {
+        return Vec::new();
+    };
     let enough = MARGIN * CELLS_TO_PUSH * spec.dx;
     let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
     let free = scene.bodies.iter().map(|b| &b.surface);

@@ -8,6 +8,7 @@
 //! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
+mod error;
 mod limits;
 mod record;
 mod state;
@@ -16,12 +17,13 @@ mod tests;
 
 use crate::bodies::{self, Bodies};
 use crate::collider::{BodyImpulses, Colliders};
-use crate::sampling::{EmitterSampler, Samples, sample_fill};
+use crate::sampling::{EmitterSampler, Samples, Spacing, sample_fill};
 use crate::solver::{Solver, SolverError, StepContext, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene, SolverSpec};
+use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene};
+pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use limits::Limits;
@@ -32,96 +34,6 @@ use std::time::{Duration, Instant};
 const EMISSION_PART: f64 = 0.25;
 /// Part of a cell that the fastest particle may move between two looks for particles to remove.
 const REMOVAL_PART: f64 = 0.5;
-
-/// Why a simulation could not begin or go on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SimulationError {
-    /// The solver refuses the scene.
-    #[error("the solver cannot run this scene: {0}")]
-    Setup(SolverError),
-    /// The result that the scene starts from cannot be used.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A fill lies where particles of the start are.
-    #[error(
-        "fill `{name}` lies where {count} particles of the start are, the first at ({:.4}, {:.4}, {:.4}) m; move the fill \
-         to where there is room, or fill the earlier scene with it",
-        position.x, position.y, position.z
-    )]
-    FillInStart {
-        /// Name of the fill.
-        name: String,
-        /// How many particles.
-        count: usize,
-        /// Where the first of them is [m].
-        position: Vec3,
-    },
-    /// A fill gives no particle at all.
-    #[error(
-        "fill `{name}` gives no particles: it is thinner than a cell (solver.dx = {dx} m), or lies inside colliders or \
-         earlier fills; refine solver.dx or move it"
-    )]
-    EmptyFill {
-        /// Name of the fill.
-        name: String,
-        /// Grid spacing [m].
-        dx: f64,
-    },
-    /// A fill begins outside the domain.
-    #[error(
-        "fill `{name}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m; enlarge `domain` \
-         or move the fill",
-        position.x, position.y, position.z
-    )]
-    OutsideDomain {
-        /// Name of the fill.
-        name: String,
-        /// How many particles.
-        count: usize,
-        /// Where the first of them is [m].
-        position: Vec3,
-    },
-    /// Ids are 32 bits wide.
-    #[error(
-        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
-    )]
-    TooManyParticles,
-    /// The solver stopped.
-    #[error("frame {frame}: {source}")]
-    Solver {
-        /// The frame being computed.
-        frame: u32,
-        /// Why.
-        source: SolverError,
-    },
-    /// A checkpoint cannot be used.
-    #[error("the checkpoint cannot be used: {0}; start again without --resume")]
-    Checkpoint(String),
-    /// A step that leads nowhere.
-    #[error("a step of {dt} s leads nowhere; give a length that is finite and above 0")]
-    NoStep {
-        /// Its length [s].
-        dt: f64,
-    },
-    /// A checkpoint was asked for in the middle of a frame.
-    #[error("a checkpoint can only be written between frames")]
-    MidFrame,
-}
-
-impl SimulationError {
-    /// Whether the scene is at fault, not the run.
-    pub fn is_scene_error(&self) -> bool {
-        matches!(
-            self,
-            Self::Setup(_)
-                | Self::Start(_)
-                | Self::FillInStart { .. }
-                | Self::EmptyFill { .. }
-                | Self::OutsideDomain { .. }
-                | Self::TooManyParticles
-        )
-    }
-}
 
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,7 +140,7 @@ impl Simulation {
 
     /// Everything but particles.
     fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let spacing = Spacing::of(scene);
         let inflows: Vec<Inflow> = scene
             .emitters
             .iter()
@@ -242,8 +154,7 @@ impl Simulation {
                         .materials
                         .get(emitter.material)
                         .map_or(0.0, |m| m.density),
-                    spec.dx,
-                    spec.particles_per_cell,
+                    &spacing,
                     scene.dimensions,
                     scene.seed,
                 ),
@@ -255,7 +166,7 @@ impl Simulation {
         let impulses = BodyImpulses::zero(colliders.list.len());
         Ok(Self {
             frame_rate: scene.frame_rate,
-            dx: spec.dx,
+            dx: scene.solver.length(),
             limits: Limits::of(scene),
             gravity: scene.gravity.clone(),
             domain: walls(scene),
@@ -301,18 +212,16 @@ impl Simulation {
 
     /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
     fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
-        let SolverSpec::Mpm(spec) = &scene.solver;
         let fill = &scene.fills[index];
         let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);
         let mut samples = self.timings.span("sampling", || {
             sample_fill(
                 fill,
-                spec.dx,
-                spec.particles_per_cell,
+                &Spacing::of(scene),
                 scene.dimensions,
                 scene.seed,
-                &|p| {
-                    colliders.list.iter().any(|c| c.distance(p) < 0.0)
+                &|p, radius| {
+                    colliders.list.iter().any(|c| c.distance(p) < radius)
                         || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
                 },
             )
@@ -320,7 +229,7 @@ impl Simulation {
         if samples.position.is_empty() {
             return Err(SimulationError::EmptyFill {
                 name: fill.name.clone(),
-                dx: spec.dx,
+                dx: self.dx,
             });
         }
         let out = |p: &&Vec3| outside(self.domain, **p);
@@ -350,7 +259,7 @@ impl Simulation {
         }
         while self.state.time < end {
             self.forget_recent();
-            let (dt, _) = self.step_towards(end).map_err(|e| e.at(frame))?;
+            let (dt, _) = self.step_towards(end, false).map_err(|e| e.at(frame))?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
@@ -379,7 +288,7 @@ impl Simulation {
         let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
-            (_, stats) = self.step_towards(end).map_err(|e| e.at(frame))?;
+            (_, stats) = self.step_towards(end, true).map_err(|e| e.at(frame))?;
         }
         self.emit_until_now().map_err(|e| e.at(frame))?;
         self.remove_lost();
@@ -394,12 +303,15 @@ impl Simulation {
         self.recent.1 = 0.0;
     }
 
-    /// One solver step and what surrounds it; returns its length [s].
-    fn step_towards(&mut self, end: f64) -> Result<(f64, StepStats), StepFailure> {
-        if self.state.time - self.state.emitted_until >= self.emission_interval() {
+    /// One solver step and what surrounds it; returns its length [s]. With `whole`, a solver that is stable at any step
+    /// goes all the way.
+    fn step_towards(&mut self, end: f64, whole: bool) -> Result<(f64, StepStats), StepFailure> {
+        if self.limits.is_fixed()
+            || self.state.time - self.state.emitted_until >= self.emission_interval()
+        {
             self.emit_until_now()?;
         }
-        let (dt, is_last) = self.choose_step(end)?;
+        let (dt, is_last) = self.choose_step(end, whole)?;
         let time = self.state.time;
         let before = self.solver.particles();
         let gravity = self.gravity.at(time + 0.5 * dt);
@@ -453,9 +365,13 @@ impl Simulation {
     }
 
     /// The step to take now [s], and whether it ends the frame. Poses the colliders for it.
-    fn choose_step(&mut self, end: f64) -> Result<(f64, bool), SolverError> {
+    fn choose_step(&mut self, end: f64, whole: bool) -> Result<(f64, bool), SolverError> {
         let time = self.state.time;
         let remaining = end - time;
+        if whole && self.limits.is_fixed() {
+            self.colliders.pose(time, remaining);
+            return Ok((remaining, true));
+        }
         let stable = self.solver.max_dt().map_err(|e| self.explain(e))?;
         let stable = f64::from(stable);
         self.refuse_tiny(stable, || "the solver's own limit".into())?;
@@ -505,7 +421,7 @@ impl Simulation {
             .iter()
             .filter(|e| self.state.emitted_until < e.end);
         let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
-        if fastest > 0.0 {
+        if fastest > 0.0 && !self.limits.is_fixed() {
             EMISSION_PART * self.dx / fastest
         } else {
             f64::INFINITY
@@ -676,7 +592,7 @@ impl Simulation {
     /// The step that would be taken now [s].
     pub fn next_dt(&mut self) -> Result<f64, SimulationError> {
         let end = f64::from(self.state.frame + 1) / self.frame_rate;
-        self.choose_step(end)
+        self.choose_step(end, false)
             .map(|(dt, _)| dt)
             .map_err(SimulationError::Setup)
     }

@@ -63,6 +63,7 @@ pub fn material(density: f64, law: Law) -> Material {
         name: "test".into(),
         density,
         law,
+        contact: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }
@@ -89,7 +90,9 @@ pub struct Real {
 
 impl Real {
     pub fn new(scene: &Scene, particles: &[Particle]) -> Self {
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let SolverSpec::Mpm(spec) = &scene.solver else {
+            panic!("an mpm scene")
+        };
         let mut mpm = Mpm::new(scene, spec).unwrap();
         mpm.load(&checkpoint(particles)).unwrap();
         Self {
@@ -160,6 +163,7 @@ pub fn fixed(shape: barchan_scene::Geometry, boundary: barchan_scene::Boundary) 
         boundary,
         friction: 0.0,
         look: None,
+        contact: Default::default(),
         colour: None,
     }
 }

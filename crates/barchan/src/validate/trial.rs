@@ -146,7 +146,6 @@ fn scene(label: &str, text: &str) -> Result<Scene, ValidateError> {
 }
 
 fn manifest(scene: &Scene) -> Manifest {
-    let SolverSpec::Mpm(spec) = &scene.solver;
     let material = |m: &crate::scene::Material| ManifestMaterial {
         name: m.name.clone(),
         density: m.density,
@@ -154,7 +153,7 @@ fn manifest(scene: &Scene) -> Manifest {
     Manifest {
         materials: scene.materials.iter().map(material).collect(),
         dimensions: scene.dimensions.count() as u32,
-        dx: spec.dx,
+        dx: scene.solver.length(),
         ..Manifest::default()
     }
 }

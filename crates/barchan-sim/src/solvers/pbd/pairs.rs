@@ -1,0 +1,3 @@
+use glam::Vec3;
+#[derive(Default)]
+pub struct Pairs;
