@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows which solver will run.
 
+pub mod bodies;
 pub mod camera;
 pub mod colour;
 pub mod errors;
@@ -19,6 +20,7 @@ pub mod numbers;
 pub mod parameters;
 pub mod yield_cone;
 
+pub use bodies::*;
 pub use camera::{Camera, View};
 pub use colour::{Colour, ColourMix};
 pub use errors::{SceneError, SceneErrors, SourceMark, nearest};
