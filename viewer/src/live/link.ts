@@ -38,8 +38,8 @@ export interface LiveHeader extends GrainsHeader {
   trouble: Trouble | null;
   drag: Pull | null;
   bodies: LivePose[];
-  /** Position and velocity of each joint. */
-  joints: [number, number][];
+  /** Position, velocity and motor force of each joint. */
+  joints: [number, number, number][];
   /** Values of the parameters of each material. */
   parameters: number[][];
   /** Range of the speeds, where they were asked for. */

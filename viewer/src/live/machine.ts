@@ -32,8 +32,8 @@ export class Machine {
     root.replaceChildren(make("h2", {}, "Joints"), ...rows.filter((row) => row !== null), this.pad);
   }
 
-  update(states: [number, number][]): void {
-    states.forEach(([position], i) => {
+  update(states: readonly (readonly number[])[]): void {
+    states.forEach(([position = 0], i) => {
       const joint = this.joints[i];
       const output = this.outputs[i];
       if (!joint || !output) return;

@@ -5,6 +5,7 @@ use super::scene::{Loaded, SceneArguments};
 use super::{Failure, inputs, output};
 use barchan::frame::CacheError;
 use barchan::gallery;
+use barchan::scene::SceneErrors;
 use barchan::view::play::Live;
 use barchan::view::{self, Server, StartError, ViewError};
 use clap::Args;
@@ -76,13 +77,7 @@ impl View {
     /// The scene, ready to run. Whatever is wrong with it comes out here.
     fn begin(&self) -> Result<Live, Failure> {
         use_threads(self.threads)?;
-        let arguments = SceneArguments {
-            scene: self.what.clone(),
-            frames: None,
-            scale: self.scale,
-            set: self.set.clone(),
-        };
-        let Loaded { scene, .. } = arguments.load()?;
+        let Loaded { scene, .. } = self.load()?;
         let start = inputs::look_at_start(&scene)?;
         Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
         let mut simulation = inputs::begin(&scene)?;
@@ -91,6 +86,29 @@ impl View {
             output::note(format_args!("warning: {warning}"));
         }
         Ok(Live::start(scene, simulation, warnings)?)
+    }
+
+    fn load(&self) -> Result<Loaded, Failure> {
+        let arguments = SceneArguments {
+            scene: self.what.clone(),
+            frames: None,
+            scale: self.scale,
+            set: self.set.clone(),
+        };
+        let is_there = self.what.exists();
+        arguments.load().map_err(|failure| {
+            let is_unknown = !is_there && failure.report.downcast_ref::<SceneErrors>().is_none();
+            match (is_unknown, failure.report.help()) {
+                (true, Some(help)) => Failure::call(
+                    format_args!(
+                        "there is no result directory `{0}`, no scene file and no gallery scene of that name",
+                        self.what.display()
+                    ),
+                    help,
+                ),
+                _ => failure,
+            }
+        })
     }
 
     async fn serve(&self, live: Option<&Live>) -> Result<ExitCode, Failure> {

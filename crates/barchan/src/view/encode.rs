@@ -32,14 +32,13 @@ pub fn grains(
     let position =
         position.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
     let (lower, upper) = bounds(position);
-    let size: [f32; 3] = std::array::from_fn(|a| upper[a] - lower[a]);
     let header = json!({
         "frame": info.index,
         "time": info.time,
         "grains": info.particles,
         "lower": lower,
         "upper": upper,
-        "error_bound": size.map(|s| 0.5 * s / COORDINATE_STEPS),
+        "error_bound": error_bound((lower, upper)),
         "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
         "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
     });
@@ -51,6 +50,11 @@ pub fn grains(
     };
     put_grains(&mut out, &columns, (lower, upper), palette);
     Ok(out)
+}
+
+/// Half a step of each coordinate [m].
+pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
+    std::array::from_fn(|a| 0.5 * (upper[a] - lower[a]) / COORDINATE_STEPS)
 }
 
 /// What grains are drawn from.

@@ -69,6 +69,7 @@ impl Painter {
             "grains": count,
             "lower": corners.0,
             "upper": corners.1,
+            "error_bound": encode::error_bound(corners),
             "playing": beside.playing,
             "speed": beside.speed,
             "rates": beside.rates,
@@ -78,7 +79,7 @@ impl Painter {
             })),
             "bodies": bodies(simulation, &frame),
             "joints": simulation.bodies().joints().iter()
-                .map(|j| [j.position, j.velocity]).collect::<Vec<_>>(),
+                .map(|j| [j.position, j.velocity, j.force]).collect::<Vec<_>>(),
             "parameters": values(scene),
             "colours": speeds.as_ref().map(|(_, range)| range),
         });
@@ -121,6 +122,7 @@ fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
     let one = |(i, body): (usize, &Value)| {
         let (force, torque) = simulation.reaction(i);
         json!({
+            "name": body["name"],
             "position": body["position"],
             "rotation": body["rotation"],
             "force": force.to_array(),
