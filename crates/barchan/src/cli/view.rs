@@ -98,15 +98,16 @@ impl View {
         let is_there = self.what.exists();
         arguments.load().map_err(|failure| {
             let is_unknown = !is_there && failure.report.downcast_ref::<SceneErrors>().is_none();
-            match (is_unknown, failure.report.help()) {
-                (true, Some(help)) => Failure::call(
+            let help = failure.report.help().map(|help| help.to_string());
+            match help.filter(|_| is_unknown) {
+                Some(help) => Failure::call(
                     format_args!(
                         "there is no result directory `{0}`, no scene file and no gallery scene of that name",
                         self.what.display()
                     ),
                     help,
                 ),
-                _ => failure,
+                None => failure,
             }
         })
     }
