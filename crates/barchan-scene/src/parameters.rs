@@ -253,7 +253,13 @@ material = "sand"
         // Looking at them does not fix them; setting one fixes that one.
         assert_eq!(scene.materials[0].contact.adhesion, None);
         let (material, solver) = (&mut scene.materials[0], &scene.solver);
-        assert!(set_parameter(material, solver, scene.dimensions, "adhesion", 7.0));
+        assert!(set_parameter(
+            material,
+            solver,
+            scene.dimensions,
+            "adhesion",
+            7.0
+        ));
         assert_eq!(material.contact.adhesion, Some(7.0));
         assert_eq!(material.contact.stiffness, None);
     }

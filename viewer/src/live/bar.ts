@@ -19,10 +19,19 @@ export class Bar {
   constructor() {
     element("timeline").hidden = true;
     element("live-bar").hidden = false;
-    this.play.addEventListener("click", () => this.onPlay());
-    element("live-step").addEventListener("click", () => this.onStep());
-    element("live-reset").addEventListener("click", () => this.onReset());
-    this.speed.addEventListener("change", () => this.onSpeed(Number(this.speed.value)));
+    const click = (button: HTMLElement, run: () => void) =>
+      button.addEventListener("click", (event) => {
+        run();
+        // After the mouse, the keys are for the simulation again, not for the button.
+        if (event.detail > 0) button.blur();
+      });
+    click(this.play, () => this.onPlay());
+    click(element("live-step"), () => this.onStep());
+    click(element("live-reset"), () => this.onReset());
+    this.speed.addEventListener("change", () => {
+      this.onSpeed(Number(this.speed.value));
+      this.speed.blur();
+    });
   }
 
   update(header: LiveHeader): void {

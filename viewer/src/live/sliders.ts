@@ -50,6 +50,8 @@ class Slider {
       this.show(value);
       this.changed(value);
     });
+    // After the mouse, the arrows drive again.
+    this.input.addEventListener("pointerup", () => this.input.blur());
     const head = make("div", { class: "slider-head" }, make("label", { for: id }, title(parameter.key)), this.output);
     this.root = make("div", { class: "slider", title: parameter.meaning }, head, this.input);
     this.show(this.value);

@@ -86,8 +86,13 @@ impl Look {
         let points = positions.chunks_exact(3).map(Vec3::from_slice);
         let stride = (positions.len() / 3).div_ceil(SAMPLED).max(1);
         let mut bounds = values::bounds_of_column(frame.column("position"));
-        let sources = scene.emitters.iter().map(|e| (e.shape.bounds(), Pose::IDENTITY));
-        let solids = scene.solids().map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
+        let sources = scene
+            .emitters
+            .iter()
+            .map(|e| (e.shape.bounds(), Pose::IDENTITY));
+        let solids = scene
+            .solids()
+            .map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
         // What dwarfs the grains is ground or wall, not what is looked at.
         let most = bounds.map_or(f32::INFINITY, |[a, b]| {
             DWARFING * Vec3::from(a).distance(b.into())

@@ -143,9 +143,7 @@ impl Message {
                     return Err(refused("the velocity is no number", "send a number"));
                 }
                 let velocity = velocity.clamp(-fastest, fastest);
-                orders
-                    .motors
-                    .insert(joint, MotorTarget::Velocity(velocity));
+                orders.motors.insert(joint, MotorTarget::Velocity(velocity));
             }
             Self::Drag {
                 body,

@@ -116,11 +116,7 @@ async fn converse(mut socket: WebSocket, play: Arc<Play>) {
 }
 
 /// Passes on what a message asks for; `None` when it asks for nothing.
-fn obey(
-    received: &ws::Message,
-    play: &Play,
-    held: &mut Held,
-) -> Result<Option<Message>, Refused> {
+fn obey(received: &ws::Message, play: &Play, held: &mut Held) -> Result<Option<Message>, Refused> {
     let text = match received {
         ws::Message::Text(text) => text.as_str(),
         ws::Message::Binary(_) => {
