@@ -5,8 +5,12 @@
 use super::message::{self, Limits, Message};
 use super::orders::Orders;
 use super::*;
-use barchan_scene::{Overrides, SceneSource, load};
+use barchan_frame::{Checkpoint, Frame};
+use barchan_scene::{Material, Overrides, SceneSource, load};
 use barchan_sim::bodies::MotorTarget;
+use barchan_sim::sampling::Samples;
+use barchan_sim::solver::{Solver, SolverError, StepContext, StepStats};
+use glam::Vec3;
 use std::time::Instant;
 
 const SCENE: &str = r#"
@@ -171,25 +175,55 @@ fn a_pull_lifts_a_body_and_letting_go_drops_it() {
     when(&live, |h| h["drag"].is_null() && height(h) < 0.2);
 }
 
+/// A solver that gives up at its first step.
+struct GivesUp;
+
+impl Solver for GivesUp {
+    fn emit(&mut self, _: &Samples) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn remove(&mut self, _: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+        0
+    }
+    fn particles(&self) -> usize {
+        0
+    }
+    fn set_material(&mut self, _: usize, _: &Material) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn max_dt(&mut self) -> Result<f32, SolverError> {
+        Ok(1.0)
+    }
+    fn step(&mut self, _: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        Err(SolverError::NotFinite {
+            id: 7,
+            position: Vec3::ZERO,
+            quantity: "velocity",
+            dt: 1e-3,
+        })
+    }
+    fn write_frame(&mut self, _: &mut Frame) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn save(&mut self, _: &mut Checkpoint) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn load(&mut self, _: &Checkpoint) -> Result<(), SolverError> {
+        Ok(())
+    }
+}
+
 #[test]
 fn a_solver_that_stops_is_told_and_can_start_over() {
-    // So far away that no grid can address it: the solver gives up after a while.
-    let text = SCENE
-        .replace(
-            "[[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n",
-            "",
-        )
-        .replace("method = \"pbd\"\nradius = 0.03\ndt = 0.01", "dx = 0.06")
-        .replace(
-            "frame_rate = 100",
-            "frame_rate = 100\ngravity = [0, -99999, 0]",
-        );
-    let live = live(&text);
+    let scene = scene(SCENE);
+    let simulation = Simulation::with_solver(&scene, Box::new(GivesUp)).unwrap();
+    let live = Live::start(scene, simulation, Vec::new()).unwrap();
     let _page = live.play.page();
     let stopped = when(&live, |h| !h["trouble"].is_null());
     let trouble = &stopped["trouble"];
-    assert!(!trouble["error"].as_str().unwrap().is_empty(), "{trouble}");
-    assert!(trouble["help"].as_str().unwrap().contains("start over"));
+    let text = |key: &str| trouble[key].as_str().unwrap().to_owned();
+    assert!(text("error").contains("particle 7"), "{trouble}");
+    assert!(text("help").contains("max_dt") && text("help").contains("start over"));
     assert!(live.troubles().borrow().is_some());
     say(&live, r#"{"type":"play","on":false}"#);
     say(&live, r#"{"type":"reset"}"#);
