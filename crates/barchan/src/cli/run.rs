@@ -10,7 +10,7 @@ use super::writer::FrameWriter;
 use super::{Failure, inputs, output, repair};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
-use barchan::scene::{Scene, SceneSource, SolverSpec};
+use barchan::scene::{Scene, SceneSource};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
 use std::fs::File;

@@ -3,7 +3,7 @@
 use super::{Context, ValidateError};
 use crate::frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial};
 use crate::post::measure::{Measurement, measure};
-use crate::scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use crate::scene::{Overrides, Scene, SceneSource, load};
 use crate::sim::simulation::{Control, Simulation, SimulationError};
 use glam::DVec3;
 use std::path::PathBuf;

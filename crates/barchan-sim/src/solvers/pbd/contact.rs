@@ -11,6 +11,8 @@ pub type V3<S> = [S; 3];
 /// What a contact is, the same for all passes of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Law<S> {
+    /// Part of what was pushed so far that a pass leaves: 1 in [Holz14], less where a pass solves for the whole step.
+    pub keep: S,
     /// Part of the spring's error that a pass corrects, k′ of Eq. 28.
     pub spring: S,
     /// Part of the damper's error that a pass corrects, c′ of Eq. 28.
@@ -64,6 +66,18 @@ pub fn pass_factors(stiffness: f64, damping: f64, w: f64, dt: f64, passes: u32) 
     (spring * alpha * share, damper * alpha * share)
 }
 
+/// Keep, spring and damper factors of a pass that solves implicit Euler for the whole step, given what was pushed so
+/// far: repeated, many contacts converge to their springs and dampers. `w` is the sum of the (split) inverse masses.
+pub fn whole_step_factors(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64, f64) {
+    let spring = dt * dt * stiffness * w;
+    let damper = dt * damping * w;
+    let part = 1.0 / (1.0 + spring + damper);
+    match part > 0.0 {
+        true => (1.0 - part, spring * part, damper * part),
+        false => (1.0, 1.0, 0.0),
+    }
+}
+
 /// Contact area [m²] at a penetration [m], Eq. 36, where it still grows.
 pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
     let part = (penetration / smaller_radius).clamp(0.0, 1.0) - 1.0;
@@ -74,6 +88,21 @@ pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
 #[inline(always)]
 pub fn dot<S: Scalar>(a: V3<S>, b: V3<S>) -> S {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
+}
+
+/// Normal from j to i and the constraint C_s (Eq. 22) of two balls, `apart` at the beginning of the step, that have
+/// `moved` relative to each other. Balls in one place part upwards.
+#[inline(always)]
+pub fn between<S: Scalar>(apart: V3<S>, moved: V3<S>, reach: S) -> (V3<S>, S) {
+    let now: V3<S> = std::array::from_fn(|a| apart[a] + moved[a]);
+    let squared = dot(now, now);
+    let distance = squared.sqrt();
+    let tiny = reach.constant(1e-12);
+    let apart = tiny.lt(distance);
+    let inverse = reach.constant(1.0) / distance.max(tiny);
+    let up = [0.0, 1.0, 0.0];
+    let normal = std::array::from_fn(|a| S::select(apart, now[a] * inverse, reach.constant(up[a])));
+    (normal, distance - reach)
 }
 
 /// One pass over one contact: `normal` is the unit vector from j to i, `gap` the constraint C_s (Eq. 22), `moved` the
@@ -94,7 +123,7 @@ pub fn project<S: Scalar>(
     let zero = gap.constant(0.0);
     // Spring and damper, Eq. 23.
     let closing = dot(moved, normal);
-    let wanted = sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
     let pushed = wanted.max(zero);
     let push = pushed - sum.normal;
     sum.normal = pushed;
@@ -137,7 +166,7 @@ pub fn project_macklin<S: Scalar>(
 ) -> V3<S> {
     let zero = gap.constant(0.0);
     let closing = dot(moved, normal);
-    let wanted = sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
     let pushed = wanted.max(zero);
     let push = pushed - sum.normal;
     sum.normal = pushed;

@@ -27,11 +27,6 @@ impl Grains {
         self.position.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.position.is_empty()
-    }
-
     /// Puts the grains in the order of `cells`; `spare` is memory for it.
     pub fn reorder(&mut self, cells: &Cells, spare: &mut Self) {
         gather(cells, &mut self.position, &mut spare.position);

@@ -50,6 +50,8 @@ struct Scratch {
     walls: Walls,
     /// Contacts of each grain.
     contacts: Vec<u32>,
+    /// Inverse masses that contacts see [1/kg].
+    weights: Vec<f32>,
 }
 
 /// What all stages of a step go by.
@@ -61,6 +63,33 @@ struct Step {
     /// ε ĝ: the direction of gravity times the error reduction.
     reduction: Vec3,
     is_macklin: bool,
+}
+
+/// Spring and damper of a contact in a pass.
+struct Factors {
+    keep: f32,
+    spring: f32,
+    damper: f32,
+}
+
+impl Step {
+    /// Factors of a contact of given stiffness [N/m], damping [N s/m] and inverse mass [1/kg].
+    fn factors(&self, stiffness: f64, damping: f64, w: f64) -> Factors {
+        let dt = f64::from(self.dt);
+        let (keep, spring, damper) = match self.scheme {
+            PbdScheme::MassSplitting => contact::whole_step_factors(stiffness, damping, w, dt),
+            _ => {
+                let (spring, damper) =
+                    contact::pass_factors(stiffness, damping, w, dt, self.passes);
+                (1.0, spring, damper)
+            }
+        };
+        Factors {
+            keep: keep as f32,
+            spring: spring as f32,
+            damper: damper as f32,
+        }
+    }
 }
 
 impl Pbd {
@@ -119,6 +148,58 @@ impl Pbd {
             .with_min_len(GRAINS_PER_TASK)
             .map(displacement)
             .collect_into_vec(&mut s.moved);
+    }
+
+    /// Finds all contacts, once, and works out what stays the same in all passes.
+    fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
+        let (g, s) = (&self.grains, &mut self.scratch);
+        s.pairs.find(g, &s.moved, &mut s.cells, &self.touch);
+        s.walls.find(step, g, &s.moved, cx.colliders);
+        s.contacts.clear();
+        s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
+        s.walls.count_into(&mut s.contacts);
+        let is_split = step.scheme == PbdScheme::MassSplitting;
+        let weight = |(mass, contacts): (&f32, &u32)| match is_split {
+            true => *contacts as f32 / mass,
+            false => 1.0 / mass,
+        };
+        let both = g.mass.par_iter().zip(&s.contacts);
+        both.with_min_len(GRAINS_PER_TASK)
+            .map(weight)
+            .collect_into_vec(&mut s.weights);
+        s.pairs.prepare(step, g, &self.touch, &s.weights);
+        s.walls
+            .prepare(step, g, &self.laws, &s.weights, cx.colliders);
+    }
+
+    /// One pass: the corrections of all contacts, and where they take the grains and the bodies.
+    fn correct(&mut self, step: &Step, cx: &StepContext<'_>) {
+        let s = &mut self.scratch;
+        let (mass, contacts, weights) = (&self.grains.mass, &s.contacts, &s.weights);
+        match step.scheme {
+            PbdScheme::Averaged => {
+                s.pairs.correct(self.level, step, &s.moved);
+                let pairs = &s.pairs;
+                s.walls.correct(step, &mut s.moved, |i, _, walls| {
+                    let part = 1.0 / contacts[i].max(1) as f32;
+                    (part * pairs.given_to(i) + walls(part)) / mass[i]
+                });
+            }
+            PbdScheme::MassSplitting => {
+                s.pairs.correct(self.level, step, &s.moved);
+                let pairs = &s.pairs;
+                s.walls.correct(step, &mut s.moved, |i, _, walls| {
+                    (pairs.given_to(i) + walls(1.0)) / mass[i]
+                });
+            }
+            PbdScheme::GaussSeidel => {
+                s.pairs.correct_in_turn(step, weights, &mut s.moved);
+                let turn =
+                    |i: usize, _: Vec3, walls: &mut dyn FnMut(f32) -> Vec3| walls(1.0) / mass[i];
+                s.walls.correct(step, &mut s.moved, turn);
+            }
+        }
+        s.walls.push_bodies(cx.colliders);
     }
 
     /// v = (p − x)/Δt (Eq. 3); grains that hardly moved stay where they were (§7). Returns the highest speed.
@@ -210,7 +291,19 @@ impl Solver for Pbd {
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
-        Ok(StepStats::default())
+        let step = self.step_settings(cx);
+        self.predict(cx); // Eq. 2
+        self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
+        for _ in 0..step.passes {
+            self.correct(&step, cx); // Eq. 9, 23, 32, 33
+        }
+        let walls = &self.scratch.walls;
+        walls.answer(cx.dt, cx.colliders, cx.impulses); // §6.6
+        let max_speed = self.finish(cx); // Eq. 3
+        Ok(StepStats {
+            max_speed,
+            blocks: 0,
+        })
     }
 
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
