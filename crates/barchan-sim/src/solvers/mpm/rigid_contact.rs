@@ -9,11 +9,15 @@
 //! ```
 //!
 //! A body that is light beside the sand on it would be thrown about if J were taken at V⁰. Newton's method solves for V:
-//! with A = −∂J/∂V = Σ m (P, r × P) of the touching nodes (P = I where they stick, n nᵀ where they slide),
+//! with A = −∂J/∂V = Σ m (P, r × P) of the touching nodes,
 //!
 //! ```text
 //! (I + W A) δ = V⁰ − V + W J(V),   V ← V + δ
 //! ```
+//!
+//! P is n nᵀ along the normal. Across it P is the part κ of the sliding that friction takes: 1 where a node sticks; where it
+//! slides, friction counts as viscous with the present κ. With Coulomb's own derivative, which is 0, friction would throw a
+//! light body far beyond the speed at which it sticks.
 //!
 //! Then nodes get Δ at the last V. What is still missing in the equation above, the body and the nodes that touch it take
 //! up together, by a rigid motion w with (I + W A) w = V⁰ − V + W J, P = I: momentum is exact however well Newton's method
@@ -242,7 +246,7 @@ fn pass(
                         v += change;
                         let p = match is_last {
                             true => DMat3::IDENTITY,
-                            false => projection(&list[b], contact, relative + change),
+                            false => projection(&list[b], contact, relative, relative + change),
                         };
                         sums[b].add(contact, change, p);
                     }
@@ -263,14 +267,17 @@ fn pass(
     total
 }
 
-/// P of a touching node that is left with `relative` to the body [m/s].
-fn projection(body: &PosedCollider, contact: &Contact, relative: Vec3) -> DMat3 {
-    let n = contact.normal.as_dvec3();
-    let across = relative - contact.normal * relative.dot(contact.normal);
-    if body.boundary == Boundary::Sticky || across == Vec3::ZERO {
+/// P of a touching node that moved with `before` and moves with `after` relative to the body [m/s].
+fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3) -> DMat3 {
+    let n = contact.normal;
+    let across = |v: Vec3| (v - n * v.dot(n)).length();
+    if body.boundary == Boundary::Sticky || across(before) == 0.0 {
         return DMat3::IDENTITY;
     }
-    DMat3::from_cols(n * n.x, n * n.y, n * n.z)
+    let held = f64::from(1.0 - across(after) / across(before)).clamp(0.0, 1.0);
+    let n = n.as_dvec3();
+    let along = DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+    along * (1.0 - held) + DMat3::from_diagonal(DVec3::splat(held))
 }
 
 /// Adds the rigid motions that bodies share with the nodes that touch them.
