@@ -466,8 +466,8 @@ impl World {
         let motor = &joint.data.motors[axis as usize];
         let driven = joint.data.motor_axes.contains(axis.into());
         state.force = match (driven, dt) {
-            // The impulse is that of the last of the substeps.
-            (true, Some(dt)) => f64::from(motor.impulse) * substeps(dt) as f64 / dt,
+            // The impulse is that of the last of the substeps, on the first body.
+            (true, Some(dt)) => -f64::from(motor.impulse) * substeps(dt) as f64 / dt,
             (true, None) => state.force,
             (false, _) => 0.0,
         };
