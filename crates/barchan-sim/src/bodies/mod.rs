@@ -32,7 +32,7 @@ pub struct JointState {
     pub position: f64,
     /// Its rate [rad/s or m/s].
     pub velocity: f64,
-    /// What its motor exerted over the last step [N·m or N].
+    /// What its motor exerted at the end of the last step, positive towards larger positions [N·m or N].
     pub force: f64,
     /// Least and largest position [rad or m].
     pub limits: Option<[f64; 2]>,

@@ -5,7 +5,7 @@ use super::shapes::contact_shapes;
 use super::{JointState, symmetric};
 use crate::collider::Colliders;
 use barchan_scene::{Body, Bounds, Collider, Dimensions, Joint, JointEnd, JointKind, Pose, Scene};
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 use rapier3d::prelude::{
     BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, GenericJoint, GenericJointBuilder,
     ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager, JointAxesMask,
@@ -15,8 +15,16 @@ use rapier3d::prelude::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Iterations of the joint and contact solver, each a substep of its own: chains of joints are stiff with these.
+/// Longest substep of rapier [s].
+const SUBSTEP: f64 = 2.1e-3;
+/// Iterations of the joint and contact solver in a step: as many substeps as it needs, each with its part of these. Chains
+/// of joints are stiff with so many.
 const ITERATIONS: usize = 8;
+
+/// Substeps of a step of `dt` [s]. In one of them forces act first and bodies move then, which keeps angular momentum.
+fn substeps(dt: f64) -> usize {
+    ((dt / SUBSTEP).ceil() as usize).clamp(1, ITERATIONS)
+}
 /// Natural frequency of the spring that drags a body [rad/s].
 const DRAG: f32 = 12.0;
 
@@ -37,6 +45,9 @@ pub(super) struct World {
     /// Scripted colliders that move: index in the scene.
     scripted: Vec<(usize, RigidBodyHandle)>,
     joint_handles: Vec<ImpulseJointHandle>,
+    /// Centre of mass of each body in its own frame [m]. rapier's frame is there, not at the body's origin: a body that
+    /// turns about a point far from its frame's origin would drift by rounding.
+    centres: Vec<Vec3>,
     /// Farthest any point of a body is from its centre of mass [m].
     reach: Vec<f32>,
 }
@@ -59,14 +70,20 @@ impl World {
             let handle = world.add_body(body, &within);
             solids.push(handle);
             world.free.push(handle);
+            world.centres.push(body.mass.centre.as_vec3());
             world.reach.push(reach(body));
         }
         for joint in &scene.joints {
             let ends = joint.ends.map(|end| match end {
                 JointEnd::World => Some((ground, Pose::IDENTITY)),
                 JointEnd::Solid(i) => {
-                    let start = scene.colliders.get(i).map(|c| c.motion.pose(0.0));
-                    let start = start.unwrap_or(Pose::IDENTITY);
+                    let start = match scene.colliders.get(i) {
+                        Some(collider) => collider.motion.pose(0.0),
+                        None => Pose {
+                            position: *world.centres.get(i - scene.colliders.len())?,
+                            rotation: Quat::IDENTITY,
+                        },
+                    };
                     solids.get(i).map(|handle| (*handle, start))
                 }
             });
@@ -109,15 +126,16 @@ impl World {
 
     fn add_body(&mut self, body: &Body, within: &Bounds) -> RigidBodyHandle {
         let p = &body.mass;
-        let properties = MassProperties::with_inertia_matrix(
-            p.centre.as_vec3(),
-            p.mass as f32,
-            p.inertia.as_mat3(),
-        );
+        let centre = p.centre.as_vec3();
+        let properties =
+            MassProperties::with_inertia_matrix(Vec3::ZERO, p.mass as f32, p.inertia.as_mat3());
         let mut builder = RigidBodyBuilder::dynamic()
+            .translation(centre)
             .linvel(body.velocity)
             .angvel(body.spin)
             .can_sleep(false)
+            // See `keep_spin`.
+            .gyroscopic_forces_enabled(false)
             .additional_mass_properties(properties);
         if self.flat {
             builder = builder.locked_axes(
@@ -133,7 +151,7 @@ impl World {
         };
         for (pose, shape) in shapes {
             let built = ColliderBuilder::new(shape)
-                .position(pose)
+                .position(Frame::from_translation(-centre) * pose)
                 .density(0.0)
                 .friction(body.surface.friction as f32)
                 .restitution(body.restitution as f32);
@@ -244,10 +262,12 @@ impl World {
         let parameters = IntegrationParameters {
             dt: dt as f32,
             length_unit: self.length_unit,
-            num_solver_iterations: ITERATIONS,
+            num_solver_iterations: substeps(dt),
+            num_internal_pgs_iterations: ITERATIONS / substeps(dt),
             normalized_max_linear_velocity: f32::MAX,
             ..IntegrationParameters::default()
         };
+        let before: Vec<DQuat> = self.free.iter().map(|h| self.axes(*h)).collect();
         let gravity = if self.flat {
             gravity.with_z(0.0)
         } else {
@@ -268,14 +288,50 @@ impl World {
             &(),
             &(),
         );
+        if !self.flat {
+            self.keep_spin(&before);
+        }
+    }
+
+    /// Principal axes of a body in the world.
+    fn axes(&self, body: RigidBodyHandle) -> DQuat {
+        self.bodies.get(body).map_or(DQuat::IDENTITY, |b| {
+            let own = b
+                .mass_properties()
+                .local_mprops
+                .principal_inertia_local_frame;
+            b.rotation().as_dquat().normalize() * own.as_dquat().normalize()
+        })
+    }
+
+    /// Turns of a body that is not round change its inertia and so its angular velocity; angular momentum stays. rapier's
+    /// own way to say so loses some of it in every step.
+    fn keep_spin(&mut self, before: &[DQuat]) {
+        for (handle, before) in self.free.clone().into_iter().zip(before) {
+            let after = self.axes(handle);
+            let Some(body) = self.bodies.get_mut(handle) else {
+                continue;
+            };
+            let inverse = body.mass_properties().local_mprops.inv_principal_inertia;
+            let inverse = inverse.as_dvec3();
+            let is_round = inverse.max_element() - inverse.min_element() < 1e-6 * inverse.x;
+            if is_round || inverse.min_element() <= 0.0 {
+                continue;
+            }
+            let spin = body.angvel().as_dvec3();
+            let momentum = *before * ((before.inverse() * spin) / inverse);
+            let spin = after * ((after.inverse() * momentum) * inverse);
+            body.set_angvel(spin.as_vec3(), false);
+        }
     }
 
     /// Lets a force [N] at the centre of mass and a torque [N·m] about the body's origin act over the next step.
     pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
+        let origin = self.pose(body).position;
         let Some(body) = self.get_mut(body) else {
             return;
         };
-        let arm = (body.center_of_mass() - body.translation()).as_dvec3();
+        let arm = (body.center_of_mass() - origin).as_dvec3();
         let torque = torque_about_origin - arm.cross(force);
         body.add_force(force.as_vec3(), true);
         body.add_torque(torque.as_vec3(), true);
@@ -284,10 +340,10 @@ impl World {
     /// Pulls a point of a body (in its frame) towards a target [m] over the next step of `dt` [s].
     pub fn pull(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
         let (inverse_mass, inverse_inertia, centre) = self.mass(body);
+        let at = self.pose(body).to_world(point);
         let Some(body) = self.get_mut(body) else {
             return;
         };
-        let at = *body.position() * point;
         let arm = at - centre;
         // Mean mass that the point seems to have.
         let lever = (0..3).map(|i| {
@@ -322,8 +378,9 @@ impl World {
 
     /// Pose of a body.
     pub fn pose(&self, body: usize) -> Pose {
-        self.get(body).map_or(Pose::IDENTITY, |b| Pose {
-            position: b.translation(),
+        let both = self.get(body).zip(self.centres.get(body));
+        both.map_or(Pose::IDENTITY, |(b, centre)| Pose {
+            position: b.translation() - *b.rotation() * *centre,
             rotation: *b.rotation(),
         })
     }
@@ -409,8 +466,8 @@ impl World {
         let motor = &joint.data.motors[axis as usize];
         let driven = joint.data.motor_axes.contains(axis.into());
         state.force = match (driven, dt) {
-            // The impulse is that of the last of the substeps.
-            (true, Some(dt)) => f64::from(motor.impulse) * ITERATIONS as f64 / dt,
+            // The impulse is that of the last of the substeps, on the first body.
+            (true, Some(dt)) => -f64::from(motor.impulse) * substeps(dt) as f64 / dt,
             (true, None) => state.force,
             (false, _) => 0.0,
         };
