@@ -205,7 +205,7 @@ test("a body is pulled with the mouse, and the view does not turn", async () => 
   const box = (await page.locator("#canvas").boundingBox())!;
   await page.mouse.move(box.x + at.x, box.y + at.y);
   await page.mouse.down();
-  await page.mouse.move(box.x + at.x, box.y + at.y - 120, { steps: 6 });
+  await page.mouse.move(box.x + at.x, box.y + at.y - 220, { steps: 6 });
   await until(page, `${middle} > ${before} + 0.15`);
   expect(await page.evaluate("window.barchan.header().drag.body")).toBe(2);
   await page.mouse.up();

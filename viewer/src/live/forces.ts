@@ -82,7 +82,8 @@ export class Forces {
   private arrow(): ArrowHelper {
     const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOUR);
     for (const part of [arrow.line, arrow.cone]) {
-      (part.material as LineBasicMaterial | MeshBasicMaterial).depthTest = false;
+      // Transparent, so that it comes after the ground, which is too.
+      Object.assign(part.material as LineBasicMaterial | MeshBasicMaterial, { depthTest: false, transparent: true });
       part.renderOrder = 9;
       part.frustumCulled = false;
     }

@@ -16,7 +16,8 @@ export class Puller {
     private readonly send: (pull: Pull | null) => void,
   ) {
     const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
-    this.line = new Line(geometry, new LineBasicMaterial({ color: 0xd2691e, depthTest: false }));
+    // Transparent, so that it comes after the ground, which is too.
+    this.line = new Line(geometry, new LineBasicMaterial({ color: 0xd2691e, depthTest: false, transparent: true }));
     this.line.frustumCulled = false;
     this.line.renderOrder = 10;
     this.line.visible = false;
