@@ -17,6 +17,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 pub mod numbers;
+mod urdf;
 pub mod yield_cone;
 
 pub use bodies::*;
