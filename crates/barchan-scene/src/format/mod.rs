@@ -7,6 +7,8 @@
 //! Every stage goes on after an error, so that all of them come out in one go. The tree is walked by hand: derived
 //! deserialisation stops at the first error.
 
+mod bodies;
+mod body_keys;
 mod build;
 mod camera;
 mod keys;
@@ -19,6 +21,7 @@ mod shapes;
 mod solver;
 mod spec;
 mod substances;
+mod urdf;
 
 pub use overrides::Overrides;
 pub use schema::schema;

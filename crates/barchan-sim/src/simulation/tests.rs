@@ -184,6 +184,8 @@ fn scene() -> Scene {
             contact: Default::default(),
             colour: None,
         }],
+        bodies: Vec::new(),
+        joints: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(MpmSpec {
             dx: 0.25,
