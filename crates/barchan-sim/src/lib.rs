@@ -9,3 +9,4 @@ pub mod simulation;
 pub mod solver;
 pub mod solvers;
 pub mod start;
+pub mod terrain;

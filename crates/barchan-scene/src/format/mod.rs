@@ -18,6 +18,7 @@ mod schema;
 mod shapes;
 mod spec;
 mod substances;
+mod terrain;
 
 pub use overrides::Overrides;
 pub use schema::schema;

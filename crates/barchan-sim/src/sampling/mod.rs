@@ -5,7 +5,7 @@
 
 mod emitter;
 mod fill;
-mod random;
+pub(crate) mod random;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -446,6 +446,7 @@ fn estimates_count_fills_and_emitters() {
         columns: Vec::new(),
         check: Default::default(),
         start: None,
+        terrain: None,
         meshes: Vec::new(),
         document: String::new(),
     };

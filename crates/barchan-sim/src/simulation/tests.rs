@@ -193,6 +193,7 @@ fn scene() -> Scene {
         columns: Vec::new(),
         check: FinalCheck::default(),
         start: None,
+        terrain: None,
         meshes: Vec::new(),
         document: String::new(),
     }

@@ -1,0 +1,83 @@
+//! What was cut becomes grains where there is room; what finds none waits, and at last goes back to its column.
+
+use super::{SpawnedGrain, Terrain};
+use crate::collider::PosedCollider;
+use glam::Vec3;
+
+/// Grains that appear in one call: bounds what a step can cost.
+pub const MOST_GRAINS: usize = 2048;
+/// A grain may reach into the surface or a body by this part of its radius.
+const DEPTH: f32 = 0.05;
+/// Grains may appear up to this many radii above where the surface was.
+const HEAVE: f32 = 3.0;
+/// Height that goes back to a column in a call, in radii: the surface must not jump under grains.
+const RETURN: f32 = 0.1;
+
+/// Mass that was cut from a column and is not yet grains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Withheld {
+    /// Quanta.
+    pub mass: u64,
+    /// Where the surface was when the column was first cut [m].
+    pub top: f32,
+}
+
+impl Terrain {
+    /// Makes grains of what is withheld wherever none of `tools` and no grain that there is already stands in the way.
+    pub(super) fn spawn(
+        &mut self,
+        tools: &[PosedCollider],
+        taken: &dyn Fn(Vec3, f32) -> bool,
+        spawn: &mut Vec<SpawnedGrain>,
+    ) {
+        let most = spawn.len() + MOST_GRAINS;
+        let mut waiting = std::mem::take(&mut self.withheld);
+        for (&column, withheld) in &mut waiting {
+            self.touched += 1;
+            let column = column as usize;
+            let bottom = self.height[column];
+            let range = [bottom, withheld.top + HEAVE * self.grain.radius];
+            let before = withheld.mass;
+            self.lattice.sites(&self.layout, column, range, |grain| {
+                let quanta = (grain.mass / self.quantum).round() as u64;
+                let room = quanta <= withheld.mass && self.has_room(&grain, tools, taken);
+                if room {
+                    withheld.mass -= quanta;
+                    spawn.push(grain);
+                }
+                spawn.len() < most && withheld.mass > 0
+            });
+            self.total -= u128::from(before - withheld.mass);
+        }
+        self.withheld = waiting;
+    }
+
+    fn has_room(
+        &self,
+        grain: &SpawnedGrain,
+        tools: &[PosedCollider],
+        taken: &dyn Fn(Vec3, f32) -> bool,
+    ) -> bool {
+        let (p, least) = (grain.position, (1.0 - DEPTH) * grain.radius);
+        self.distance(p) >= least
+            && !tools.iter().any(|t| t.may_touch(p, least))
+            && !taken(p, least)
+    }
+
+    /// Gives what is left back to the columns that no body is near.
+    pub(super) fn give_back(&mut self) {
+        let most = (f64::from(RETURN * self.grain.radius) / self.rise) as u64;
+        let mut waiting = std::mem::take(&mut self.withheld);
+        waiting.retain(|&column, withheld| {
+            let column = column as usize;
+            if !self.is_held(column) && withheld.mass > 0 {
+                let part = withheld.mass.min(most.max(1));
+                withheld.mass -= part;
+                self.mass[column] += part;
+                self.changed(column);
+            }
+            withheld.mass > 0
+        });
+        self.withheld = waiting;
+    }
+}
