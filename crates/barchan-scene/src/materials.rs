@@ -4,7 +4,9 @@
 //! material hardly compresses under its own weight, and every factor of four halves the explicit time step.
 
 use crate::colour::{Colour, ColourMix};
-use crate::model::{ConeMatch, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
+use crate::model::{
+    ConeMatch, Contact, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw,
+};
 use std::sync::LazyLock;
 
 /// Colours of dry sand and their parts, [Klar16] §9.
@@ -227,6 +229,7 @@ fn preset(name: &'static str, description: &'static str, density: f64, law: Law)
             name: name.to_owned(),
             density,
             law,
+            contact: Contact::default(),
             colour: preset_colour(name),
         },
     }

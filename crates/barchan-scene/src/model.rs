@@ -93,8 +93,23 @@ pub struct Material {
     pub density: f64,
     /// Constitutive law with its parameters.
     pub law: Law,
+    /// What two of its grains do where they touch, for solvers that know grains.
+    pub contact: Contact,
     /// Colours of its grains in pictures.
     pub colour: ColourMix,
+}
+
+/// Contact of two grains. What is `None` follows from the law and the size of the grains.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Contact {
+    /// Angle up to which grains at rest stay [degrees]; `None`: the friction angle.
+    pub static_friction_angle: Option<f64>,
+    /// Adhesive stress over the contact area [Pa]; `None`: the cohesion.
+    pub adhesion: Option<f64>,
+    /// Stiffness of the contact spring [N/m]; `None`: Young's modulus times the mean diameter of a grain.
+    pub stiffness: Option<f64>,
+    /// Damping of the contact [N s/m]; `None`: critical for two mean grains.
+    pub damping: Option<f64>,
 }
 
 /// Constitutive laws.
@@ -305,6 +320,109 @@ pub struct Drain {
 pub enum SolverSpec {
     /// Material point method.
     Mpm(MpmSpec),
+    /// Position-based grains.
+    Pbd(PbdSpec),
+}
+
+impl SolverSpec {
+    /// Name in the scene file and in results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Mpm(_) => "mpm",
+            Self::Pbd(_) => "pbd",
+        }
+    }
+
+    /// The length that the resolution is named after [m]: the grid spacing, or the mean diameter of a grain.
+    pub fn length(&self) -> f64 {
+        match self {
+            Self::Mpm(spec) => spec.dx,
+            Self::Pbd(spec) => 2.0 * spec.radius,
+        }
+    }
+}
+
+/// Settings of the position-based solver.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PbdSpec {
+    /// Mean radius of the grains [m].
+    pub radius: f64,
+    /// Radii are spread evenly over radius · (1 ± spread), in [0, 0.5].
+    pub spread: f64,
+    /// Passes over the contacts in a step.
+    pub iterations: u32,
+    /// Time step [s].
+    pub dt: f64,
+    /// How the corrections of many contacts become one motion.
+    pub scheme: PbdScheme,
+    /// How grains rub.
+    pub friction: PbdFriction,
+    /// ε of the error-reduction weights, in [0, 1].
+    pub error_reduction: f64,
+    /// Displacement in a step below which a grain stays where it is [m]; `None`: a tenth of what gravity gives.
+    pub sleep: Option<f64>,
+}
+
+impl PbdSpec {
+    /// `dt` when the scene has none [s].
+    pub const USUAL_DT: f64 = 1.0 / 60.0;
+    /// Part of the volume of a bed that its grains take up: bulk density over grain density.
+    pub const PACKING: f64 = 0.6;
+
+    /// Mean of r³ [m³] (in 2D of r² [m²]).
+    fn mean_power(&self, dimensions: Dimensions) -> f64 {
+        let (r, s2) = (self.radius, self.spread * self.spread);
+        match dimensions {
+            Dimensions::Three => r.powi(3) * (1.0 + s2),
+            Dimensions::Two => r.powi(2) * (1.0 + s2 / 3.0),
+        }
+    }
+
+    /// Volume of a grain of that radius [m³]; in 2D of a rod 1 m long.
+    pub fn grain_volume(radius: f64, dimensions: Dimensions) -> f64 {
+        use std::f64::consts::PI;
+        match dimensions {
+            Dimensions::Three => 4.0 / 3.0 * PI * radius.powi(3),
+            Dimensions::Two => PI * radius * radius,
+        }
+    }
+
+    /// Part of the volume (2D: area) of a bed at rest that the grains of a fill take up.
+    pub fn packing(dimensions: Dimensions) -> f64 {
+        match dimensions {
+            Dimensions::Three => Self::PACKING,
+            Dimensions::Two => Self::FLAT_PACKING,
+        }
+    }
+
+    /// The same for discs in the plane.
+    pub const FLAT_PACKING: f64 = 0.8;
+
+    /// Grains in a cubic metre (2D: a square metre) of a bed at rest.
+    pub fn number_density(&self, dimensions: Dimensions) -> f64 {
+        let unit = Self::grain_volume(1.0, dimensions);
+        Self::packing(dimensions) / (unit * self.mean_power(dimensions))
+    }
+}
+
+/// How the corrections of many contacts become one motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PbdScheme {
+    /// The mean of the corrections of a grain, all contacts side by side.
+    Averaged,
+    /// Every contact sees the share of its grains' masses: the corrections add up.
+    MassSplitting,
+    /// One contact after the other, each on what those before left.
+    GaussSeidel,
+}
+
+/// How grains rub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PbdFriction {
+    /// Coulomb's cone on the corrections that a step has accumulated.
+    Coulomb,
+    /// In proportion to the penetration of each pass, after Macklin 2014.
+    Macklin,
 }
 
 /// Settings of the explicit material point method.

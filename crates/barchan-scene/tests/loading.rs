@@ -7,7 +7,9 @@ use common::*;
 use glam::Vec3;
 
 fn mpm(scene: &Scene) -> MpmSpec {
-    let SolverSpec::Mpm(spec) = scene.solver;
+    let SolverSpec::Mpm(spec) = scene.solver else {
+        panic!("an mpm scene")
+    };
     spec
 }
 

@@ -22,7 +22,20 @@ pub struct PosedCollider {
     pub boundary: Boundary,
     /// Coulomb coefficient.
     pub friction: f32,
+    /// What it weighs; `None`: nothing that grains do moves it.
+    pub mass: Option<RigidMass>,
     world_bounds: Bounds,
+}
+
+/// Inertia of a body that grains can move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RigidMass {
+    /// 1/M [1/kg].
+    pub inverse_mass: f32,
+    /// I⁻¹ about the centre of mass, in the world's axes [1/(kg m²)].
+    pub inverse_inertia: glam::Mat3,
+    /// Centre of mass in the world [m].
+    pub centre: Vec3,
 }
 
 impl PosedCollider {
@@ -37,6 +50,7 @@ impl PosedCollider {
             angular_velocity: Vec3::ZERO,
             boundary: collider.boundary,
             friction: collider.friction as f32,
+            mass: None,
             world_bounds: Bounds {
                 min: Vec3::NEG_INFINITY,
                 max: Vec3::INFINITY,
@@ -176,7 +190,9 @@ impl std::fmt::Display for ThinMover {
 
 /// The bodies of a scene that move and are thinner than grains respect. Infinite bodies are thick enough.
 pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
-    let SolverSpec::Mpm(spec) = &scene.solver;
+    let SolverSpec::Mpm(spec) = &scene.solver else {
+        return Vec::new();
+    };
     let enough = MARGIN * CELLS_TO_PUSH * spec.dx;
     let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
     moving

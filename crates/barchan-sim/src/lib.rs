@@ -4,6 +4,7 @@ pub mod collider;
 pub mod grid;
 pub mod material;
 pub mod math;
+pub mod neighbors;
 pub mod sampling;
 pub mod simulation;
 pub mod solver;

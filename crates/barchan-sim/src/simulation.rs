@@ -15,12 +15,12 @@ mod state;
 mod tests;
 
 use crate::collider::{BodyImpulses, Colliders};
-use crate::sampling::{EmitterSampler, Samples, sample_fill};
+use crate::sampling::{EmitterSampler, Samples, Spacing, sample_fill};
 use crate::solver::{Solver, SolverError, StepContext, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene, SolverSpec};
+use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene};
 use glam::Vec3;
 pub use limits::Forecast;
 use limits::Limits;
@@ -57,8 +57,8 @@ pub enum SimulationError {
     },
     /// A fill gives no particle at all.
     #[error(
-        "fill `{name}` gives no particles: it is thinner than a cell (solver.dx = {dx} m), or lies inside colliders or \
-         earlier fills; refine solver.dx or move it"
+        "fill `{name}` gives no particles: it is thinner than a cell (or a grain: {dx} m), or lies inside colliders or \
+         earlier fills; refine the resolution or move it"
     )]
     EmptyFill {
         /// Name of the fill.
@@ -215,7 +215,7 @@ impl Simulation {
 
     /// Everything but particles.
     fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let spacing = Spacing::of(scene);
         let inflows: Vec<Inflow> = scene
             .emitters
             .iter()
@@ -229,8 +229,7 @@ impl Simulation {
                         .materials
                         .get(emitter.material)
                         .map_or(0.0, |m| m.density),
-                    spec.dx,
-                    spec.particles_per_cell,
+                    &spacing,
                     scene.dimensions,
                     scene.seed,
                 ),
@@ -238,7 +237,7 @@ impl Simulation {
             .collect();
         Self {
             frame_rate: scene.frame_rate,
-            dx: spec.dx,
+            dx: scene.solver.length(),
             limits: Limits::of(scene),
             gravity: scene.gravity.clone(),
             domain: walls(scene),
@@ -281,18 +280,16 @@ impl Simulation {
 
     /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
     fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
-        let SolverSpec::Mpm(spec) = &scene.solver;
         let fill = &scene.fills[index];
         let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);
         let mut samples = self.timings.span("sampling", || {
             sample_fill(
                 fill,
-                spec.dx,
-                spec.particles_per_cell,
+                &Spacing::of(scene),
                 scene.dimensions,
                 scene.seed,
-                &|p| {
-                    colliders.list.iter().any(|c| c.distance(p) < 0.0)
+                &|p, radius| {
+                    colliders.list.iter().any(|c| c.distance(p) < radius)
                         || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
                 },
             )
@@ -300,7 +297,7 @@ impl Simulation {
         if samples.position.is_empty() {
             return Err(SimulationError::EmptyFill {
                 name: fill.name.clone(),
-                dx: spec.dx,
+                dx: self.dx,
             });
         }
         let out = |p: &&Vec3| outside(self.domain, **p);
@@ -343,7 +340,9 @@ impl Simulation {
 
     /// One solver step and what surrounds it; returns its length [s].
     fn step_towards(&mut self, end: f64) -> Result<f64, StepFailure> {
-        if self.state.time - self.state.emitted_until >= self.emission_interval() {
+        if self.limits.is_fixed()
+            || self.state.time - self.state.emitted_until >= self.emission_interval()
+        {
             self.emit_until_now()?;
         }
         let (dt, is_last) = self.choose_step(end)?;
@@ -426,7 +425,7 @@ impl Simulation {
             .iter()
             .filter(|e| self.state.emitted_until < e.end);
         let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
-        if fastest > 0.0 {
+        if fastest > 0.0 && !self.limits.is_fixed() {
             EMISSION_PART * self.dx / fastest
         } else {
             f64::INFINITY

@@ -3,6 +3,7 @@
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::Samples;
 use barchan_frame::{Checkpoint, Frame};
+use barchan_scene::Material;
 use barchan_scene::numbers::{exact, rounded};
 use glam::Vec3;
 use std::time::Duration;
@@ -134,6 +135,8 @@ pub trait Solver: Send {
     fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize;
     /// Number of particles now.
     fn particles(&self) -> usize;
+    /// Takes other values for a material of the scene, from now on.
+    fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError>;
     /// Largest stable step from the present state [s].
     fn max_dt(&mut self) -> Result<f32, SolverError>;
     /// Advances by one step.

@@ -4,7 +4,7 @@
 //! Particles come over as they are; materials are found again by their names, and everything else is the new scene's.
 
 use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
-use barchan_scene::{Scene, SceneErrors, SolverSpec, Start, material_presets, nearest};
+use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
 use glam::Vec3;
 
 /// Which state a run began with.
@@ -119,11 +119,11 @@ fn open(scene: &Scene, start: &Start) -> Result<ResultDirectory, StartError> {
             "start from a result of as many dimensions",
         ));
     }
-    let SolverSpec::Mpm(_) = &scene.solver;
-    if manifest.solver != "mpm" {
+    let solver = scene.solver.name();
+    if manifest.solver != solver {
         return Err(StartError::new(
             format!(
-                "`{}` was simulated by `{}`, whose state `mpm` cannot go on from",
+                "`{}` was simulated by `{}`, whose state `{solver}` cannot go on from",
                 start.result, manifest.solver
             ),
             "start from a result of the same family of solvers",

@@ -8,7 +8,7 @@ use barchan_scene::{
 };
 use barchan_sim::material::wave_speed;
 use barchan_sim::math::bspline;
-use barchan_sim::sampling::sample_fill;
+use barchan_sim::sampling::{Spacing, sample_fill};
 use barchan_sim::solver::Solver;
 use common::real::{Real, material, scene, spec, stuff};
 use common::twin::{Lattice, Particle, Twin};
@@ -426,7 +426,17 @@ impl Disc {
             spin_center: Vec3::ZERO,
             sampling: Sampling::Poisson,
         };
-        let samples = sample_fill(&fill, h, 4.0, scene.dimensions, 1, &|_| false);
+        let samples = sample_fill(
+            &fill,
+            &Spacing {
+                dx: h,
+                particles_per_cell: 4.0,
+                grain: None,
+            },
+            scene.dimensions,
+            1,
+            &|_, _| false,
+        );
         let mut real = Real::new(&scene, &[]);
         real.mpm.emit(&samples).unwrap();
 

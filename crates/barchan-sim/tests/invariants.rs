@@ -27,7 +27,9 @@ fn golden(name: &str, set: &[&str]) -> Scene {
 }
 
 fn solver_of(scene: &Scene) -> Mpm {
-    let SolverSpec::Mpm(spec) = &scene.solver;
+    let SolverSpec::Mpm(spec) = &scene.solver else {
+        panic!("an mpm scene")
+    };
     Mpm::new(scene, spec).unwrap()
 }
 
@@ -222,7 +224,9 @@ fn saving_and_watching_do_not_disturb() {
 fn portable_code_gives_the_same_motion() {
     for name in ["busy2d.toml", "busy3d.toml"] {
         let scene = golden(name, &[]);
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let SolverSpec::Mpm(spec) = &scene.solver else {
+            panic!("an mpm scene")
+        };
         let mut best = Simulation::new(&scene).unwrap();
         let mut solver = solver_of(&scene);
         solver.use_baseline_simd();

@@ -140,7 +140,9 @@ fn sands(scene: &Scene) -> Vec<(f64, SandLaw)> {
 
 /// Every way in which a scene departs from its row.
 fn differences(scene: &Scene, row: &Row) -> Vec<String> {
-    let SolverSpec::Mpm(solver) = &scene.solver;
+    let SolverSpec::Mpm(solver) = &scene.solver else {
+        panic!("an mpm scene")
+    };
     let mut found = Vec::new();
     let mut same = |what: &str, is: f64, wanted: f64| {
         if (is - wanted).abs() > 1e-9 * wanted.abs() {
@@ -262,7 +264,9 @@ fn numbers_of_particles_are_those_of_table_2() {
 fn notched_block_has_the_grids_and_particles_of_table_4() {
     for &(scale, cells, particles) in TABLE_4 {
         let scene = klar2016("notched_block", scale, &[]);
-        let SolverSpec::Mpm(solver) = &scene.solver;
+        let SolverSpec::Mpm(solver) = &scene.solver else {
+            panic!("an mpm scene")
+        };
         for (is, wanted) in grid(&scene, solver.dx).into_iter().zip(cells) {
             assert!((is - wanted).abs() < 1e-3, "{is} instead of {wanted}");
         }

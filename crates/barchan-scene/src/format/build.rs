@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::node::{Node, Table};
+use super::solver::usual_frame_rate;
 use super::substances::colour;
 use crate::errors::Place;
 use crate::geometry::Bounds;
@@ -48,7 +49,7 @@ impl Builder<'_> {
             frames: u32::try_from(document.integer("frames").unwrap_or(120)).ok()?,
             frame_rate: document
                 .number("frame_rate")
-                .unwrap_or(Scene::USUAL_FRAME_RATE),
+                .unwrap_or_else(|| usual_frame_rate(document)),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
             periodic,
@@ -207,41 +208,6 @@ impl Builder<'_> {
             (min.z, max.z) = (-0.5, 0.5);
         }
         self.bounds(min, max, false, table.at("max", at))
-    }
-
-    fn solver(&mut self, document: &Table) -> Option<SolverSpec> {
-        let table = document.table("solver")?;
-        let blend = table.number("flip");
-        let transfer = match table.text("transfer") {
-            Some("flip") => Transfer::FlipPic {
-                flip: blend.unwrap_or(0.95),
-            },
-            other => {
-                self.useless(table, "flip", "unless transfer = \"flip\"");
-                match other {
-                    Some("pic") => Transfer::FlipPic { flip: 0.0 },
-                    _ => Transfer::Apic,
-                }
-            }
-        };
-        let usual = match self.dimensions {
-            Dimensions::Two => 4.0,
-            Dimensions::Three => 8.0,
-        };
-        Some(SolverSpec::Mpm(MpmSpec {
-            dx: table.number("dx")?,
-            particles_per_cell: table.number("particles_per_cell").unwrap_or(usual),
-            kernel: match table.text("kernel") {
-                Some("cubic") => Kernel::Cubic,
-                _ => Kernel::Quadratic,
-            },
-            transfer,
-            max_dt: table.number("max_dt").unwrap_or(MpmSpec::USUAL_MAX_DT),
-            cfl: table.number("cfl").unwrap_or(MpmSpec::USUAL_CFL),
-            elastic_cfl: table
-                .number("elastic_cfl")
-                .unwrap_or(MpmSpec::USUAL_ELASTIC_CFL),
-        }))
     }
 
     /// The name of the part with that number; `taken` are those of its kind so far.

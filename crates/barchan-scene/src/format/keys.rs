@@ -174,16 +174,15 @@ static VECTOR_KEY: &[Key] = &[
 static SOLVER: &[Key] = &[
     Key::new(
         "method",
-        Kind::Choice(&["mpm"]),
-        "Family of solvers: \"mpm\" is the material point method",
+        Kind::Choice(&["mpm", "pbd"]),
+        "Family of solvers: \"mpm\" is the material point method, \"pbd\" position-based grains in real time",
     )
     .default("\"mpm\""),
     Key::new(
         "dx",
         LENGTH,
-        "Grid spacing [m], the resolution of the simulation",
-    )
-    .required(),
+        "Grid spacing [m], the resolution of an mpm simulation, which needs it",
+    ),
     Key::new(
         "particles_per_cell",
         Kind::Number(Range::closed(1.0, 512.0)),
@@ -225,6 +224,51 @@ static SOLVER: &[Key] = &[
         "Part of a cell that an elastic wave may cross in a step",
     )
     .default("0.6"),
+    Key::new(
+        "radius",
+        LENGTH,
+        "Mean radius of the grains [m], the resolution of a pbd simulation, which needs it",
+    ),
+    Key::new(
+        "radius_spread",
+        Kind::Number(Range::closed(0.0, 0.5)),
+        "Spread of the radii about their mean: they lie evenly in radius (1 ± spread)",
+    )
+    .default("0.15"),
+    Key::new(
+        "iterations",
+        Kind::Integer(Range::closed(1.0, 1000.0)),
+        "Passes over the contacts in a step of pbd",
+    )
+    .default("10"),
+    Key::new(
+        "dt",
+        Kind::Number(Range::closed(1e-6, 1.0)),
+        "Time step of pbd [s]; 1/60 when left out",
+    ),
+    Key::new(
+        "scheme",
+        Kind::Choice(&["averaged", "mass splitting", "gauss-seidel"]),
+        "Way in which the corrections of many contacts become one motion",
+    )
+    .default("\"averaged\""),
+    Key::new(
+        "friction_model",
+        Kind::Choice(&["coulomb", "macklin"]),
+        "Friction between grains of pbd",
+    )
+    .default("\"coulomb\""),
+    Key::new(
+        "error_reduction",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "Part by which the upper of two grains is corrected more and the lower less",
+    )
+    .default("0.5"),
+    Key::new(
+        "sleep_threshold",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "Displacement in a step below which a grain stays where it is [m]; a tenth of what gravity gives when left out",
+    ),
 ];
 
 /// A material.
@@ -240,6 +284,10 @@ pub(crate) static MATERIAL: &[Key] = &[
     Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
     Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
     Key::new("colour", Kind::ColourMix(COLOUR_PART), "Colour of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colours with their parts"),
+    Key::new("static_friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle up to which touching grains at rest stay [degrees], for solvers that know grains; the friction angle when left out"),
+    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out"),
+    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out"),
+    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out"),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
 ];
 

@@ -16,6 +16,7 @@ mod overrides;
 mod placement;
 mod schema;
 mod shapes;
+mod solver;
 mod spec;
 mod substances;
 mod terrain;
@@ -158,12 +159,12 @@ fn read(
     let mut checker = spec::Checker { report, dimensions };
     checker.table(&mut tree, keys::SCENE, "", "");
     let document = tree.table()?;
-    let dx = document.table("solver").and_then(|s| s.number("dx"));
+    let resolution = document.table("solver").and_then(solver::resolution);
     let mut builder = Builder {
         report,
         directory: &source.directory,
         dimensions,
-        dx: dx.unwrap_or(0.01),
+        dx: resolution.map_or(0.01, |(_, length)| length),
         substances: Vec::new(),
         meshes: Vec::new(),
         viewing,

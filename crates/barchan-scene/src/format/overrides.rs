@@ -5,6 +5,7 @@
 
 use super::keys::{SCENE, SHAPE};
 use super::node::{Entry, Node, Table, Value, parse_value};
+use super::solver::resolution;
 use super::spec::{Key, Kind, is_mix, join};
 use crate::errors::{Place, Report, suggestion};
 use toml_edit::{DocumentMut, Item};
@@ -97,17 +98,17 @@ fn apply_scale(scale: f64, tree: &mut Node, text: &mut DocumentMut, report: &mut
         return;
     }
     let solver = tree.table().and_then(|t| t.table("solver"));
-    let Some(dx) = solver.and_then(|s| s.number("dx")) else {
+    let Some((key, length)) = solver.and_then(resolution) else {
         return;
     };
     let value = Node {
-        value: Value::Float(dx / scale),
+        value: Value::Float(length / scale),
         at,
     };
     replace(
-        &["solver", "dx"],
+        &["solver", key],
         value,
-        (dx / scale).into(),
+        (length / scale).into(),
         tree,
         text,
         report,

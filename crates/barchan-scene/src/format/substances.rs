@@ -9,12 +9,16 @@ use crate::materials::{ELASTIC_COLOUR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 5] = [
+const SAND_KEYS: [&str; 9] = [
     "friction_angle",
     "hardening",
     "cohesion",
     "cone",
     "volume_correction",
+    "static_friction_angle",
+    "adhesion",
+    "stiffness",
+    "damping",
 ];
 
 /// A material by name; without value when it is wrong, which has been reported.
@@ -97,6 +101,12 @@ impl Builder<'_> {
             name: entry.key.clone(),
             density: number_or(table, "density", base.density)?,
             law,
+            contact: Contact {
+                static_friction_angle: own_number(table, "static_friction_angle")?,
+                adhesion: own_number(table, "adhesion")?,
+                stiffness: own_number(table, "stiffness")?,
+                damping: own_number(table, "damping")?,
+            },
             colour: match table.get("colour") {
                 Some(node) => colour_mix(node)?,
                 None => base.colour,
@@ -163,6 +173,7 @@ impl Builder<'_> {
             name: String::new(),
             density: table.number("density")?,
             law: Law::Elastic(law),
+            contact: Contact::default(),
             colour: ColourMix::plain(ELASTIC_COLOUR),
         })
     }
@@ -275,6 +286,14 @@ fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
     match table.get(key) {
         Some(node) => node.number(),
         None => Some(default),
+    }
+}
+
+/// The number under a key, if it is there; `None` when it was refused.
+fn own_number(table: &Table, key: &str) -> Option<Option<f64>> {
+    match table.get(key) {
+        Some(node) => node.number().map(Some),
+        None => Some(None),
     }
 }
 

@@ -4,16 +4,16 @@
 //! mass through the mouth; the grain at depth c is born at start + c/s and flies on with the velocity of the emitter.
 //! Everything follows from the times asked for, so a resumed run needs no memory of what was emitted.
 
-use super::tile::Tile;
-use super::{Samples, number_density};
+use super::{Samples, Spacing};
 use barchan_scene::{Dimensions, Emitter};
 use glam::{DVec3, Vec3};
 
 /// Makes the grains of an emitter for any interval of time.
 #[derive(Debug, Clone)]
 pub struct EmitterSampler {
-    /// Depth in the column [m] and place in the mouth [m], by depth.
-    grains: Vec<(f64, DVec3)>,
+    /// Depth in the column [m], place in the mouth [m] and radius [m], by depth.
+    grains: Vec<(f64, DVec3, f32)>,
+    has_radius: bool,
     /// Length of the column after which it repeats [m].
     period: f64,
     /// Speed of the column [m/s].
@@ -33,17 +33,16 @@ impl EmitterSampler {
     pub fn new(
         emitter: &Emitter,
         density: f64,
-        dx: f64,
-        particles_per_cell: f64,
+        spacing: &Spacing,
         dimensions: Dimensions,
         seed: u64,
     ) -> Self {
         let velocity = planar(emitter.velocity, dimensions);
         let area = emitter.shape.cross_section(velocity, dimensions);
         let sweep = sweep_speed(emitter, density, area, dimensions);
-        let numbers = number_density(dx, particles_per_cell, dimensions);
         let mut sampler = Self {
             grains: Vec::new(),
+            has_radius: spacing.grain.is_some(),
             period: 1.0,
             sweep,
             velocity: velocity.as_dvec3(),
@@ -54,14 +53,16 @@ impl EmitterSampler {
             material: emitter.material,
         };
         if area > 0.0 && area.is_finite() && sweep > 0.0 && sweep.is_finite() {
-            sampler.pack(emitter, numbers, dimensions, seed);
+            sampler.pack(emitter, spacing, dimensions, seed);
         }
         sampler
     }
 
     /// Cuts the column out of the tile; the grains of a period share the volume of the column.
-    fn pack(&mut self, emitter: &Emitter, numbers: f64, dimensions: Dimensions, seed: u64) {
-        let tile = Tile::cached(dimensions, seed);
+    fn pack(&mut self, emitter: &Emitter, spacing: &Spacing, dimensions: Dimensions, seed: u64) {
+        let tile = spacing.tile(dimensions, seed);
+        let numbers = spacing.number_density(dimensions);
+        let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         self.period = (tile.len() as f64 / numbers).powf(1.0 / dimensions.count() as f64);
         let bounds = emitter.shape.bounds();
         let centre = planar(bounds.centre(), dimensions).as_dvec3();
@@ -83,7 +84,7 @@ impl EmitterSampler {
         };
         for j in across {
             for i in -tiles..tiles {
-                for p in &tile.points {
+                for (p, radius) in tile.points.iter().zip(&tile.radii) {
                     let (a, b, c) = match dimensions {
                         Dimensions::Three => (p.x, p.y, p.z),
                         Dimensions::Two => (p.x, 0.0, p.y),
@@ -91,7 +92,8 @@ impl EmitterSampler {
                     let offset = (i as f64 + f64::from(a)) * u + (j as f64 + f64::from(b)) * v;
                     let place = centre + self.period * offset;
                     if emitter.shape.distance(place.as_vec3()) < 0.0 {
-                        self.grains.push((self.period * f64::from(c), place));
+                        self.grains
+                            .push((self.period * f64::from(c), place, mean * radius));
                     }
                 }
             }
@@ -101,7 +103,7 @@ impl EmitterSampler {
             let count = (self.area * self.period * numbers).ceil().max(1.0);
             let step = self.period / count;
             self.grains = (0..count as usize)
-                .map(|i| ((i as f64 + 0.5) * step, centre))
+                .map(|i| ((i as f64 + 0.5) * step, centre, mean))
                 .collect();
         }
         self.grains.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -128,11 +130,14 @@ impl EmitterSampler {
             let low = depth(first) - slack - base;
             let begin = self.grains.partition_point(|g| g.0 < low);
             let high = depth(last) + slack - base;
-            for (c, place) in self.grains[begin..].iter().take_while(|g| g.0 <= high) {
+            for (c, place, radius) in self.grains[begin..].iter().take_while(|g| g.0 <= high) {
                 let birth = self.start + (base + c) / self.sweep;
                 if first <= birth && birth < last {
                     let p = *place + self.velocity * (to - birth);
                     out.position.push(p.as_vec3());
+                    if self.has_radius {
+                        out.radius.push(*radius);
+                    }
                 }
             }
             period += 1.0;

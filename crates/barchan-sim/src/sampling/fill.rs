@@ -1,31 +1,33 @@
 //! Regions that are full of material at the start.
 
-use super::tile::{BLOCKS, Tile};
-use super::{Samples, number_density};
+use super::tile::BLOCKS;
+use super::{Samples, Spacing};
 use barchan_scene::{Bounds, Dimensions, Fill, Geometry, Sampling};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
-/// Fills a shape with particles, leaving out the points for which `excluded` holds (those inside colliders).
+/// Whether a particle of that place and radius (0 for points) is to be left out.
+pub type Excluded<'a> = dyn Fn(Vec3, f32) -> bool + Sync + 'a;
+
+/// Fills a shape with particles, leaving out those for which `excluded` holds (inside colliders).
 ///
 /// The particles share the volume of the shape, less what was left out: mass is right however coarse the sampling. The
 /// result depends on the seed but not on the number of threads. An unbounded shape gives no particles.
 pub fn sample_fill(
     fill: &Fill,
-    dx: f64,
-    particles_per_cell: f64,
+    spacing: &Spacing,
     dimensions: Dimensions,
     seed: u64,
-    excluded: &(dyn Fn(Vec3) -> bool + Sync),
+    excluded: &Excluded<'_>,
 ) -> Samples {
     let volume = fill.shape.volume(dimensions);
-    let density = number_density(dx, particles_per_cell, dimensions);
+    let density = spacing.number_density(dimensions);
     if !(volume.is_finite() && density.is_finite() && density > 0.0) {
         return Samples::none(fill.material);
     }
     let bricks = match fill.sampling {
-        Sampling::Poisson => Bricks::poisson(density, dimensions, seed),
-        Sampling::Lattice => Bricks::lattice(dx, particles_per_cell, dimensions),
+        Sampling::Poisson => Bricks::random(spacing, dimensions, seed),
+        Sampling::Lattice => Bricks::lattice(spacing, dimensions),
     };
     let batches: Vec<Batch> = bricks
         .covering(&fill.shape.bounds())
@@ -33,7 +35,12 @@ pub fn sample_fill(
         .map(|corner| bricks.sample(corner, &fill.shape, excluded))
         .collect();
     let inside: usize = batches.iter().map(|b| b.inside).sum();
-    let position: Vec<Vec3> = batches.into_iter().flat_map(|b| b.kept).collect();
+    let kept: Vec<(Vec3, f32)> = batches.into_iter().flat_map(|b| b.kept).collect();
+    let position: Vec<Vec3> = kept.iter().map(|k| k.0).collect();
+    let radius = match spacing.grain {
+        Some(_) => kept.iter().map(|k| k.1).collect(),
+        None => Vec::new(),
+    };
     let velocity = position
         .par_iter()
         .map(|p| fill.velocity + fill.spin.cross(*p - fill.spin_center))
@@ -44,6 +51,7 @@ pub fn sample_fill(
         velocity_gradient: cross_matrix(fill.spin),
         material: fill.material,
         volume: (volume / inside.max(1) as f64) as f32,
+        radius,
         volume_gain: 0.0,
         first_id: 0,
     }
@@ -61,28 +69,34 @@ struct Bricks {
     period: f64,
     /// Bricks along an axis of a period.
     per_period: i64,
-    /// Points of each brick of a period, in periods.
-    points: Vec<Vec<DVec3>>,
+    /// Points of each brick of a period, in periods, with their radii [m].
+    points: Vec<Vec<(DVec3, f32)>>,
 }
 
 /// What a brick contributes.
 struct Batch {
     /// Points inside the shape.
     inside: usize,
-    /// Those not excluded [m].
-    kept: Vec<Vec3>,
+    /// Those not excluded: places and radii [m].
+    kept: Vec<(Vec3, f32)>,
 }
 
 impl Bricks {
-    fn poisson(density: f64, dimensions: Dimensions, seed: u64) -> Self {
-        let tile = Tile::cached(dimensions, seed);
+    fn random(spacing: &Spacing, dimensions: Dimensions, seed: u64) -> Self {
+        let tile = spacing.tile(dimensions, seed);
+        let density = spacing.number_density(dimensions);
+        let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         let period = (tile.len() as f64 / density).powf(1.0 / dimensions.count() as f64);
         let points = tile
             .starts
             .windows(2)
             .map(|range| {
-                let block = &tile.points[range[0]..range[1]];
-                block.iter().map(|p| p.as_dvec3()).collect()
+                let block = tile.points[range[0]..range[1]].iter();
+                let radii = tile.radii[range[0]..range[1]].iter();
+                block
+                    .zip(radii)
+                    .map(|(p, r)| (p.as_dvec3(), mean * r))
+                    .collect()
             })
             .collect();
         Self {
@@ -94,9 +108,12 @@ impl Bricks {
     }
 
     /// Bricks of 4 cells along an axis, each cell with the same even pattern.
-    fn lattice(dx: f64, particles_per_cell: f64, dimensions: Dimensions) -> Self {
+    fn lattice(spacing: &Spacing, dimensions: Dimensions) -> Self {
         const CELLS: usize = 4;
-        let root = particles_per_cell.powf(1.0 / dimensions.count() as f64);
+        let root = spacing
+            .particles_per_cell
+            .powf(1.0 / dimensions.count() as f64);
+        let radius = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         let side = CELLS * (root.round() as usize).clamp(1, 64);
         let depth = if dimensions == Dimensions::Three {
             side
@@ -108,13 +125,13 @@ impl Bricks {
             for j in 0..side {
                 for i in 0..side {
                     let p = DVec3::new(i as f64, j as f64, k as f64) + 0.5;
-                    points.push(p / side as f64);
+                    points.push((p / side as f64, radius));
                 }
             }
         }
         Self {
             dimensions,
-            period: CELLS as f64 * dx,
+            period: CELLS as f64 * spacing.dx,
             per_period: 1,
             points: vec![points],
         }
@@ -149,12 +166,7 @@ impl Bricks {
         out
     }
 
-    fn sample(
-        &self,
-        brick: [i64; 3],
-        shape: &Geometry,
-        excluded: &(dyn Fn(Vec3) -> bool + Sync),
-    ) -> Batch {
+    fn sample(&self, brick: [i64; 3], shape: &Geometry, excluded: &Excluded<'_>) -> Batch {
         let mut batch = Batch {
             inside: 0,
             kept: Vec::new(),
@@ -177,15 +189,15 @@ impl Bricks {
         let period = brick.map(|i| i.div_euclid(self.per_period) as f64);
         let n = self.per_period as usize;
         let index = local[0] + n * (local[1] + n * if flat { 0 } else { local[2] });
-        for u in &self.points[index] {
+        for (u, radius) in &self.points[index] {
             let mut p = ((DVec3::from_array(period) + *u) * self.period).as_vec3();
             if flat {
                 p.z = 0.0;
             }
             if all_inside || shape.distance(p) < 0.0 {
                 batch.inside += 1;
-                if !excluded(p) {
-                    batch.kept.push(p);
+                if !excluded(p, *radius) {
+                    batch.kept.push((p, *radius));
                 }
             }
         }

@@ -5,16 +5,60 @@
 
 mod emitter;
 mod fill;
+mod packing;
 pub(crate) mod random;
 #[cfg(test)]
 mod tests;
 mod tile;
 
 pub use emitter::EmitterSampler;
-pub use fill::sample_fill;
+pub use fill::{Excluded, sample_fill};
 
 use barchan_scene::{Dimensions, Scene, SolverSpec};
 use glam::Vec3;
+
+/// How densely a solver's particles lie, and whether they are grains with a size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spacing {
+    /// Edge of the cells that `particles_per_cell` counts in [m].
+    pub dx: f64,
+    /// Particles in a cell at rest.
+    pub particles_per_cell: f64,
+    /// Mean radius [m] and spread of grains; `None`: points.
+    pub grain: Option<(f64, f64)>,
+}
+
+impl Spacing {
+    /// What the solver of a scene wants.
+    pub fn of(scene: &Scene) -> Self {
+        match &scene.solver {
+            SolverSpec::Mpm(spec) => Self {
+                dx: spec.dx,
+                particles_per_cell: spec.particles_per_cell,
+                grain: None,
+            },
+            SolverSpec::Pbd(spec) => {
+                let dx = 2.0 * spec.radius;
+                let cell = dx.powi(scene.dimensions.count() as i32);
+                Self {
+                    dx,
+                    particles_per_cell: spec.number_density(scene.dimensions) * cell,
+                    grain: Some((spec.radius, spec.spread)),
+                }
+            }
+        }
+    }
+
+    /// Particles per m³ (per m² in 2D).
+    fn number_density(&self, dimensions: Dimensions) -> f64 {
+        self.particles_per_cell / self.dx.powi(dimensions.count() as i32)
+    }
+
+    /// The pattern of points that space is filled with.
+    fn tile(&self, dimensions: Dimensions, seed: u64) -> std::sync::Arc<tile::Tile> {
+        tile::Tile::cached(dimensions, seed, self.grain.map(|(_, spread)| spread))
+    }
+}
 
 /// Particles about to enter a solver. All of a batch share material, mass and volume.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +73,8 @@ pub struct Samples {
     pub material: usize,
     /// Volume of each particle [m³].
     pub volume: f32,
+    /// Radii [m], one each; empty for solvers without grains.
+    pub radius: Vec<f32>,
     /// ln of how much thinner than at rest the batch is spread: what grains must be compressed by before they press.
     pub volume_gain: f32,
     /// Id of the first particle; the others count up.
@@ -56,16 +102,10 @@ impl Samples {
     }
 }
 
-/// Particles per m³ (per m² in 2D).
-fn number_density(dx: f64, particles_per_cell: f64, dimensions: Dimensions) -> f64 {
-    particles_per_cell / dx.powi(dimensions.count() as i32)
-}
-
 /// About how many particles a scene will ever hold: all fills, and all emitters until the end. What colliders keep out
 /// and drains remove is not subtracted. `usize::MAX` when a region is unbounded.
 pub fn estimate_particles(scene: &Scene) -> usize {
-    let SolverSpec::Mpm(spec) = &scene.solver;
-    let density = number_density(spec.dx, spec.particles_per_cell, scene.dimensions);
+    let density = Spacing::of(scene).number_density(scene.dimensions);
     let filled: f64 = scene
         .fills
         .iter()

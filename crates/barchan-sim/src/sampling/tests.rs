@@ -19,8 +19,16 @@ fn fill(shape: Geometry, sampling: Sampling) -> Fill {
     }
 }
 
-fn nothing(_: Vec3) -> bool {
+fn nothing(_: Vec3, _: f32) -> bool {
     false
+}
+
+fn spacing(dx: f64, particles_per_cell: f64) -> Spacing {
+    Spacing {
+        dx,
+        particles_per_cell,
+        grain: None,
+    }
 }
 
 fn unit_cube() -> Geometry {
@@ -64,7 +72,7 @@ impl<'a> Cells<'a> {
 
 /// Edge of a tile and radius of its disks for a number density.
 fn scale(density: f64, dimensions: Dimensions, seed: u64) -> (f32, f32) {
-    let count = Tile::cached(dimensions, seed).len() as f64;
+    let count = Tile::cached(dimensions, seed, None).len() as f64;
     let period = (count / density).powf(1.0 / dimensions.count() as f64) as f32;
     (period, period / Tile::side(dimensions))
 }
@@ -76,8 +84,7 @@ fn poisson_is_maximal(dimensions: Dimensions, dx: f64, per_cell: f64) {
     assert!(period < 0.6, "borders must lie inside: {period}");
     let samples = sample_fill(
         &fill(unit_cube(), Sampling::Poisson),
-        dx,
-        per_cell,
+        &spacing(dx, per_cell),
         dimensions,
         7,
         &nothing,
@@ -120,11 +127,10 @@ fn poisson_disks_in_the_plane_neither_touch_nor_leave_holes() {
 fn holes_are_noticed() {
     let samples = sample_fill(
         &fill(unit_cube(), Sampling::Poisson),
-        1.0 / 20.0,
-        8.0,
+        &spacing(1.0 / 20.0, 8.0),
         Three,
         7,
-        &|p| p.distance(vec3(0.1, 0.0, 0.1)) < 0.06,
+        &|p: Vec3, _| p.distance(vec3(0.1, 0.0, 0.1)) < 0.06,
     );
     let (_, radius) = scale(8.0 * 8000.0, Three, 7);
     let cells = Cells::new(&samples.position, 1.3 * radius);
@@ -138,8 +144,7 @@ fn density_is_met() {
             for seed in [0, 1] {
                 let samples = sample_fill(
                     &fill(unit_cube(), Sampling::Poisson),
-                    1.0 / cells,
-                    per_cell,
+                    &spacing(1.0 / cells, per_cell),
                     dimensions,
                     seed,
                     &nothing,
@@ -156,7 +161,13 @@ fn density_is_met() {
 fn lattice_lies_in_the_cells() {
     let dx = 0.1;
     let cube = Geometry::cuboid(Vec3::ZERO, vec3(0.5, 0.4, 0.3));
-    let samples = sample_fill(&fill(cube, Sampling::Lattice), dx, 8.0, Three, 0, &nothing);
+    let samples = sample_fill(
+        &fill(cube, Sampling::Lattice),
+        &spacing(dx, 8.0),
+        Three,
+        0,
+        &nothing,
+    );
     assert_eq!(samples.len(), 5 * 4 * 3 * 8);
     assert!((f64::from(samples.volume) - 0.001 / 8.0).abs() < 1e-9);
     for p in &samples.position {
@@ -164,7 +175,13 @@ fn lattice_lies_in_the_cells() {
         assert!(u.iter().all(|x| (x.fract() - 0.5).abs() < 1e-3), "{p}");
     }
     let square = Geometry::cuboid(vec3(0.0, 0.0, -1.0), vec3(0.5, 0.4, 1.0));
-    let flat = sample_fill(&fill(square, Sampling::Lattice), dx, 4.0, Two, 0, &nothing);
+    let flat = sample_fill(
+        &fill(square, Sampling::Lattice),
+        &spacing(dx, 4.0),
+        Two,
+        0,
+        &nothing,
+    );
     assert_eq!(flat.len(), 5 * 4 * 4);
     assert!(flat.position.iter().all(|p| p.z == 0.0));
     assert!((f64::from(flat.volume) - 0.01 / 4.0).abs() < 1e-8);
@@ -180,7 +197,7 @@ fn particles_share_the_true_volume() {
             for sampling in [Sampling::Poisson, Sampling::Lattice] {
                 for dx in [0.05, 0.11] {
                     let region = fill(shape.clone(), sampling);
-                    let samples = sample_fill(&region, dx, 8.0, dimensions, 1, &nothing);
+                    let samples = sample_fill(&region, &spacing(dx, 8.0), dimensions, 1, &nothing);
                     let total = samples.len() as f64 * f64::from(samples.volume);
                     let ratio = total / shape.volume(dimensions);
                     assert!((ratio - 1.0).abs() < 1e-5, "{ratio}");
@@ -193,9 +210,9 @@ fn particles_share_the_true_volume() {
 
 #[test]
 fn excluded_points_take_their_volume_along() {
-    let floor = |p: Vec3| p.y < 0.0;
+    let floor = |p: Vec3, _| p.y < 0.0;
     let region = fill(unit_cube(), Sampling::Poisson);
-    let samples = sample_fill(&region, 0.04, 8.0, Three, 5, &floor);
+    let samples = sample_fill(&region, &spacing(0.04, 8.0), Three, 5, &floor);
     let total = samples.len() as f64 * f64::from(samples.volume);
     assert!((total - 0.5).abs() < 0.005, "{total}");
     assert!(samples.position.iter().all(|p| p.y >= 0.0));
@@ -207,7 +224,7 @@ fn spin_gives_velocity_and_gradient() {
     region.velocity = vec3(1.0, 2.0, 3.0);
     region.spin = vec3(0.3, -0.2, 0.5);
     region.spin_center = vec3(0.1, 0.2, 0.3);
-    let samples = sample_fill(&region, 0.25, 1.0, Three, 0, &nothing);
+    let samples = sample_fill(&region, &spacing(0.25, 1.0), Three, 0, &nothing);
     assert_eq!((samples.material, samples.first_id), (2, 0));
     for (p, v) in samples.position.iter().zip(&samples.velocity) {
         let arm = *p - region.spin_center;
@@ -227,7 +244,7 @@ fn unbounded_empty_and_tiny_regions() {
     for shape in all {
         for dimensions in [Two, Three] {
             let region = fill(shape.clone(), Sampling::Poisson);
-            let samples = sample_fill(&region, 0.1, 8.0, dimensions, 0, &nothing);
+            let samples = sample_fill(&region, &spacing(0.1, 8.0), dimensions, 0, &nothing);
             assert!(samples.is_empty() && samples.volume.is_finite());
         }
     }
@@ -244,7 +261,11 @@ fn thread_count_determinism() {
     let shape = Geometry::torus(vec3(0.1, 0.2, 0.3), vec3(1.0, 1.0, 0.0), 0.5, 0.2);
     let sample = |seed: u64| {
         let region = fill(shape.clone(), Sampling::Poisson);
-        move || sample_fill(&region, 0.03, 8.0, Three, seed, &|p: Vec3| p.x < 0.0)
+        move || {
+            sample_fill(&region, &spacing(0.03, 8.0), Three, seed, &|p: Vec3, _| {
+                p.x < 0.0
+            })
+        }
     };
     let one = with_threads(1, sample(11));
     assert!(one.len() > 1000);
@@ -259,8 +280,8 @@ fn neighbouring_fills_fit_together() {
         Geometry::cuboid(Vec3::X, vec3(2.0, 1.0, 1.0)),
         Sampling::Poisson,
     );
-    let mut points = sample_fill(&left, 0.07, 8.0, Three, 0, &nothing).position;
-    points.extend(sample_fill(&right, 0.07, 8.0, Three, 0, &nothing).position);
+    let mut points = sample_fill(&left, &spacing(0.07, 8.0), Three, 0, &nothing).position;
+    points.extend(sample_fill(&right, &spacing(0.07, 8.0), Three, 0, &nothing).position);
     let (_, radius) = scale(8.0 / 0.07f64.powi(3), Three, 0);
     let cells = Cells::new(&points, 1.3 * radius);
     let close = |(i, p): (usize, &Vec3)| cells.nearest(*p, i) < 0.999 * radius;
@@ -289,7 +310,7 @@ fn mass(samples: &Samples) -> f64 {
 fn emitters_give_the_rate_that_was_asked_for() {
     let area = std::f64::consts::PI * 0.01;
     for (rate, expected) in [(Some(30.0), 30.0), (None, RHO * area * 2.0)] {
-        let sampler = EmitterSampler::new(&spout(rate), RHO, 0.02, 8.0, Three, 3);
+        let sampler = EmitterSampler::new(&spout(rate), RHO, &spacing(0.02, 8.0), Three, 3);
         assert!((sampler.mouth_area() / area - 1.0).abs() < 2e-3);
         let samples = sampler.emit(0.0, 20.5, 0);
         let ratio = mass(&samples) / (20.0 * expected);
@@ -305,7 +326,7 @@ fn emitters_give_the_rate_that_was_asked_for() {
         rate: Some(50.0),
         ..spout(None)
     };
-    let sampler = EmitterSampler::new(&slit, RHO, 0.02, 4.0, Two, 3);
+    let sampler = EmitterSampler::new(&slit, RHO, &spacing(0.02, 4.0), Two, 3);
     let samples = sampler.emit(0.0, 100.5, 0);
     assert!((mass(&samples) / 5000.0 - 1.0).abs() < 0.005);
     assert!(samples.position.iter().all(|p| p.z == 0.0));
@@ -313,7 +334,7 @@ fn emitters_give_the_rate_that_was_asked_for() {
 
 #[test]
 fn emission_does_not_depend_on_the_steps() {
-    let sampler = EmitterSampler::new(&spout(Some(40.0)), RHO, 0.02, 8.0, Three, 3);
+    let sampler = EmitterSampler::new(&spout(Some(40.0)), RHO, &spacing(0.02, 8.0), Three, 3);
     let all = sampler.emit(0.0, 1.5, 0);
     let times = [0.0, 0.3, 0.5, 0.511, 0.77, 1.0 / 3.0 + 0.5, 1.2, 1.5];
     let mut births = Vec::new();
@@ -342,7 +363,7 @@ fn emission_does_not_depend_on_the_steps() {
 
 #[test]
 fn emitted_grains_keep_their_distance_and_place() {
-    let sampler = EmitterSampler::new(&spout(None), RHO, 0.02, 8.0, Three, 3);
+    let sampler = EmitterSampler::new(&spout(None), RHO, &spacing(0.02, 8.0), Three, 3);
     let samples = sampler.emit(0.5, 0.7, 0);
     let (_, radius) = scale(number_density(0.02, 8.0, Three), Three, 3);
     let cells = Cells::new(&samples.position, 1.3 * radius);
@@ -358,7 +379,7 @@ fn emitted_grains_keep_their_distance_and_place() {
 fn emitters_start_and_end_on_time() {
     let mut emitter = spout(Some(40.0));
     emitter.end = 1.5;
-    let sampler = EmitterSampler::new(&emitter, RHO, 0.02, 8.0, Three, 3);
+    let sampler = EmitterSampler::new(&emitter, RHO, &spacing(0.02, 8.0), Three, 3);
     assert!(sampler.emit(0.0, 0.5, 0).is_empty());
     assert!(sampler.emit(1.5, 9.0, 0).is_empty());
     let total = mass(&sampler.emit(0.0, 9.0, 0));
@@ -374,13 +395,13 @@ fn slanted_narrow_and_broken_emitters() {
         velocity: turn * vec3(0.0, -2.0, 0.0),
         ..spout(Some(20.0))
     };
-    let sampler = EmitterSampler::new(&slanted, RHO, 0.02, 8.0, Three, 0);
+    let sampler = EmitterSampler::new(&slanted, RHO, &spacing(0.02, 8.0), Three, 0);
     assert!((mass(&sampler.emit(0.0, 20.5, 0)) / 400.0 - 1.0).abs() < 0.005);
     let narrow = Emitter {
         shape: Geometry::sphere(Vec3::ZERO, 0.001),
         ..spout(Some(0.01))
     };
-    let sampler = EmitterSampler::new(&narrow, RHO, 0.02, 8.0, Three, 0);
+    let sampler = EmitterSampler::new(&narrow, RHO, &spacing(0.02, 8.0), Three, 0);
     let samples = sampler.emit(0.0, 2000.5, 0);
     assert!(
         (mass(&samples) / 20.0 - 1.0).abs() < 0.05,
@@ -398,7 +419,7 @@ fn slanted_narrow_and_broken_emitters() {
     let dry = spout(Some(0.0));
     for broken in [still, endless, dry] {
         for dimensions in [Two, Three] {
-            let sampler = EmitterSampler::new(&broken, RHO, 0.02, 8.0, dimensions, 0);
+            let sampler = EmitterSampler::new(&broken, RHO, &spacing(0.02, 8.0), dimensions, 0);
             assert!(sampler.emit(0.0, 10.0, 0).is_empty());
             assert_eq!(sampler.max_count_estimate(10.0), 0);
         }
@@ -424,6 +445,7 @@ fn estimates_count_fills_and_emitters() {
             poisson: 0.3,
             model: barchan_scene::ElasticModel::Hencky,
         }),
+        contact: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     };
     let mut scene = Scene {
@@ -461,7 +483,7 @@ fn estimates_count_fills_and_emitters() {
 #[test]
 fn tiles_have_no_direction() {
     // A Poisson-disk set has no preferred places: its lowest Fourier modes are weak against those of random points.
-    let tile = Tile::cached(Three, 1);
+    let tile = Tile::cached(Three, 1, None);
     let n = tile.len() as f64;
     for k in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, 1.0, 0.0)] {
         let (c, s) = tile.points.iter().fold((0.0, 0.0), |(c, s), p| {

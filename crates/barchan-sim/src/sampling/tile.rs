@@ -3,6 +3,7 @@
 //! Darts are thrown into the free cells of a background grid; cells that are covered are dropped and the others halved,
 //! until nothing is free: the set is maximal, every place lies within the radius of some point.
 
+use super::packing;
 use super::random::Random;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
@@ -16,22 +17,29 @@ pub(super) const BLOCKS: usize = 4;
 pub(super) struct Tile {
     /// Grouped by sub-block, x fastest.
     pub points: Vec<Vec3>,
+    /// Radius of each, in mean radii; all 1 where points have no size.
+    pub radii: Vec<f32>,
     /// Where each sub-block begins in `points`, and the end.
     pub starts: Vec<usize>,
 }
 
 impl Tile {
-    /// The tile of a seed, made once.
-    pub fn cached(dimensions: Dimensions, seed: u64) -> Arc<Self> {
-        static TILES: Mutex<Vec<(Dimensions, u64, Arc<Tile>)>> = Mutex::new(Vec::new());
+    /// The tile of a seed, made once: points as even as darts make them or, with a spread of radii, packed balls.
+    pub fn cached(dimensions: Dimensions, seed: u64, spread: Option<f64>) -> Arc<Self> {
+        type Key = (Dimensions, u64, Option<u64>);
+        static TILES: Mutex<Vec<(Key, Arc<Tile>)>> = Mutex::new(Vec::new());
         // A pure function of the key: should another thread have panicked meanwhile, the list is still right.
         let mut tiles = TILES.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some((_, _, tile)) = tiles.iter().find(|t| (t.0, t.1) == (dimensions, seed)) {
+        let key = (dimensions, seed, spread.map(f64::to_bits));
+        if let Some((_, tile)) = tiles.iter().find(|t| t.0 == key) {
             return Arc::clone(tile);
         }
-        let tile = Arc::new(Self::new(dimensions, seed));
+        let tile = Arc::new(match spread {
+            None => Self::new(dimensions, seed),
+            Some(spread) => packing::tile(dimensions, seed, spread as f32),
+        });
         tiles.truncate(7);
-        tiles.insert(0, (dimensions, seed, Arc::clone(&tile)));
+        tiles.insert(0, (key, Arc::clone(&tile)));
         tile
     }
 
@@ -47,22 +55,28 @@ impl Tile {
     fn new(dimensions: Dimensions, seed: u64) -> Self {
         let side = Self::side(dimensions);
         let points = Darts::new(dimensions, side, seed).throw();
+        Self::grouped(dimensions, points.into_iter().map(|p| (p / side, 1.0)))
+    }
+
+    /// Points in the unit cube with their radii, grouped by sub-block.
+    pub fn grouped(dimensions: Dimensions, points: impl Iterator<Item = (Vec3, f32)>) -> Self {
         let mut blocks = vec![Vec::new(); BLOCKS.pow(dimensions.count() as u32)];
-        for p in points {
-            let u = p / side;
+        for (u, radius) in points {
             let b = (u * BLOCKS as f32)
                 .as_ivec3()
                 .clamp(IVec3::ZERO, IVec3::splat(BLOCKS as i32 - 1));
             let index = b.x as usize + BLOCKS * (b.y as usize + BLOCKS * b.z as usize);
-            blocks[index].push(u);
+            blocks[index].push((u, radius));
         }
         let mut starts = vec![0];
         starts.extend(blocks.iter().scan(0, |at, b| {
             *at += b.len();
             Some(*at)
         }));
+        let (points, radii) = blocks.concat().into_iter().unzip();
         Self {
-            points: blocks.concat(),
+            points,
+            radii,
             starts,
         }
     }

@@ -3,7 +3,7 @@
 use crate::solver::SolverError;
 use crate::solvers::mpm::wave_speed;
 use barchan_scene::numbers::rounded;
-use barchan_scene::{MpmSpec, Scene, SolverSpec};
+use barchan_scene::{MpmSpec, PbdSpec, Scene, SolverSpec};
 
 /// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
@@ -27,6 +27,9 @@ pub struct Forecast {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub frame_rate: f64,
+    /// Key of `max_dt` in the scene, and its usual value [s].
+    pub dt_key: &'static str,
+    pub usual_dt: f64,
     pub dx: f64,
     pub max_dt: f64,
     pub cfl: f64,
@@ -37,16 +40,40 @@ pub(super) struct Limits {
 
 impl Limits {
     pub fn of(scene: &Scene) -> Self {
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let spec = match &scene.solver {
+            SolverSpec::Mpm(spec) => spec,
+            SolverSpec::Pbd(spec) => return Self::fixed(scene, spec.dt),
+        };
         let fastest = scene.materials.iter().map(wave_speed).fold(0.0, f64::max);
         Self {
             frame_rate: scene.frame_rate,
+            dt_key: "solver.max_dt",
+            usual_dt: MpmSpec::USUAL_MAX_DT,
             dx: spec.dx,
             max_dt: spec.max_dt,
             cfl: spec.cfl,
             elastic_cfl: spec.elastic_cfl,
             elastic_dt: spec.elastic_cfl * spec.dx / fastest,
         }
+    }
+
+    /// Steps of a solver that is stable whatever moves.
+    fn fixed(scene: &Scene, dt: f64) -> Self {
+        Self {
+            frame_rate: scene.frame_rate,
+            dt_key: "solver.dt",
+            usual_dt: PbdSpec::USUAL_DT,
+            dx: scene.solver.length(),
+            max_dt: dt,
+            cfl: f64::INFINITY,
+            elastic_cfl: MpmSpec::USUAL_ELASTIC_CFL,
+            elastic_dt: f64::INFINITY,
+        }
+    }
+
+    /// Whether nothing that moves shortens a step.
+    pub fn is_fixed(&self) -> bool {
+        self.cfl == f64::INFINITY
     }
 
     /// Whether steps of `dt` would get nowhere; also true of NaN.
@@ -89,7 +116,7 @@ impl Limits {
         // Longest step with the usual value of a setting, were the others to stay.
         let usual_rate = Scene::USUAL_FRAME_RATE;
         let (usual_dt, usual_cfl, usual_elastic) = (
-            MpmSpec::USUAL_MAX_DT,
+            self.usual_dt,
             MpmSpec::USUAL_CFL,
             MpmSpec::USUAL_ELASTIC_CFL,
         );
@@ -100,7 +127,7 @@ impl Limits {
         let rate = usual_rate / self.frame_rate;
         let settings = [
             ("frame_rate", self.frame_rate, usual_rate, rate),
-            ("solver.max_dt", self.max_dt, usual_dt, max_dt / dt),
+            (self.dt_key, self.max_dt, usual_dt, max_dt / dt),
             (
                 "solver.elastic_cfl",
                 self.elastic_cfl,
@@ -132,6 +159,8 @@ mod tests {
 
     const USUAL: Limits = Limits {
         frame_rate: 48.0,
+        dt_key: "solver.max_dt",
+        usual_dt: MpmSpec::USUAL_MAX_DT,
         dx: 0.01,
         max_dt: 1e-3,
         cfl: 0.5,

@@ -73,6 +73,9 @@ impl Solver for Ballistic {
         self.position.len()
     }
 
+    fn set_material(&mut self, _: usize, _: &Material) -> Result<(), SolverError> {
+        Ok(())
+    }
     fn max_dt(&mut self) -> Result<f32, SolverError> {
         Ok(self.script.lock().unwrap().max_dt)
     }
@@ -166,6 +169,7 @@ fn scene() -> Scene {
                 poisson: 0.3,
                 model: ElasticModel::Hencky,
             }),
+            contact: Default::default(),
             colour: barchan_scene::ColourMix::plain([128; 3]),
         }],
         fills: vec![cube(Vec3::new(0.0, 5.0, 0.0), 1.0)],
@@ -177,6 +181,7 @@ fn scene() -> Scene {
             boundary: Boundary::Sticky,
             friction: 0.5,
             look: None,
+            contact: Default::default(),
             colour: None,
         }],
         drains: Vec::new(),

@@ -1,6 +1,7 @@
 //! The families of solver, and how a scene chooses one.
 
 pub mod mpm;
+pub mod pbd;
 
 use crate::solver::{Solver, SolverError};
 use barchan_scene::{Scene, SolverSpec};
@@ -9,6 +10,7 @@ use barchan_scene::{Scene, SolverSpec};
 pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
     match &scene.solver {
         SolverSpec::Mpm(spec) => Ok(Box::new(mpm::Mpm::new(scene, spec)?)),
+        SolverSpec::Pbd(spec) => Ok(Box::new(pbd::Pbd::new(scene, spec)?)),
     }
 }
 
@@ -16,5 +18,6 @@ pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
 pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
     match &scene.solver {
         SolverSpec::Mpm(spec) => mpm::memory_estimate(spec, scene.dimensions, particles),
+        SolverSpec::Pbd(_) => pbd::memory_estimate(particles),
     }
 }

@@ -62,6 +62,7 @@ pub fn material(density: f64, law: Law) -> Material {
         name: "test".into(),
         density,
         law,
+        contact: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }
@@ -88,7 +89,9 @@ pub struct Real {
 
 impl Real {
     pub fn new(scene: &Scene, particles: &[Particle]) -> Self {
-        let SolverSpec::Mpm(spec) = &scene.solver;
+        let SolverSpec::Mpm(spec) = &scene.solver else {
+            panic!("an mpm scene")
+        };
         let mut mpm = Mpm::new(scene, spec).unwrap();
         mpm.load(&checkpoint(particles)).unwrap();
         Self {
@@ -159,6 +162,7 @@ pub fn fixed(shape: barchan_scene::Geometry, boundary: barchan_scene::Boundary) 
         boundary,
         friction: 0.0,
         look: None,
+        contact: Default::default(),
         colour: None,
     }
 }

@@ -57,7 +57,6 @@ impl Start {
 }
 
 fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
-    let SolverSpec::Mpm(spec) = &scene.solver;
     output::say(format_args!("{}: the scene is valid", scene.name))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<12} {text}"));
     line(
@@ -71,12 +70,20 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
     )?;
     line(
         "solver",
-        format!(
-            "mpm in {}D, dx {} m, {} particles per cell",
-            scene.dimensions.count(),
-            output::number(spec.dx),
-            output::number(spec.particles_per_cell)
-        ),
+        match &scene.solver {
+            SolverSpec::Mpm(spec) => format!(
+                "mpm in {}D, dx {} m, {} particles per cell",
+                scene.dimensions.count(),
+                output::number(spec.dx),
+                output::number(spec.particles_per_cell)
+            ),
+            SolverSpec::Pbd(spec) => format!(
+                "pbd in {}D, grains of radius {} m, {} iterations",
+                scene.dimensions.count(),
+                output::number(spec.radius),
+                spec.iterations
+            ),
+        },
     )?;
     if let (Some(from), Some(named)) = (&start.from, &scene.start) {
         let count = output::grouped(from.particles as u64);

@@ -10,7 +10,7 @@ use super::writer::FrameWriter;
 use super::{Failure, inputs, output, repair};
 use barchan::final_check::check_final;
 use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
-use barchan::scene::{Scene, SceneSource, SolverSpec};
+use barchan::scene::{Scene, SceneSource};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
 use std::fs::File;
@@ -389,7 +389,6 @@ fn draw(result: &Path, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
 
 /// What everything that reads the frames must know of the scene.
 fn manifest(scene: &Scene, base: &Path) -> Manifest {
-    let SolverSpec::Mpm(spec) = &scene.solver;
     let materials = scene.materials.iter().map(|m| ManifestMaterial {
         name: m.name.clone(),
         density: m.density,
@@ -400,9 +399,9 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         scene: scene.name.clone(),
         description: scene.description.clone(),
         scene_directory: base.to_string_lossy().into_owned(),
-        solver: "mpm".into(),
+        solver: scene.solver.name().into(),
         dimensions: scene.dimensions.count() as u32,
-        dx: spec.dx,
+        dx: scene.solver.length(),
         frame_rate: scene.frame_rate,
         frames: scene.frames,
         materials: materials.collect(),

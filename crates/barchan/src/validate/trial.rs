@@ -3,7 +3,7 @@
 use super::{Context, ValidateError};
 use crate::frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial};
 use crate::post::measure::{Measurement, measure};
-use crate::scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use crate::scene::{Overrides, Scene, SceneSource, load};
 use crate::sim::simulation::{Control, Simulation, SimulationError};
 use glam::DVec3;
 use std::path::PathBuf;
@@ -146,7 +146,6 @@ fn scene(label: &str, text: &str) -> Result<Scene, ValidateError> {
 }
 
 fn manifest(scene: &Scene) -> Manifest {
-    let SolverSpec::Mpm(spec) = &scene.solver;
     let material = |m: &crate::scene::Material| ManifestMaterial {
         name: m.name.clone(),
         density: m.density,
@@ -154,7 +153,7 @@ fn manifest(scene: &Scene) -> Manifest {
     Manifest {
         materials: scene.materials.iter().map(material).collect(),
         dimensions: scene.dimensions.count() as u32,
-        dx: spec.dx,
+        dx: scene.solver.length(),
         ..Manifest::default()
     }
 }

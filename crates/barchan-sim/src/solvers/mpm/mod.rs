@@ -76,6 +76,19 @@ struct Scratch {
     impulses: Vec<BodyImpulse>,
 }
 
+fn prepared_law(material: &Material, dimensions: Dimensions) -> PreparedLaw {
+    match &material.law {
+        Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, dimensions)),
+        Law::Elastic(law) => PreparedLaw::Elastic(Elastic::new(law)),
+    }
+}
+
+/// Longest step that elastic waves allow [s].
+fn elastic_dt(spec: &MpmSpec, materials: &[Material]) -> f32 {
+    let fastest = materials.iter().map(wave_speed).fold(0.0, f64::max);
+    (spec.elastic_cfl * spec.dx / fastest) as f32
+}
+
 /// Calls a function generic over SIMD level, dimensions and kernel.
 macro_rules! with_kernel {
     ($level:expr, $dimensions:expr, $kernel:expr, $simd:ident, $D:ident, $K:ident => $call:expr) => {
@@ -102,15 +115,8 @@ impl Mpm {
                 "mpm takes at most 256 materials".into(),
             ));
         }
-        let laws = scene
-            .materials
-            .iter()
-            .map(|m| match &m.law {
-                Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, scene.dimensions)),
-                Law::Elastic(law) => PreparedLaw::Elastic(Elastic::new(law)),
-            })
-            .collect();
-        let fastest = scene.materials.iter().map(wave_speed).fold(0.0, f64::max);
+        let prepared = |m| prepared_law(m, scene.dimensions);
+        let laws = scene.materials.iter().map(prepared).collect();
         Ok(Self {
             spec: *spec,
             dimensions: scene.dimensions,
@@ -120,7 +126,7 @@ impl Mpm {
             columns: scene.columns.clone(),
             materials: scene.materials.clone(),
             cells: cell_frame(scene, spec)?,
-            elastic_dt: (spec.elastic_cfl * spec.dx / fastest) as f32,
+            elastic_dt: elastic_dt(spec, &scene.materials),
             packets: Vec::new(),
             count: 0,
             max_speed: 0.0,
@@ -369,6 +375,23 @@ impl Solver for Mpm {
 
     fn particles(&self) -> usize {
         self.count
+    }
+
+    fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
+        let same_kind =
+            |m: &Material| std::mem::discriminant(&m.law) == std::mem::discriminant(&material.law);
+        match self.materials.get_mut(index) {
+            Some(own) if same_kind(own) && own.density == material.density => {
+                *own = material.clone();
+            }
+            _ => {
+                let reason = "mpm cannot change the law or the density of a material on the way";
+                return Err(SolverError::Unsupported(reason.into()));
+            }
+        }
+        self.laws[index] = prepared_law(material, self.dimensions);
+        self.elastic_dt = elastic_dt(&self.spec, &self.materials);
+        Ok(())
     }
 
     fn max_dt(&mut self) -> Result<f32, SolverError> {

@@ -1,0 +1,112 @@
+//! The solver of the scene file. Keys of the other families may stand beside those of the chosen one, so that one file
+//! serves any solver.
+
+use super::Builder;
+use super::node::Table;
+use crate::model::*;
+
+/// Frames in a second when the file says nothing: pbd writes one for each of its steps.
+pub(super) fn usual_frame_rate(document: &Table) -> f64 {
+    match document.table("solver").and_then(|s| s.text("method")) {
+        Some("pbd") => 60.0,
+        _ => Scene::USUAL_FRAME_RATE,
+    }
+}
+
+/// The length that meshes and `--scale` go by, with its key.
+pub(super) fn resolution(solver: &Table) -> Option<(&'static str, f64)> {
+    let key = match solver.text("method") {
+        Some("pbd") => "radius",
+        _ => "dx",
+    };
+    Some((key, solver.number(key)?))
+}
+
+impl Builder<'_> {
+    pub(super) fn solver(&mut self, document: &Table) -> Option<SolverSpec> {
+        let table = document.table("solver")?;
+        if table.is_bad("method") {
+            return None;
+        }
+        match table.text("method") {
+            Some("pbd") => self.pbd(document, table).map(SolverSpec::Pbd),
+            _ => self.mpm(document, table).map(SolverSpec::Mpm),
+        }
+    }
+
+    /// A number that the chosen solver cannot do without.
+    fn needed(&mut self, document: &Table, table: &Table, key: &str, what: &str) -> Option<f64> {
+        if !table.has(key) {
+            let at = document.get("solver")?.at;
+            let help = format!("add `{key} = …`: {what}");
+            self.report
+                .error(at, format!("`solver.{key}` is missing"), help);
+        }
+        table.number(key)
+    }
+
+    fn pbd(&mut self, document: &Table, table: &Table) -> Option<PbdSpec> {
+        let radius = self.needed(
+            document,
+            table,
+            "radius",
+            "the mean radius of the grains [m]",
+        )?;
+        Some(PbdSpec {
+            radius,
+            spread: table.number("radius_spread").unwrap_or(0.15),
+            iterations: u32::try_from(table.integer("iterations").unwrap_or(10)).ok()?,
+            dt: table.number("dt").unwrap_or(PbdSpec::USUAL_DT),
+            scheme: match table.text("scheme") {
+                Some("mass splitting") => PbdScheme::MassSplitting,
+                Some("gauss-seidel") => PbdScheme::GaussSeidel,
+                _ => PbdScheme::Averaged,
+            },
+            friction: match table.text("friction_model") {
+                Some("macklin") => PbdFriction::Macklin,
+                _ => PbdFriction::Coulomb,
+            },
+            error_reduction: table.number("error_reduction").unwrap_or(0.5),
+            sleep: table.number("sleep_threshold"),
+        })
+    }
+
+    fn mpm(&mut self, document: &Table, table: &Table) -> Option<MpmSpec> {
+        let blend = table.number("flip");
+        let transfer = match table.text("transfer") {
+            Some("flip") => Transfer::FlipPic {
+                flip: blend.unwrap_or(0.95),
+            },
+            other => {
+                self.useless(table, "flip", "unless transfer = \"flip\"");
+                match other {
+                    Some("pic") => Transfer::FlipPic { flip: 0.0 },
+                    _ => Transfer::Apic,
+                }
+            }
+        };
+        let usual = match self.dimensions {
+            Dimensions::Two => 4.0,
+            Dimensions::Three => 8.0,
+        };
+        Some(MpmSpec {
+            dx: self.needed(
+                document,
+                table,
+                "dx",
+                "grid spacing [m], the resolution of the simulation",
+            )?,
+            particles_per_cell: table.number("particles_per_cell").unwrap_or(usual),
+            kernel: match table.text("kernel") {
+                Some("cubic") => Kernel::Cubic,
+                _ => Kernel::Quadratic,
+            },
+            transfer,
+            max_dt: table.number("max_dt").unwrap_or(MpmSpec::USUAL_MAX_DT),
+            cfl: table.number("cfl").unwrap_or(MpmSpec::USUAL_CFL),
+            elastic_cfl: table
+                .number("elastic_cfl")
+                .unwrap_or(MpmSpec::USUAL_ELASTIC_CFL),
+        })
+    }
+}

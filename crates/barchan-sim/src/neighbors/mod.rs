@@ -1,0 +1,3 @@
+//! Which points are near which.
+
+pub mod cells;

@@ -1,0 +1,186 @@
+//! A periodic random packing of balls (discs in 2D) that fills space when repeated: the bed that grains lie in at rest.
+//!
+//! Balls begin at random places and are pushed apart where they overlap, until hardly any do. The packing is a little
+//! looser than the densest random one, so this ends.
+
+use super::random::Random;
+use super::tile::Tile;
+use barchan_scene::{Dimensions, PbdSpec};
+use glam::{IVec3, Vec3};
+
+/// Balls in the tile.
+const COUNT: usize = 4096;
+/// Overlap that is left [mean diameters].
+const OVERLAP: f32 = 0.01;
+/// Passes after which what overlaps may overlap.
+const PASSES: usize = 2000;
+/// Part of its half of an overlap that a ball moves in a pass.
+const PUSH: f32 = 0.9;
+
+/// The tile of a seed and a spread of radii about their mean 1.
+pub(super) fn tile(dimensions: Dimensions, seed: u64, spread: f32) -> Tile {
+    let mut packing = Packing::random(dimensions, seed, spread);
+    for _ in 0..PASSES {
+        if packing.push_apart() < 2.0 * OVERLAP {
+            break;
+        }
+    }
+    let side = packing.side;
+    let points = packing.points.into_iter().map(move |p| p / side);
+    Tile::grouped(dimensions, points.zip(packing.radii))
+}
+
+struct Packing {
+    flat: bool,
+    /// Edge of the periodic box.
+    side: f32,
+    points: Vec<Vec3>,
+    radii: Vec<f32>,
+    /// Cells along an axis, each at least as wide as the largest ball.
+    cells: i32,
+    /// First ball of each cell, and the next in the cell of each ball; `COUNT` ends a list.
+    first: Vec<usize>,
+    next: Vec<usize>,
+}
+
+impl Packing {
+    fn random(dimensions: Dimensions, seed: u64, spread: f32) -> Self {
+        let mut random = Random::new(seed ^ 0x9ac4);
+        let flat = dimensions == Dimensions::Two;
+        // Even radii in random order: their mean volume is exact.
+        let even = |k: usize| 1.0 - spread + 2.0 * spread * (k as f32 + 0.5) / COUNT as f32;
+        let mut radii: Vec<f32> = (0..COUNT).map(even).collect();
+        for k in (1..COUNT).rev() {
+            radii.swap(k, random.below(k + 1));
+        }
+        let solid: f64 = radii
+            .iter()
+            .map(|r| PbdSpec::grain_volume(f64::from(*r), dimensions))
+            .sum();
+        let volume = solid / PbdSpec::packing(dimensions);
+        let side = volume.powf(1.0 / dimensions.count() as f64) as f32;
+        let cells = (side / (2.0 * (1.0 + spread))).floor().max(1.0) as i32;
+        let mut place = || side * random.unit();
+        let points = (0..COUNT)
+            .map(|_| Vec3::new(place(), place(), if flat { 0.0 } else { place() }))
+            .collect();
+        Self {
+            flat,
+            side,
+            points,
+            radii,
+            cells,
+            first: Vec::new(),
+            next: vec![COUNT; COUNT],
+        }
+    }
+
+    /// Moves every ball by its part of all overlaps; returns the largest overlap before.
+    fn push_apart(&mut self) -> f32 {
+        self.list_cells();
+        let mut worst = 0.0f32;
+        let mut moves = vec![Vec3::ZERO; COUNT];
+        for i in 0..COUNT {
+            self.for_neighbours(i, |j| {
+                let apart = self.nearest_image(self.points[i] - self.points[j]);
+                let distance = apart.length();
+                let overlap = self.radii[i] + self.radii[j] - distance;
+                if overlap > 0.0 {
+                    worst = worst.max(overlap);
+                    let away = match distance > 1e-6 {
+                        true => apart / distance,
+                        false if i < j => Vec3::X,
+                        false => Vec3::NEG_X,
+                    };
+                    moves[i] += 0.5 * PUSH * overlap * away;
+                }
+            });
+        }
+        for (p, step) in self.points.iter_mut().zip(moves) {
+            let moved = *p + step;
+            *p = moved - self.side * (moved / self.side).floor();
+            // Rounding may give the far end itself.
+            *p = p.min(Vec3::splat(self.side * (1.0 - f32::EPSILON)));
+        }
+        worst
+    }
+
+    fn list_cells(&mut self) {
+        let depth = if self.flat { 1 } else { self.cells };
+        let count = self.cells * self.cells * depth;
+        self.first.clear();
+        self.first.resize(count as usize, COUNT);
+        for i in 0..COUNT {
+            let cell = self.index(self.cell_of(self.points[i]));
+            self.next[i] = self.first[cell];
+            self.first[cell] = i;
+        }
+    }
+
+    fn for_neighbours(&self, i: usize, mut visit: impl FnMut(usize)) {
+        let centre = self.cell_of(self.points[i]);
+        let depth = i32::from(!self.flat);
+        for dz in -depth..=depth {
+            for dy in -1..=1 {
+                for dx in -1..=1 {
+                    let cell = centre + IVec3::new(dx, dy, dz);
+                    let cell = cell.rem_euclid(IVec3::splat(self.cells));
+                    let mut j = self.first[self.index(cell)];
+                    while j < COUNT {
+                        if j != i {
+                            visit(j);
+                        }
+                        j = self.next[j];
+                    }
+                }
+            }
+        }
+    }
+
+    fn cell_of(&self, p: Vec3) -> IVec3 {
+        let cell = (p * (self.cells as f32 / self.side)).as_ivec3();
+        let mut cell = cell.clamp(IVec3::ZERO, IVec3::splat(self.cells - 1));
+        if self.flat {
+            cell.z = 0;
+        }
+        cell
+    }
+
+    fn index(&self, cell: IVec3) -> usize {
+        let z = if self.flat { 0 } else { cell.z };
+        (cell.x + self.cells * (cell.y + self.cells * z)) as usize
+    }
+
+    fn nearest_image(&self, d: Vec3) -> Vec3 {
+        d - self.side * (d / self.side).round()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balls_hardly_overlap_and_fill_what_they_should() {
+        for dimensions in [Dimensions::Three, Dimensions::Two] {
+            for spread in [0.0, 0.15, 0.5] {
+                let mut packing = Packing::random(dimensions, 1, spread);
+                let at_random = packing.push_apart();
+                // Negative control: random places overlap deeply.
+                assert!(at_random > 1.0, "{at_random}");
+                let mut passes = 1;
+                while packing.push_apart() > 2.0 * OVERLAP && passes < PASSES {
+                    passes += 1;
+                }
+                assert!(passes < PASSES, "{dimensions:?}, spread {spread}");
+                let volume = packing.side.powi(dimensions.count() as i32);
+                let solid: f64 = (packing.radii.iter())
+                    .map(|r| PbdSpec::grain_volume(f64::from(*r), dimensions))
+                    .sum();
+                let part = solid / f64::from(volume);
+                let wanted = PbdSpec::packing(dimensions);
+                assert!((part - wanted).abs() < 1e-4, "{part}");
+            }
+        }
+    }
+}

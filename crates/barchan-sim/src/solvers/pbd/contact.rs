@@ -1,0 +1,188 @@
+//! The contact law of [Holz14] §6, as pure functions over [`Scalar`]: f64 in the tests, sixteen contacts in the solver.
+//!
+//! Displacements of a step stand for velocities, and "λ" for forces: a force f between two points of inverse masses
+//! wᵢ and wⱼ moves them by λ = Δt² (wᵢ + wⱼ) f relative to each other in a step (Eq. 34 with the reduced mass).
+
+use crate::math::Scalar;
+
+/// A vector of scalars.
+pub type V3<S> = [S; 3];
+
+/// What a contact is, the same for all passes of a step.
+#[derive(Debug, Clone, Copy)]
+pub struct Law<S> {
+    /// Part of what was pushed so far that a pass leaves: 1 in [Holz14], less where a pass solves for the whole step.
+    pub keep: S,
+    /// Part of the spring's error that a pass corrects, k′ of Eq. 28.
+    pub spring: S,
+    /// Part of the damper's error that a pass corrects, c′ of Eq. 28.
+    pub damper: S,
+    /// Coefficient of static friction.
+    pub static_friction: S,
+    /// Coefficient of kinetic friction.
+    pub kinetic_friction: S,
+    /// λ of the adhesive force [m], Eq. 34–36.
+    pub adhesion: S,
+}
+
+/// What the passes of a step have added up to, as relative displacements [m].
+#[derive(Debug, Clone, Copy)]
+pub struct Accumulated<S> {
+    /// Push along the normal; never negative.
+    pub normal: S,
+    /// Pull of adhesion along the normal; never positive.
+    pub adhesion: S,
+    /// Friction.
+    pub tangent: V3<S>,
+}
+
+impl<S: Scalar> Accumulated<S> {
+    /// Nothing yet; `like` only tells the kind of scalar.
+    #[inline(always)]
+    pub fn zero(like: S) -> Self {
+        let zero = like.constant(0.0);
+        Self {
+            normal: zero,
+            adhesion: zero,
+            tangent: [zero; 3],
+        }
+    }
+}
+
+/// Spring and damper factors of one pass out of `passes`, Eq. 21 and 28: after all passes the contact has moved as
+/// implicit Euler would move it. `w` is wᵢ + wⱼ [1/kg].
+pub fn pass_factors(stiffness: f64, damping: f64, w: f64, dt: f64, passes: u32) -> (f64, f64) {
+    let spring = dt * dt * stiffness * w;
+    let damper = dt * damping * w;
+    let whole = 1.0 + spring + damper;
+    if whole <= 1.0 || !whole.is_finite() {
+        return match whole.is_finite() {
+            true => (0.0, 0.0),
+            false => (1.0, 0.0),
+        };
+    }
+    let alpha = 1.0 / whole;
+    let share = -(alpha.ln() / f64::from(passes)).exp_m1() / (1.0 - alpha);
+    (spring * alpha * share, damper * alpha * share)
+}
+
+/// Keep, spring and damper factors of a pass that solves implicit Euler for the whole step, given what was pushed so
+/// far: repeated, many contacts converge to their springs and dampers. `w` is the sum of the (split) inverse masses.
+pub fn whole_step_factors(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64, f64) {
+    let spring = dt * dt * stiffness * w;
+    let damper = dt * damping * w;
+    let part = 1.0 / (1.0 + spring + damper);
+    match part > 0.0 {
+        true => (1.0 - part, spring * part, damper * part),
+        false => (1.0, 1.0, 0.0),
+    }
+}
+
+/// Contact area [m²] at a penetration [m], Eq. 36, where it still grows.
+pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
+    let part = (penetration / smaller_radius).clamp(0.0, 1.0) - 1.0;
+    std::f64::consts::PI * smaller_radius * smaller_radius * (1.0 - part * part)
+}
+
+/// A dot product.
+#[inline(always)]
+pub fn dot<S: Scalar>(a: V3<S>, b: V3<S>) -> S {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
+}
+
+/// Normal from j to i and the constraint C_s (Eq. 22) of two balls, `apart` at the beginning of the step, that have
+/// `moved` relative to each other. Balls in one place part upwards.
+#[inline(always)]
+pub fn between<S: Scalar>(apart: V3<S>, moved: V3<S>, reach: S) -> (V3<S>, S) {
+    let now: V3<S> = std::array::from_fn(|a| apart[a] + moved[a]);
+    let squared = dot(now, now);
+    let distance = squared.sqrt();
+    let tiny = reach.constant(1e-12);
+    let apart = tiny.lt(distance);
+    let inverse = reach.constant(1.0) / distance.max(tiny);
+    let up = [0.0, 1.0, 0.0];
+    let normal = std::array::from_fn(|a| S::select(apart, now[a] * inverse, reach.constant(up[a])));
+    (normal, distance - reach)
+}
+
+/// One pass over one contact: `normal` is the unit vector from j to i, `gap` the constraint C_s (Eq. 22), `moved` the
+/// relative displacement (pᵢ − xᵢ) − (pⱼ − xⱼ) so far. Returns the relative displacement to add, which the two share by
+/// their inverse masses.
+///
+/// Differs from [Holz14]: the cone of Eq. 33 and the cap of adhesion hold for what a step has accumulated, not for each
+/// pass (else static friction is lost and adhesion multiplied), Eq. 31 has the other sign, and the normal correction of a
+/// step never pulls.
+#[inline(always)]
+pub fn project<S: Scalar>(
+    law: &Law<S>,
+    normal: V3<S>,
+    gap: S,
+    moved: V3<S>,
+    sum: &mut Accumulated<S>,
+) -> V3<S> {
+    let zero = gap.constant(0.0);
+    // Spring and damper, Eq. 23.
+    let closing = dot(moved, normal);
+    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let pushed = wanted.max(zero);
+    let push = pushed - sum.normal;
+    sum.normal = pushed;
+    // Adhesion: a damper without relaxation on what is still separating, up to its force.
+    let pulled = sum.adhesion - (closing + push);
+    let pulled = -((-pulled).max(zero));
+    let pulled = pulled.max(-law.adhesion);
+    let pull = pulled - sum.adhesion;
+    sum.adhesion = pulled;
+    // Friction, Eq. 30–33.
+    let slip: V3<S> = std::array::from_fn(|a| moved[a] - closing * normal[a]);
+    let trial: V3<S> = std::array::from_fn(|a| sum.tangent[a] - slip[a]);
+    let length = dot(trial, trial).sqrt();
+    let holds = law.static_friction.mul_add(pushed, law.adhesion);
+    let drags = law.kinetic_friction.mul_add(pushed, law.adhesion);
+    let tiny = gap.constant(1e-30);
+    let factor = S::select(
+        holds.ge(length),
+        gap.constant(1.0),
+        drags / length.max(tiny),
+    );
+    let along = push + pull;
+    std::array::from_fn(|a| {
+        let tangent = trial[a] * factor;
+        let rub = tangent - sum.tangent[a];
+        sum.tangent[a] = tangent;
+        along.mul_add(normal[a], rub)
+    })
+}
+
+/// As [`project`] with the friction of Macklin 2014 ([survey] Eq. 16): in proportion to the penetration that the pass
+/// finds, nothing is accumulated.
+#[inline(always)]
+pub fn project_macklin<S: Scalar>(
+    law: &Law<S>,
+    normal: V3<S>,
+    gap: S,
+    moved: V3<S>,
+    sum: &mut Accumulated<S>,
+) -> V3<S> {
+    let zero = gap.constant(0.0);
+    let closing = dot(moved, normal);
+    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let pushed = wanted.max(zero);
+    let push = pushed - sum.normal;
+    sum.normal = pushed;
+    let depth = (-gap).max(zero);
+    let slip: V3<S> = std::array::from_fn(|a| moved[a] - closing * normal[a]);
+    let length = dot(slip, slip).sqrt();
+    let tiny = gap.constant(1e-30);
+    let factor = S::select(
+        length.lt(law.static_friction * depth),
+        gap.constant(1.0),
+        // min(µ_k d/|Δx⊥|, 1)
+        -((-(law.kinetic_friction * depth / length.max(tiny))).max(gap.constant(-1.0))),
+    );
+    std::array::from_fn(|a| {
+        let rub = -(slip[a] * factor);
+        sum.tangent[a] = sum.tangent[a] + rub;
+        push.mul_add(normal[a], rub)
+    })
+}

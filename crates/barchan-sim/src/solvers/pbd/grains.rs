@@ -1,0 +1,61 @@
+//! The grains: structure of arrays, in the order of their cells.
+
+use crate::neighbors::cells::Cells;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// State of all grains, and its copy while they are put in order.
+#[derive(Debug, Clone, Default)]
+pub struct Grains {
+    /// Positions [m].
+    pub position: Vec<Vec3>,
+    /// Velocities [m/s].
+    pub velocity: Vec<Vec3>,
+    /// Radii [m].
+    pub radius: Vec<f32>,
+    /// Masses [kg].
+    pub mass: Vec<f32>,
+    /// Stable identities.
+    pub id: Vec<u32>,
+    /// Materials.
+    pub material: Vec<u8>,
+}
+
+impl Grains {
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Puts the grains in the order of `cells`; `spare` is memory for it.
+    pub fn reorder(&mut self, cells: &Cells, spare: &mut Self) {
+        gather(cells, &mut self.position, &mut spare.position);
+        gather(cells, &mut self.velocity, &mut spare.velocity);
+        gather(cells, &mut self.radius, &mut spare.radius);
+        gather(cells, &mut self.mass, &mut spare.mass);
+        gather(cells, &mut self.id, &mut spare.id);
+        gather(cells, &mut self.material, &mut spare.material);
+    }
+
+    /// Keeps the grains for which `keep` holds; returns how many went.
+    pub fn retain(&mut self, keep: &[bool]) -> usize {
+        let before = self.len();
+        filter(&mut self.position, keep);
+        filter(&mut self.velocity, keep);
+        filter(&mut self.radius, keep);
+        filter(&mut self.mass, keep);
+        filter(&mut self.id, keep);
+        filter(&mut self.material, keep);
+        before - self.len()
+    }
+}
+
+fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
+    cells.order().map(|i| values[i]).collect_into_vec(spare);
+    std::mem::swap(values, spare);
+}
+
+fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut kept = keep.iter();
+    values.retain(|_| kept.next().copied().unwrap_or(true));
+}

@@ -1,0 +1,328 @@
+//! Position-based grains, after [Holz14]. Symbols, choices and limits: docs/solvers/pbd.md.
+
+pub mod contact;
+mod grains;
+mod pairs;
+pub mod params;
+mod state;
+mod walls;
+
+use crate::neighbors::cells::{self, Cells};
+use crate::sampling::Samples;
+use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use barchan_frame::{Checkpoint, Frame};
+use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
+use fearless_simd::Level;
+use glam::{Vec3, Vec4};
+use grains::Grains;
+use pairs::Pairs;
+use params::{GrainLaw, Touch};
+use rayon::prelude::*;
+use walls::Walls;
+
+/// Grains that one task moves.
+const GRAINS_PER_TASK: usize = 1024;
+
+/// Position-based solver.
+pub struct Pbd {
+    spec: PbdSpec,
+    dimensions: Dimensions,
+    level: Level,
+    laws: Vec<GrainLaw>,
+    /// Touch of every pair of materials.
+    touch: Vec<Touch>,
+    grains: Grains,
+    /// Largest radius [m].
+    largest: f32,
+    scratch: Scratch,
+}
+
+/// What a step needs and a checkpoint does not.
+#[derive(Default)]
+struct Scratch {
+    cells: Cells,
+    spare: Grains,
+    /// Predicted positions [m].
+    predicted: Vec<Vec3>,
+    /// p − x of each grain [m].
+    moved: Vec<Vec4>,
+    pairs: Pairs,
+    walls: Walls,
+    /// Contacts of each grain.
+    contacts: Vec<u32>,
+    /// Inverse masses that contacts see [1/kg].
+    weights: Vec<f32>,
+}
+
+/// What all stages of a step go by.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    dt: f32,
+    passes: u32,
+    scheme: PbdScheme,
+    /// ε ĝ: the direction of gravity times the error reduction.
+    reduction: Vec3,
+    is_macklin: bool,
+}
+
+/// Spring and damper of a contact in a pass.
+struct Factors {
+    keep: f32,
+    spring: f32,
+    damper: f32,
+}
+
+impl Step {
+    /// Factors of a contact of given stiffness [N/m], damping [N s/m] and inverse mass [1/kg].
+    fn factors(&self, stiffness: f64, damping: f64, w: f64) -> Factors {
+        let dt = f64::from(self.dt);
+        let (keep, spring, damper) = match self.scheme {
+            PbdScheme::MassSplitting => contact::whole_step_factors(stiffness, damping, w, dt),
+            _ => {
+                let (spring, damper) =
+                    contact::pass_factors(stiffness, damping, w, dt, self.passes);
+                (1.0, spring, damper)
+            }
+        };
+        Factors {
+            keep: keep as f32,
+            spring: spring as f32,
+            damper: damper as f32,
+        }
+    }
+}
+
+impl Pbd {
+    /// A solver without grains. Refuses what it cannot do.
+    pub fn new(scene: &Scene, spec: &PbdSpec) -> Result<Self, SolverError> {
+        if scene.materials.len() > 256 {
+            let reason = "pbd takes at most 256 materials";
+            return Err(SolverError::Unsupported(reason.into()));
+        }
+        if scene.periodic.contains(&true) {
+            let reason = "pbd knows no periodic domain; leave out domain.periodic, or choose method = \"mpm\"";
+            return Err(SolverError::Unsupported(reason.into()));
+        }
+        if let Some(column) = scene.columns.first() {
+            return Err(SolverError::Unsupported(format!(
+                "pbd has no column `{}`; leave it out of output.columns",
+                column.name()
+            )));
+        }
+        let laws = (scene.materials.iter())
+            .map(|m| GrainLaw::new(m, spec, scene.dimensions))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            spec: *spec,
+            dimensions: scene.dimensions,
+            level: Level::new(),
+            touch: params::touch_table(&laws),
+            laws,
+            grains: Grains::default(),
+            largest: 0.0,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Runs the portable code path instead of the machine's best; for tests.
+    pub fn use_baseline_simd(&mut self) {
+        self.level = Level::baseline();
+    }
+
+    /// p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells that holds them.
+    fn predict(&mut self, cx: &StepContext<'_>) {
+        let s = &mut self.scratch;
+        let (dt, fall) = (cx.dt, cx.dt * cx.dt * cx.gravity);
+        let g = &self.grains;
+        let place = |(x, v): (&Vec3, &Vec3)| *x + dt * *v + fall;
+        let both = g.position.par_iter().zip(&g.velocity);
+        both.with_min_len(GRAINS_PER_TASK)
+            .map(place)
+            .collect_into_vec(&mut s.predicted);
+        s.cells.sort(&s.predicted, 2.0 * self.largest);
+        self.grains.reorder(&s.cells, &mut s.spare);
+        let g = &self.grains;
+        let displacement = |v: &Vec3| (dt * *v + fall).extend(0.0);
+        g.velocity
+            .par_iter()
+            .with_min_len(GRAINS_PER_TASK)
+            .map(displacement)
+            .collect_into_vec(&mut s.moved);
+    }
+
+    /// Finds all contacts, once, and works out what stays the same in all passes.
+    fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
+        let (g, s) = (&self.grains, &mut self.scratch);
+        s.pairs.find(g, &s.moved, &mut s.cells, &self.touch);
+        s.walls.find(step, g, &s.moved, cx.colliders);
+        s.contacts.clear();
+        s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
+        s.walls.count_into(&mut s.contacts);
+        let is_split = step.scheme == PbdScheme::MassSplitting;
+        let weight = |(mass, contacts): (&f32, &u32)| match is_split {
+            true => *contacts as f32 / mass,
+            false => 1.0 / mass,
+        };
+        let both = g.mass.par_iter().zip(&s.contacts);
+        both.with_min_len(GRAINS_PER_TASK)
+            .map(weight)
+            .collect_into_vec(&mut s.weights);
+        s.pairs.prepare(step, g, &self.touch, &s.weights);
+        s.walls
+            .prepare(step, g, &self.laws, &s.weights, cx.colliders);
+    }
+
+    /// One pass: the corrections of all contacts, and where they take the grains and the bodies.
+    fn correct(&mut self, step: &Step, cx: &StepContext<'_>) {
+        let s = &mut self.scratch;
+        let (mass, contacts, weights) = (&self.grains.mass, &s.contacts, &s.weights);
+        match step.scheme {
+            PbdScheme::Averaged => {
+                s.pairs.correct(self.level, step, &s.moved);
+                let pairs = &s.pairs;
+                s.walls.correct(step, &mut s.moved, |i, _, walls| {
+                    let part = 1.0 / contacts[i].max(1) as f32;
+                    (part * pairs.given_to(i) + walls(part)) / mass[i]
+                });
+            }
+            PbdScheme::MassSplitting => {
+                s.pairs.correct(self.level, step, &s.moved);
+                let pairs = &s.pairs;
+                s.walls.correct(step, &mut s.moved, |i, _, walls| {
+                    (pairs.given_to(i) + walls(1.0)) / mass[i]
+                });
+            }
+            PbdScheme::GaussSeidel => {
+                s.pairs.correct_in_turn(step, weights, &mut s.moved);
+                let turn =
+                    |i: usize, _: Vec3, walls: &mut dyn FnMut(f32) -> Vec3| walls(1.0) / mass[i];
+                s.walls.correct(step, &mut s.moved, turn);
+            }
+        }
+        s.walls.push_bodies(cx.colliders);
+    }
+
+    /// v = (p − x)/Δt (Eq. 3); grains that hardly moved stay where they were (§7). Returns the highest speed.
+    fn finish(&mut self, cx: &StepContext<'_>) -> f32 {
+        let sleep = match self.spec.sleep {
+            Some(threshold) => threshold as f32,
+            None => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
+        };
+        let per_second = 1.0 / cx.dt;
+        let contacts = &self.scratch.contacts;
+        self.grains
+            .position
+            .par_iter_mut()
+            .zip(&mut self.grains.velocity)
+            .zip(self.scratch.moved.par_iter().zip(contacts))
+            .with_min_len(GRAINS_PER_TASK)
+            .map(|((x, v), (moved, contacts))| {
+                let mut d = moved.truncate();
+                if *contacts > 0 && d.length() < sleep {
+                    d = Vec3::ZERO;
+                }
+                *x += d;
+                *v = per_second * d;
+                v.length()
+            })
+            .reduce(|| 0.0, f32::max)
+    }
+
+    fn step_settings(&self, cx: &StepContext<'_>) -> Step {
+        let down = cx.gravity.normalize_or_zero();
+        Step {
+            dt: cx.dt,
+            passes: self.spec.iterations,
+            scheme: self.spec.scheme,
+            reduction: self.spec.error_reduction as f32 * down,
+            is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
+        }
+    }
+}
+
+impl Solver for Pbd {
+    fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
+        let g = &mut self.grains;
+        if g.len() + batch.len() > cells::MAX_POINTS {
+            let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
+            return Err(SolverError::Unsupported(reason));
+        }
+        let density = self.laws[batch.material].density;
+        let usual = self.spec.radius as f32;
+        for (i, (p, v)) in batch.position.iter().zip(&batch.velocity).enumerate() {
+            let radius = batch.radius.get(i).copied().unwrap_or(usual);
+            let volume = PbdSpec::grain_volume(f64::from(radius), self.dimensions);
+            g.position.push(*p);
+            g.velocity.push(*v);
+            g.radius.push(radius);
+            g.mass.push((density * volume) as f32);
+            g.id.push(batch.first_id + i as u32);
+            g.material.push(batch.material as u8);
+            self.largest = self.largest.max(radius);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+        let positions = self.grains.position.par_iter();
+        let keep: Vec<bool> = positions.map(|p| !doomed(*p)).collect();
+        self.grains.retain(&keep)
+    }
+
+    fn particles(&self) -> usize {
+        self.grains.len()
+    }
+
+    fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
+        let law = GrainLaw::new(material, &self.spec, self.dimensions)?;
+        match self.laws.get_mut(index) {
+            Some(own) if own.density == law.density => *own = law,
+            _ => {
+                let reason = "pbd cannot change the density of a material on the way";
+                return Err(SolverError::Unsupported(reason.into()));
+            }
+        }
+        self.touch = params::touch_table(&self.laws);
+        Ok(())
+    }
+
+    fn max_dt(&mut self) -> Result<f32, SolverError> {
+        Ok(self.spec.dt as f32)
+    }
+
+    fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        let step = self.step_settings(cx);
+        self.predict(cx); // Eq. 2
+        self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
+        for _ in 0..step.passes {
+            self.correct(&step, cx); // Eq. 9, 23, 32, 33
+        }
+        let walls = &self.scratch.walls;
+        walls.answer(cx.dt, cx.colliders, cx.impulses); // §6.6
+        let max_speed = self.finish(cx); // Eq. 3
+        Ok(StepStats {
+            max_speed,
+            blocks: 0,
+        })
+    }
+
+    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
+        self.write_columns(out);
+        Ok(())
+    }
+
+    fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
+        self.save_state(out);
+        Ok(())
+    }
+
+    fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
+        self.load_state(from)
+    }
+}
+
+/// Memory that a run of that many grains needs at its peak [bytes].
+pub fn memory_estimate(particles: usize) -> u64 {
+    // State, its copy, and about three contacts a grain.
+    particles as u64 * (2 * 41 + 32 + 3 * 120)
+}

@@ -1,0 +1,328 @@
+//! Contacts between grains: found once a step, corrected in every pass.
+//!
+//! A contact is computed once for both its grains, sixteen contacts side by side, and leaves its correction in a list;
+//! then every grain adds up the corrections of its own contacts, always in the same order. Nothing depends on the number
+//! of threads.
+
+use super::Step;
+use super::contact::{self, Accumulated, Law, V3};
+use super::grains::Grains;
+use super::params::Touch;
+use crate::math::lanes::{LANES, Lanes};
+use crate::neighbors::cells::Cells;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, f32x16};
+use glam::{Vec3, Vec4};
+use rayon::prelude::*;
+
+/// Packets of contacts that one task works on.
+const PACKETS_PER_TASK: usize = 64;
+
+/// Sixteen contacts, lane by lane.
+#[derive(Debug, Clone, Copy)]
+struct Packet {
+    i: [u32; LANES],
+    j: [u32; LANES],
+    /// xᵢ − xⱼ [m].
+    apart: [Lanes; 3],
+    /// rᵢ + rⱼ [m].
+    reach: Lanes,
+    /// 1/(wᵢ + wⱼ) [kg].
+    reduced: Lanes,
+    keep: Lanes,
+    spring: Lanes,
+    damper: Lanes,
+    static_friction: Lanes,
+    kinetic_friction: Lanes,
+    adhesion: Lanes,
+    normal_sum: Lanes,
+    adhesion_sum: Lanes,
+    tangent_sum: [Lanes; 3],
+}
+
+impl Packet {
+    /// Lanes that hold no contact: two points far apart that do nothing.
+    const EMPTY: Self = Self {
+        i: [0; LANES],
+        j: [0; LANES],
+        apart: [[1.0; LANES]; 3],
+        reach: [0.0; LANES],
+        reduced: [0.0; LANES],
+        keep: [0.0; LANES],
+        spring: [0.0; LANES],
+        damper: [0.0; LANES],
+        static_friction: [0.0; LANES],
+        kinetic_friction: [0.0; LANES],
+        adhesion: [0.0; LANES],
+        normal_sum: [0.0; LANES],
+        adhesion_sum: [0.0; LANES],
+        tangent_sum: [[0.0; LANES]; 3],
+    };
+}
+
+/// All contacts between grains.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    packets: Vec<Packet>,
+    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ.
+    given: Vec<[Vec4; LANES]>,
+    /// First packet of each list of the search, and the end.
+    offsets: Vec<usize>,
+    /// Contacts of each grain: where they begin in `own`, and the end.
+    starts: Vec<u32>,
+    /// Number of a contact, doubled; odd where the grain is its j.
+    own: Vec<u32>,
+    cursors: Vec<u32>,
+}
+
+impl Pairs {
+    /// Finds what touches at the predicted positions (C_s ≤ 0, once a step), or sticks together where it is.
+    pub fn find(&mut self, grains: &Grains, moved: &[Vec4], cells: &mut Cells, touch: &[Touch]) {
+        let sticky = touch.iter().any(|t| t.adhesion > 0.0);
+        let lists = cells.pairs(|i, j| {
+            let apart = grains.position[i] - grains.position[j];
+            let predicted = apart + (moved[i] - moved[j]).truncate();
+            let reach = grains.radius[i] + grains.radius[j];
+            let reach = reach * reach;
+            predicted.length_squared() <= reach || (sticky && apart.length_squared() <= reach)
+        });
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.offsets.extend(lists.iter().scan(0, |sum, list| {
+            *sum += list.len().div_ceil(LANES);
+            Some(*sum)
+        }));
+        let total = self.offsets.last().copied().unwrap_or(0);
+        self.packets.resize(total, Packet::EMPTY);
+        self.given.resize(total, [Vec4::ZERO; LANES]);
+        let offsets = &self.offsets;
+        self.packets
+            .par_iter_mut()
+            .with_min_len(PACKETS_PER_TASK)
+            .enumerate()
+            .for_each(|(k, packet)| {
+                let list = offsets.partition_point(|first| *first <= k) - 1;
+                let from = (k - offsets[list]) * LANES;
+                *packet = Packet::EMPTY;
+                for (lane, (i, j)) in lists[list][from..].iter().take(LANES).enumerate() {
+                    (packet.i[lane], packet.j[lane]) = (*i, *j);
+                }
+            });
+        self.list_by_grain(grains.len(), lists);
+    }
+
+    /// The contacts of each grain, in the order of the contacts.
+    fn list_by_grain(&mut self, grains: usize, lists: &[Vec<(u32, u32)>]) {
+        self.starts.clear();
+        self.starts.resize(grains + 1, 0);
+        for (i, j) in lists.iter().flatten() {
+            self.starts[*i as usize + 1] += 1;
+            self.starts[*j as usize + 1] += 1;
+        }
+        for grain in 0..grains {
+            self.starts[grain + 1] += self.starts[grain];
+        }
+        self.cursors.clear();
+        self.cursors.extend(&self.starts[..grains]);
+        self.own.resize(self.starts[grains] as usize, 0);
+        for (list, offset) in lists.iter().zip(&self.offsets) {
+            for (contact, (i, j)) in (offset * LANES..).zip(list) {
+                for (grain, odd) in [(i, 0), (j, 1)] {
+                    let at = &mut self.cursors[*grain as usize];
+                    self.own[*at as usize] = 2 * contact as u32 + odd;
+                    *at += 1;
+                }
+            }
+        }
+    }
+
+    /// Contacts of a grain with others.
+    pub fn count(&self, grain: usize) -> u32 {
+        self.starts[grain + 1] - self.starts[grain]
+    }
+
+    /// Works out what stays the same in all passes. `weights` are the inverse masses that contacts see [1/kg].
+    pub fn prepare(&mut self, step: &Step, grains: &Grains, touch: &[Touch], weights: &[f32]) {
+        let materials = (touch.len() as f64).sqrt().round() as usize;
+        let pair = |a: u8, b: u8| &touch[usize::from(a) * materials + usize::from(b)];
+        let dt = f64::from(step.dt);
+        self.packets
+            .par_iter_mut()
+            .with_min_len(PACKETS_PER_TASK)
+            .for_each(|packet| {
+                for lane in 0..LANES {
+                    let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+                    if i == j {
+                        continue;
+                    }
+                    let apart = grains.position[i] - grains.position[j];
+                    for axis in 0..3 {
+                        packet.apart[axis][lane] = apart[axis];
+                    }
+                    let (ri, rj) = (grains.radius[i], grains.radius[j]);
+                    packet.reach[lane] = ri + rj;
+                    let w = f64::from(weights[i]) + f64::from(weights[j]);
+                    packet.reduced[lane] = (1.0 / w) as f32;
+                    let touch = pair(grains.material[i], grains.material[j]);
+                    let factors = step.factors(touch.stiffness, touch.damping, w);
+                    packet.keep[lane] = factors.keep;
+                    packet.spring[lane] = factors.spring;
+                    packet.damper[lane] = factors.damper;
+                    packet.static_friction[lane] = touch.static_friction as f32;
+                    packet.kinetic_friction[lane] = touch.kinetic_friction as f32;
+                    if touch.adhesion > 0.0 {
+                        let depth = f64::from(ri + rj - apart.length());
+                        let force = touch.adhesive_force(depth, f64::from(ri.min(rj)));
+                        packet.adhesion[lane] = (dt * dt * w * force) as f32;
+                    }
+                }
+            });
+    }
+
+    /// One pass over all contacts, from where the grains are now.
+    pub fn correct(&mut self, level: Level, step: &Step, moved: &[Vec4]) {
+        self.packets
+            .par_chunks_mut(PACKETS_PER_TASK)
+            .zip(self.given.par_chunks_mut(PACKETS_PER_TASK))
+            .for_each(|(packets, given)| {
+                dispatch!(level, simd => correct_packets(simd, step, packets, given, moved));
+            });
+    }
+
+    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37.
+    pub fn given_to(&self, grain: usize) -> Vec3 {
+        let range = self.starts[grain] as usize..self.starts[grain + 1] as usize;
+        let mut sum = Vec4::ZERO;
+        let given = self.given.as_flattened();
+        for &own in &self.own[range] {
+            let given = given[own as usize >> 1];
+            let sign = 1.0 - 2.0 * (own & 1) as f32;
+            // eᵢ = 1 − ε n·ĝ with n towards the grain.
+            let weight = 1.0 - sign * given.w;
+            sum += sign * weight * given;
+        }
+        sum.truncate()
+    }
+
+    /// One pass in which every contact sees what those before it did (Gauss–Seidel).
+    pub fn correct_in_turn(&mut self, step: &Step, weights: &[f32], moved: &mut [Vec4]) {
+        for packet in &mut self.packets {
+            for lane in 0..LANES {
+                let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+                if i == j {
+                    continue;
+                }
+                let given = correct_one(step, packet, lane, moved[i] - moved[j]);
+                let push = given.truncate().extend(0.0);
+                moved[i] += weights[i] * (1.0 - given.w) * push;
+                moved[j] -= weights[j] * (1.0 + given.w) * push;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn correct_packets<S: Simd>(
+    simd: S,
+    step: &Step,
+    packets: &mut [Packet],
+    given: &mut [[Vec4; LANES]],
+    moved: &[Vec4],
+) {
+    for (packet, given) in packets.iter_mut().zip(given) {
+        correct_packet(simd, step, packet, given, moved);
+    }
+}
+
+#[inline(always)]
+fn correct_packet<S: Simd>(
+    simd: S,
+    step: &Step,
+    packet: &mut Packet,
+    given: &mut [Vec4; LANES],
+    moved: &[Vec4],
+) {
+    let mut relative = [[0.0; LANES]; 3];
+    for lane in 0..LANES {
+        let d = moved[packet.i[lane] as usize] - moved[packet.j[lane] as usize];
+        relative[0][lane] = d.x;
+        relative[1][lane] = d.y;
+        relative[2][lane] = d.z;
+    }
+    let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
+    let law = Law {
+        keep: load(&packet.keep),
+        spring: load(&packet.spring),
+        damper: load(&packet.damper),
+        static_friction: load(&packet.static_friction),
+        kinetic_friction: load(&packet.kinetic_friction),
+        adhesion: load(&packet.adhesion),
+    };
+    let mut sum = Accumulated {
+        normal: load(&packet.normal_sum),
+        adhesion: load(&packet.adhesion_sum),
+        tangent: [
+            load(&packet.tangent_sum[0]),
+            load(&packet.tangent_sum[1]),
+            load(&packet.tangent_sum[2]),
+        ],
+    };
+    let moved = [load(&relative[0]), load(&relative[1]), load(&relative[2])];
+    let apart = [
+        load(&packet.apart[0]),
+        load(&packet.apart[1]),
+        load(&packet.apart[2]),
+    ];
+    let (normal, gap) = contact::between(apart, moved, load(&packet.reach));
+    let move_by = match step.is_macklin {
+        false => contact::project(&law, normal, gap, moved, &mut sum),
+        true => contact::project_macklin(&law, normal, gap, moved, &mut sum),
+    };
+    sum.normal.store_array(&mut packet.normal_sum);
+    sum.adhesion.store_array(&mut packet.adhesion_sum);
+    for axis in 0..3 {
+        sum.tangent[axis].store_array(&mut packet.tangent_sum[axis]);
+    }
+    let reduced = load(&packet.reduced);
+    let mut out = [[0.0; LANES]; 4];
+    for axis in 0..3 {
+        (move_by[axis] * reduced).store_array(&mut out[axis]);
+    }
+    let e = step.reduction;
+    let along = normal[0] * e.x + normal[1] * e.y + normal[2] * e.z;
+    along.store_array(&mut out[3]);
+    for lane in 0..LANES {
+        given[lane] = Vec4::new(out[0][lane], out[1][lane], out[2][lane], out[3][lane]);
+    }
+}
+
+/// The contact of one lane: mass times displacement [kg m] for grain i, and n·εĝ.
+fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Vec4 {
+    let three = |lanes: &[Lanes; 3]| [lanes[0][lane], lanes[1][lane], lanes[2][lane]];
+    let law = Law {
+        keep: packet.keep[lane],
+        spring: packet.spring[lane],
+        damper: packet.damper[lane],
+        static_friction: packet.static_friction[lane],
+        kinetic_friction: packet.kinetic_friction[lane],
+        adhesion: packet.adhesion[lane],
+    };
+    let mut sum = Accumulated {
+        normal: packet.normal_sum[lane],
+        adhesion: packet.adhesion_sum[lane],
+        tangent: three(&packet.tangent_sum),
+    };
+    let moved: V3<f32> = moved.truncate().to_array();
+    let (normal, gap) = contact::between(three(&packet.apart), moved, packet.reach[lane]);
+    let move_by = match step.is_macklin {
+        false => contact::project(&law, normal, gap, moved, &mut sum),
+        true => contact::project_macklin(&law, normal, gap, moved, &mut sum),
+    };
+    packet.normal_sum[lane] = sum.normal;
+    packet.adhesion_sum[lane] = sum.adhesion;
+    for axis in 0..3 {
+        packet.tangent_sum[axis][lane] = sum.tangent[axis];
+    }
+    let given = packet.reduced[lane] * Vec3::from_array(move_by);
+    given.extend(step.reduction.dot(Vec3::from_array(normal)))
+}
