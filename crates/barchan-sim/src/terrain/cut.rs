@@ -5,7 +5,7 @@
 //! grains and never touches columns; and before a body that pushes, down to the plane on which soil fails, which rises
 //! from its lower edge at 45° − φ/2 (Rankine's passive wedge).
 
-use super::{SpawnedGrain, TICKS, Terrain};
+use super::{GrainsNow, SpawnedGrain, TICKS, Terrain};
 use crate::collider::PosedCollider;
 use crate::terrain::spawn::Withheld;
 use glam::{Vec2, Vec3};
@@ -41,13 +41,13 @@ struct Hit {
 impl Terrain {
     /// Turns the columns that bodies cut in this step into grains at rest, which are added to `spawn`.
     ///
-    /// Only finite bodies that move cut. `taken` tells whether a grain of the solver lies within a radius of a point: no
-    /// grain is put where it says so. Mass for which there is no room waits, and counts as that of the terrain.
+    /// Only finite bodies that move cut. No grain appears inside a body or one of `grains`; mass for which there is no
+    /// room waits, and counts as that of the terrain.
     pub fn cut(
         &mut self,
         tools: &[PosedCollider],
         dt: f32,
-        taken: &dyn Fn(Vec3, f32) -> bool,
+        grains: GrainsNow<'_>,
         spawn: &mut Vec<SpawnedGrain>,
     ) {
         self.clock += f64::from(dt.max(0.0));
@@ -55,9 +55,13 @@ impl Terrain {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.cuts.clear();
         for tool in tools {
-            if self.cuts(tool, dt) {
+            let moves = self.moves(tool, dt);
+            if is_finite(tool) && (moves || tool.mass.is_some()) {
                 self.find_hits(tool, &mut scratch.hits);
-                self.plan(tool, dt, &mut scratch);
+                self.hold_cut(&scratch.hits);
+                if moves {
+                    self.plan(tool, dt, &mut scratch);
+                }
             }
         }
         // The lowest height of each column.
@@ -69,7 +73,7 @@ impl Terrain {
         }
         self.scratch = scratch;
         if !self.withheld.is_empty() {
-            self.spawn(tools, taken, spawn);
+            self.spawn(tools, grains, spawn);
             self.give_back();
         }
     }
@@ -80,12 +84,8 @@ impl Terrain {
         0.75 * self.layout.cell + 2.0 * self.lattice.largest
     }
 
-    /// Whether a body is finite and moves.
-    fn cuts(&self, tool: &PosedCollider, dt: f32) -> bool {
+    fn moves(&self, tool: &PosedCollider, dt: f32) -> bool {
         let bounds = tool.world_bounds();
-        if !(bounds.min.is_finite() && bounds.max.is_finite()) {
-            return false;
-        }
         let reach = (bounds.max - tool.pose.position)
             .abs()
             .max((bounds.min - tool.pose.position).abs());
@@ -138,28 +138,34 @@ impl Terrain {
         Some(y)
     }
 
-    /// From the columns near a body to those that are lowered, each with its new height.
-    fn plan(&mut self, tool: &PosedCollider, dt: f32, scratch: &mut Scratch) {
-        let Scratch { hits, cuts } = scratch;
-        if !hits.iter().any(|h| h.is_cut) {
-            return;
-        }
-        let margin = self.margin();
-        let until = self.tick().saturating_add((HOLD * TICKS) as u32);
-        let reach = (margin / self.layout.cell).ceil() as usize;
+    /// The tick until which what is held now stays so.
+    fn until(&self) -> u32 {
+        self.tick().saturating_add((HOLD * TICKS) as u32)
+    }
+
+    /// Holds the columns around those that a body reaches into: a body that rests on grains would lose them else.
+    fn hold_cut(&mut self, hits: &[Hit]) {
+        let until = self.until();
+        let reach = (self.margin() / self.layout.cell).ceil() as usize;
         for hit in hits.iter().filter(|h| h.is_cut) {
             for near in self.layout.around(hit.column, reach) {
                 self.hold(near, until);
             }
+        }
+    }
+
+    /// From the columns near a moving body to those that are lowered, each with its new height.
+    fn plan(&mut self, tool: &PosedCollider, dt: f32, scratch: &mut Scratch) {
+        let Scratch { hits, cuts } = scratch;
+        let margin = self.margin();
+        for hit in hits.iter().filter(|h| h.is_cut) {
             self.wedge(tool, dt, hit, margin, cuts);
         }
+        let until = self.until();
         // What was just held lies around a cut.
         let around = |h: &&Hit| self.held_until[h.column] == until;
-        cuts.extend(
-            hits.iter()
-                .filter(around)
-                .map(|h| (h.column as u32, h.lowest)),
-        );
+        let near = hits.iter().filter(around);
+        cuts.extend(near.map(|h| (h.column as u32, h.lowest)));
     }
 
     /// Columns before a pushing body that fail with it.
@@ -211,8 +217,7 @@ impl Terrain {
             .or_insert(Withheld { mass: 0, top });
         withheld.mass += cut;
         withheld.top = withheld.top.max(top);
-        let until = self.tick().saturating_add((HOLD * TICKS) as u32);
-        self.hold(column, until);
+        self.hold(column, self.until());
         self.changed(column);
     }
 
@@ -239,4 +244,9 @@ impl Terrain {
         });
         self.held = held;
     }
+}
+
+fn is_finite(tool: &PosedCollider) -> bool {
+    let bounds = tool.world_bounds();
+    bounds.min.is_finite() && bounds.max.is_finite()
 }

@@ -14,6 +14,7 @@
 mod cut;
 mod deposit;
 mod lattice;
+mod occupied;
 pub mod record;
 mod relax;
 mod spawn;
@@ -23,6 +24,7 @@ mod tests;
 use barchan_scene::{Material, TerrainSpec};
 use glam::{Vec2, Vec3};
 use lattice::Lattice;
+use occupied::Occupied;
 use spawn::Withheld;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -57,6 +59,15 @@ pub struct SpawnedGrain {
     pub radius: f32,
     /// [kg], exact in f32.
     pub mass: f64,
+}
+
+/// The grains of the solver, as they are now.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GrainsNow<'a> {
+    /// [m].
+    pub position: &'a [Vec3],
+    /// [m], as many.
+    pub radius: &'a [f32],
 }
 
 /// Where the columns stand.
@@ -178,6 +189,7 @@ pub struct Terrain {
     clock: f64,
 
     scratch: cut::Scratch,
+    occupied: Occupied,
     touched: u64,
 }
 
@@ -220,6 +232,7 @@ impl Terrain {
             held_until: vec![0; layout.count()],
             clock: 0.0,
             scratch: cut::Scratch::default(),
+            occupied: Occupied::default(),
             touched: 0,
         };
         terrain.mass.resize(layout.count(), 0);

@@ -1,7 +1,9 @@
 //! What was cut becomes grains where there is room; what finds none waits, and at last goes back to its column.
 
-use super::{SpawnedGrain, Terrain};
+use super::occupied::Occupied;
+use super::{GrainsNow, SpawnedGrain, Terrain};
 use crate::collider::PosedCollider;
+use barchan_scene::Bounds;
 use glam::Vec3;
 
 /// Grains that appear in one call: bounds what a step can cost.
@@ -27,10 +29,12 @@ impl Terrain {
     pub(super) fn spawn(
         &mut self,
         tools: &[PosedCollider],
-        taken: &dyn Fn(Vec3, f32) -> bool,
+        grains: GrainsNow<'_>,
         spawn: &mut Vec<SpawnedGrain>,
     ) {
         let most = spawn.len() + MOST_GRAINS;
+        let mut occupied = std::mem::take(&mut self.occupied);
+        occupied.fill(self.region(), self.lattice.largest, grains);
         let mut waiting = std::mem::take(&mut self.withheld);
         for (&column, withheld) in &mut waiting {
             self.touched += 1;
@@ -40,7 +44,7 @@ impl Terrain {
             let before = withheld.mass;
             self.lattice.sites(&self.layout, column, range, |grain| {
                 let quanta = (grain.mass / self.quantum).round() as u64;
-                let room = quanta <= withheld.mass && self.has_room(&grain, tools, taken);
+                let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
                 if room {
                     withheld.mass -= quanta;
                     spawn.push(grain);
@@ -50,18 +54,30 @@ impl Terrain {
             self.total -= u128::from(before - withheld.mass);
         }
         self.withheld = waiting;
+        self.occupied = occupied;
     }
 
-    fn has_room(
-        &self,
-        grain: &SpawnedGrain,
-        tools: &[PosedCollider],
-        taken: &dyn Fn(Vec3, f32) -> bool,
-    ) -> bool {
+    /// The box in which grains may appear.
+    fn region(&self) -> Bounds {
+        let mut bounds = Bounds {
+            min: Vec3::INFINITY,
+            max: Vec3::NEG_INFINITY,
+        };
+        for (&column, withheld) in &self.withheld {
+            let middle = self.layout.middle(column as usize);
+            let low = Vec3::new(middle.x, self.height[column as usize], middle.y);
+            let high = low.with_y(withheld.top + HEAVE * self.grain.radius);
+            bounds.min = bounds.min.min(low - self.layout.cell);
+            bounds.max = bounds.max.max(high + self.layout.cell);
+        }
+        bounds
+    }
+
+    fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
         let (p, least) = (grain.position, (1.0 - DEPTH) * grain.radius);
         self.distance(p) >= least
             && !tools.iter().any(|t| t.may_touch(p, least))
-            && !taken(p, least)
+            && !occupied.touches(p, least)
     }
 
     /// Gives what is left back to the columns that no body is near.

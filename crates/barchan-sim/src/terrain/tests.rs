@@ -70,12 +70,6 @@ fn blade() -> Geometry {
 struct Pile(Vec<SpawnedGrain>);
 
 impl Pile {
-    fn taken(&self, p: Vec3, radius: f32) -> bool {
-        self.0
-            .iter()
-            .any(|g| g.position.distance(p) < radius + 0.95 * g.radius)
-    }
-
     fn mass(&self) -> f64 {
         self.0.iter().map(|g| g.mass).sum()
     }
@@ -83,7 +77,13 @@ impl Pile {
     /// A step of the terrain; returns the new grains.
     fn cut(&mut self, terrain: &mut Terrain, tools: &[PosedCollider]) -> usize {
         let mut new = Vec::new();
-        terrain.cut(tools, DT, &|p, r| self.taken(p, r), &mut new);
+        let position: Vec<Vec3> = self.0.iter().map(|g| g.position).collect();
+        let radius: Vec<f32> = self.0.iter().map(|g| g.radius).collect();
+        let now = GrainsNow {
+            position: &position,
+            radius: &radius,
+        };
+        terrain.cut(tools, DT, now, &mut new);
         self.0.extend(&new);
         new.len()
     }
@@ -245,7 +245,7 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
         let mut bodies = mover(ball, from, from + DVec3::new(z, 0.3 * x, y));
         bodies.pose(0.0, 1.0 / 60.0);
         let mut new = Vec::new();
-        soil.cut(&bodies.list, 0.1, &|_, _| false, &mut new);
+        soil.cut(&bodies.list, 0.1, GrainsNow::default(), &mut new);
         pile.0.extend(&new);
         soil.relax();
         let keep = |g: &SpawnedGrain| {
@@ -392,7 +392,7 @@ fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
     for step in 0..60 {
         bodies.pose(f64::from(step) / 60.0, 1.0 / 60.0);
         let mut new = Vec::new();
-        soil.cut(&bodies.list, DT, &|_, _| false, &mut new);
+        soil.cut(&bodies.list, DT, GrainsNow::default(), &mut new);
         for g in new.iter().step_by(3) {
             soil.deposit(g.position - 2.0 * Vec3::X, g.radius, g.mass);
         }
