@@ -87,7 +87,7 @@ mod tests {
         let mut point = |low: f32, size: f32| {
             Vec3::from_array(std::array::from_fn(|_| low + size * random.unit()))
         };
-        let position: Vec<Vec3> = (0..400).map(|_| point(-1.0, 3.0)).collect();
+        let position: Vec<Vec3> = (0..400).map(|_| point(-0.5, 2.0)).collect();
         let radius: Vec<f32> = (0..400).map(|i| 0.02 + 0.0001 * i as f32).collect();
         let region = Bounds {
             min: Vec3::ZERO,
