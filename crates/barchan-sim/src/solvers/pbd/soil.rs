@@ -10,7 +10,8 @@ use glam::Vec3;
 
 /// A grain at rest is looked at once in as many steps, each in its own turn.
 const TURNS: u32 = 16;
-/// A grain that falls for this part of a step would be faster: it is at rest.
+/// A grain is at rest below this part of the speed √(g d) at which it could climb over another. Where those below have
+/// become terrain the ones above still creep down, so that they are seldom quite still.
 const REST: f32 = 0.1;
 /// Array of a checkpoint: the next identity and the number of the step.
 const COUNTERS: &str = "terrain_counters";
@@ -90,7 +91,8 @@ impl Pbd {
     /// Grains at rest on the terrain become part of it.
     fn settle(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
         let material = soil.terrain.material() as u8;
-        let slow = REST * cx.dt * cx.gravity.length();
+        let diameter = 2.0 * self.spec.radius as f32;
+        let slow = REST * (diameter * cx.gravity.length()).sqrt();
         let turn = soil.steps % TURNS;
         let g = &self.grains;
         soil.keep.clear();
