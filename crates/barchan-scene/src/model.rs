@@ -349,8 +349,10 @@ pub struct PbdSpec {
     pub radius: f64,
     /// Radii are spread evenly over radius · (1 ± spread), in [0, 0.5].
     pub spread: f64,
-    /// Passes over the contacts in a step.
+    /// Passes over the contacts in a substep.
     pub iterations: u32,
+    /// Substeps of a step; contacts are found once a step.
+    pub substeps: u32,
     /// Time step [s].
     pub dt: f64,
     /// How the corrections of many contacts become one motion.

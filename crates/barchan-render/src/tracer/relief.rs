@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 /// Lattice cells along the side of a tile.
 const TILE: usize = 16;
 /// Unevenness of the normals, as that of grains.
-const ROUGH: f32 = 0.3;
+const ROUGH: f32 = 0.8;
 
 /// A terrain of a frame.
 #[derive(Debug, Clone)]
@@ -244,20 +244,37 @@ impl Relief {
         inside.then(|| from + root.clamp(0.0, 1.0) * (to - from))
     }
 
-    /// Colour and unevenness of the grain at a point: always the same there.
+    /// Colour of the grain at a point, and where the point lies on it: always the same there. Grains are the
+    /// neighbourhoods of points of a lattice that chance has moved.
     fn grain_at(&self, p: Vec3) -> (Vec3, Vec3) {
-        let [x, y, z] = (p / self.grain).floor().to_array().map(|k| k as i64 as u64);
-        let key = x.wrapping_mul(0x9e37_79b9)
-            ^ y.wrapping_mul(0x85eb_ca6b_0000)
-            ^ z.wrapping_mul(0xc2b2_ae35_0000_0000);
-        let mix = self.colours.parts();
-        let colour = mix.get(self.colours.index(chance(key)));
-        let uneven = [1, 2, 3].map(|k| 2.0 * chance(key.wrapping_add(k)) - 1.0);
+        let q = p / self.grain;
+        let low = (q - 0.5).floor();
+        let mut nearest = (f32::INFINITY, 0, Vec3::ZERO);
+        for corner in 0..8u32 {
+            let place = low + Vec3::from_array([0, 1, 2].map(|a| (corner >> a & 1) as f32));
+            let key = site_key(place);
+            let moved = [1, 2, 3].map(|k| 0.1 + 0.8 * chance(key.wrapping_add(k)));
+            let away = q - place - Vec3::from_array(moved);
+            if away.length_squared() < nearest.0 {
+                nearest = (away.length_squared(), key, away);
+            }
+        }
+        let colour = self
+            .colours
+            .parts()
+            .get(self.colours.index(chance(nearest.1)));
         (
             colour.map_or(Vec3::ONE, |(colour, _)| to_linear(*colour)),
-            Vec3::from_array(uneven),
+            nearest.2,
         )
     }
+}
+
+/// A number of its own for a place of the lattice of grains.
+fn site_key(place: Vec3) -> u64 {
+    let [x, y, z] = place.to_array().map(|k| k as i64 as u64);
+    let mixed = x.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) ^ y;
+    mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29) ^ z << 2
 }
 
 #[cfg(test)]

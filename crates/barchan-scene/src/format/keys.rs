@@ -238,9 +238,13 @@ static SOLVER: &[Key] = &[
     Key::new(
         "iterations",
         Kind::Integer(Range::closed(1.0, 1000.0)),
-        "Passes over the contacts in a step of pbd",
-    )
-    .default("10"),
+        "Passes over the contacts in a substep of pbd; 1 with scheme = \"mass splitting\", else 10, when left out",
+    ),
+    Key::new(
+        "substeps",
+        Kind::Integer(Range::closed(1.0, 1000.0)),
+        "Substeps of a step of pbd, which share its contacts; 10 with scheme = \"mass splitting\", else 1, when left out",
+    ),
     Key::new(
         "dt",
         Kind::Number(Range::closed(1e-6, 1.0)),
@@ -248,10 +252,10 @@ static SOLVER: &[Key] = &[
     ),
     Key::new(
         "scheme",
-        Kind::Choice(&["averaged", "mass splitting", "gauss-seidel"]),
+        Kind::Choice(&["mass splitting", "averaged", "gauss-seidel"]),
         "Way in which the corrections of many contacts become one motion",
     )
-    .default("\"averaged\""),
+    .default("\"mass splitting\""),
     Key::new(
         "friction_model",
         Kind::Choice(&["coulomb", "macklin"]),
@@ -261,9 +265,8 @@ static SOLVER: &[Key] = &[
     Key::new(
         "error_reduction",
         Kind::Number(Range::closed(0.0, 1.0)),
-        "Part by which the upper of two grains is corrected more and the lower less",
-    )
-    .default("0.5"),
+        "Part by which the upper of two grains is corrected more and the lower less; 0.5 with scheme = \"averaged\", else 0, when left out",
+    ),
     Key::new(
         "sleep_threshold",
         Kind::Number(Range::closed(0.0, 1.0)),

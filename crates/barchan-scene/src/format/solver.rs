@@ -52,21 +52,33 @@ impl Builder<'_> {
             "radius",
             "the mean radius of the grains [m]",
         )?;
+        let scheme = match table.text("scheme") {
+            Some("averaged") => PbdScheme::Averaged,
+            Some("gauss-seidel") => PbdScheme::GaussSeidel,
+            _ => PbdScheme::MassSplitting,
+        };
+        // Small steps of one pass each bring mass splitting farther than many passes; [Holz14] has no substeps.
+        let (substeps, passes) = match scheme {
+            PbdScheme::MassSplitting => (10, 1),
+            _ => (1, 10),
+        };
+        let usual_reduction = match scheme {
+            PbdScheme::Averaged => 0.5,
+            _ => 0.0,
+        };
+        let count = |key: &str, usual: i64| u32::try_from(table.integer(key).unwrap_or(usual)).ok();
         Some(PbdSpec {
             radius,
             spread: table.number("radius_spread").unwrap_or(0.15),
-            iterations: u32::try_from(table.integer("iterations").unwrap_or(10)).ok()?,
+            iterations: count("iterations", passes)?,
+            substeps: count("substeps", substeps)?,
             dt: table.number("dt").unwrap_or(PbdSpec::USUAL_DT),
-            scheme: match table.text("scheme") {
-                Some("mass splitting") => PbdScheme::MassSplitting,
-                Some("gauss-seidel") => PbdScheme::GaussSeidel,
-                _ => PbdScheme::Averaged,
-            },
+            scheme,
             friction: match table.text("friction_model") {
                 Some("macklin") => PbdFriction::Macklin,
                 _ => PbdFriction::Coulomb,
             },
-            error_reduction: table.number("error_reduction").unwrap_or(0.5),
+            error_reduction: table.number("error_reduction").unwrap_or(usual_reduction),
             sleep: table.number("sleep_threshold"),
         })
     }

@@ -136,6 +136,8 @@ pub fn project<S: Scalar>(
     // Friction, Eq. 30–33.
     let slip: V3<S> = std::array::from_fn(|a| moved[a] - closing * normal[a]);
     let trial: V3<S> = std::array::from_fn(|a| sum.tangent[a] - slip[a]);
+    let out = dot(trial, normal);
+    let trial: V3<S> = std::array::from_fn(|a| trial[a] - out * normal[a]);
     let length = dot(trial, trial).sqrt();
     let holds = law.static_friction.mul_add(pushed, law.adhesion);
     let drags = law.kinetic_friction.mul_add(pushed, law.adhesion);

@@ -19,7 +19,12 @@ pub struct Grains {
     pub id: Vec<u32>,
     /// Materials.
     pub material: Vec<u8>,
+    /// The grain as the last step numbered it; [`NEW`] before its first.
+    pub number: Vec<u32>,
 }
+
+/// Number of a grain that has seen no step.
+pub const NEW: u32 = u32::MAX;
 
 impl Grains {
     /// Number of grains.
@@ -35,6 +40,7 @@ impl Grains {
         gather(cells, &mut self.mass, &mut spare.mass);
         gather(cells, &mut self.id, &mut spare.id);
         gather(cells, &mut self.material, &mut spare.material);
+        gather(cells, &mut self.number, &mut spare.number);
     }
 
     /// Keeps the grains for which `keep` holds; returns how many went.
@@ -46,6 +52,7 @@ impl Grains {
         filter(&mut self.mass, keep);
         filter(&mut self.id, keep);
         filter(&mut self.material, keep);
+        filter(&mut self.number, keep);
         before - self.len()
     }
 }

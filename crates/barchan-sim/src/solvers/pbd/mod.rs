@@ -22,6 +22,9 @@ use rayon::prelude::*;
 use soil::Soil;
 use walls::Walls;
 
+/// Gap at which two grains are still taken for a contact, at most [mean radii].
+const MARGIN: f32 = 0.2;
+
 /// Grains that one task moves.
 const GRAINS_PER_TASK: usize = 1024;
 
@@ -48,8 +51,7 @@ struct Scratch {
     spare: Grains,
     /// Predicted positions [m].
     predicted: Vec<Vec3>,
-    /// p − x of each grain [m].
-    moved: Vec<Vec4>,
+    motion: Vec<Motion>,
     pairs: Pairs,
     walls: Walls,
     /// Contacts of each grain.
@@ -58,15 +60,33 @@ struct Scratch {
     weights: Vec<f32>,
 }
 
+/// Motion of a grain since the step began.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    /// Displacement of the substeps that are done [m].
+    total: Vec4,
+    /// p − x of the present one [m].
+    moved: Vec4,
+}
+
 /// What all stages of a step go by.
 #[derive(Debug, Clone, Copy)]
 struct Step {
+    /// Length of the step [s].
+    whole: f32,
+    /// Length of a substep [s].
     dt: f32,
+    /// Δt² g of a substep [m].
+    fall: Vec3,
+    /// Substeps that are done.
+    done: f32,
     passes: u32,
     scheme: PbdScheme,
     /// ε ĝ: the direction of gravity times the error reduction.
     reduction: Vec3,
     is_macklin: bool,
+    /// Gap up to which grains are taken for contacts, so that those at rest do not come and go [m].
+    margin: f32,
 }
 
 /// Spring and damper of a contact in a pass.
@@ -134,8 +154,9 @@ impl Pbd {
         self.level = Level::baseline();
     }
 
-    /// p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells that holds them.
-    fn predict(&mut self, cx: &StepContext<'_>) {
+    /// Where the grains would be after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells
+    /// that holds them.
+    fn sort(&mut self, step: &Step, cx: &StepContext<'_>) {
         let s = &mut self.scratch;
         let (dt, fall) = (cx.dt, cx.dt * cx.dt * cx.gravity);
         let g = &self.grains;
@@ -144,23 +165,26 @@ impl Pbd {
         both.with_min_len(GRAINS_PER_TASK)
             .map(place)
             .collect_into_vec(&mut s.predicted);
-        s.cells.sort(&s.predicted, 2.0 * self.largest);
+        s.cells.sort(&s.predicted, 2.0 * self.largest + step.margin);
         self.grains.reorder(&s.cells, &mut s.spare);
         let g = &self.grains;
-        let displacement = |v: &Vec3| (dt * *v + fall).extend(0.0);
+        let motion = |v: &Vec3| Motion {
+            total: Vec4::ZERO,
+            moved: (dt * *v + fall).extend(0.0),
+        };
         g.velocity
             .par_iter()
             .with_min_len(GRAINS_PER_TASK)
-            .map(displacement)
-            .collect_into_vec(&mut s.moved);
+            .map(motion)
+            .collect_into_vec(&mut s.motion);
     }
 
-    /// Finds all contacts, once, and works out what stays the same in all passes.
+    /// Finds all contacts, once a step, and works out what stays the same in all passes.
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
-        s.pairs.find(g, &s.moved, &mut s.cells, &self.touch);
+        s.pairs.find(step, g, &s.motion, &mut s.cells, &self.touch);
         let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
-        s.walls.find(step, g, &s.moved, cx.colliders, terrain);
+        s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
         s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
         s.walls.count_into(&mut s.contacts);
@@ -176,71 +200,127 @@ impl Pbd {
         s.pairs.prepare(step, g, &self.touch, &s.weights);
         s.walls
             .prepare(step, g, &self.laws, &s.weights, cx.colliders);
+        if is_split {
+            s.pairs.begin(step, &g.number);
+            s.walls.begin(step, &g.number);
+        }
+    }
+
+    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the friction of the last one add.
+    fn predict(&mut self, step: &Step) {
+        let s = &mut self.scratch;
+        let (pairs, mass) = (&s.pairs, &self.grains.mass);
+        let is_split = step.scheme == PbdScheme::MassSplitting;
+        let velocity = &self.grains.velocity;
+        s.walls.for_grains(step, &mut s.motion, |i, motion, walls| {
+            let mut d = match step.done == 0.0 {
+                true => step.dt * velocity[i],
+                false => motion.moved.truncate(),
+            };
+            d += step.fall;
+            if is_split {
+                d += (pairs.given_to(i)[1] + walls.friction()) / mass[i];
+            }
+            motion.moved = d.extend(0.0);
+        });
     }
 
     /// One pass: the corrections of all contacts, and where they take the grains and the bodies.
-    fn correct(&mut self, step: &Step, cx: &StepContext<'_>) {
+    fn correct(&mut self, step: &Step, pass: u32, cx: &StepContext<'_>) {
         let s = &mut self.scratch;
-        let (mass, contacts, weights) = (&self.grains.mass, &s.contacts, &s.weights);
+        let (mass, contacts) = (&self.grains.mass, &s.contacts);
         match step.scheme {
-            PbdScheme::Averaged => {
-                s.pairs.correct(self.level, step, &s.moved);
-                let pairs = &s.pairs;
-                s.walls.correct(step, &mut s.moved, |i, _, walls| {
-                    let part = 1.0 / contacts[i].max(1) as f32;
-                    (part * pairs.given_to(i) + walls(part)) / mass[i]
-                });
-            }
-            PbdScheme::MassSplitting => {
-                s.pairs.correct(self.level, step, &s.moved);
-                let pairs = &s.pairs;
-                s.walls.correct(step, &mut s.moved, |i, _, walls| {
-                    (pairs.given_to(i) + walls(1.0)) / mass[i]
-                });
-            }
             PbdScheme::GaussSeidel => {
-                s.pairs.correct_in_turn(step, weights, &mut s.moved);
-                let turn =
-                    |i: usize, _: Vec3, walls: &mut dyn FnMut(f32) -> Vec3| walls(1.0) / mass[i];
-                s.walls.correct(step, &mut s.moved, turn);
+                s.pairs.correct_in_turn(step, &s.weights, &mut s.motion);
             }
+            _ => s.pairs.correct(self.level, step, pass, &s.motion),
         }
+        let pairs = &s.pairs;
+        s.walls.for_grains(step, &mut s.motion, |i, motion, walls| {
+            let given = match step.scheme {
+                PbdScheme::Averaged => {
+                    let part = 1.0 / contacts[i].max(1) as f32;
+                    part * pairs.given_to(i)[0] + walls.correct(pass, part, motion)
+                }
+                PbdScheme::MassSplitting => pairs.given_to(i)[0] + walls.correct(pass, 1.0, motion),
+                PbdScheme::GaussSeidel => walls.correct(pass, 1.0, motion),
+            };
+            motion.moved += (given / mass[i]).extend(0.0);
+        });
         s.walls.push_bodies(cx.colliders);
     }
 
-    /// v = (p − x)/Δt (Eq. 3); grains that hardly moved stay where they were (§7). Returns the highest speed.
-    fn finish(&mut self, cx: &StepContext<'_>) -> f32 {
+    /// The displacement of a substep is done.
+    fn end_substep(&mut self) {
+        let s = &mut self.scratch;
+        let motion = s.motion.par_iter_mut().with_min_len(GRAINS_PER_TASK);
+        motion.for_each(|m| m.total += m.moved);
+        s.walls.end_substep();
+    }
+
+    /// v = (p − x)/Δt (Eq. 3) over the last substep; grains that hardly moved in the step stay where they were (§7).
+    /// Returns the highest speed.
+    fn finish(&mut self, step: &Step, cx: &StepContext<'_>) -> f32 {
         let sleep = match self.spec.sleep {
             Some(threshold) => threshold as f32,
             None => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
-        let per_second = 1.0 / cx.dt;
+        let per_second = 1.0 / step.dt;
         let contacts = &self.scratch.contacts;
         self.grains
             .position
             .par_iter_mut()
             .zip(&mut self.grains.velocity)
-            .zip(self.scratch.moved.par_iter().zip(contacts))
+            .zip(self.scratch.motion.par_iter().zip(contacts))
             .with_min_len(GRAINS_PER_TASK)
-            .map(|((x, v), (moved, contacts))| {
-                let mut d = moved.truncate();
+            .map(|((x, v), (motion, contacts))| {
+                let d = motion.total.truncate();
                 if *contacts > 0 && d.length() < sleep {
-                    d = Vec3::ZERO;
+                    *v = Vec3::ZERO;
+                } else {
+                    *x += d;
+                    *v = per_second * motion.moved.truncate();
                 }
-                *x += d;
-                *v = per_second * d;
                 v.length()
             })
             .reduce(|| 0.0, f32::max)
     }
 
+    /// The friction of the contacts is where the next step begins.
+    fn remember(&mut self, step: &Step) {
+        if step.scheme == PbdScheme::MassSplitting {
+            self.scratch.pairs.remember(step.dt);
+            self.scratch.walls.remember(step.dt);
+        }
+        let number = &mut self.grains.number;
+        number.clear();
+        number.extend(0..self.grains.position.len() as u32);
+    }
+
+    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where friction is remembered, contacts must
+    /// not end whenever two grains part by a hair: they stay as long as a step's fall could close the gap.
+    fn margin(&self, cx: &StepContext<'_>) -> f32 {
+        match self.spec.scheme {
+            PbdScheme::MassSplitting => {
+                let fall = cx.dt * cx.dt * cx.gravity.length();
+                fall.min(MARGIN * self.spec.radius as f32)
+            }
+            _ => 0.0,
+        }
+    }
+
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
         let down = cx.gravity.normalize_or_zero();
+        let dt = cx.dt / self.spec.substeps as f32;
         Step {
-            dt: cx.dt,
+            whole: cx.dt,
+            dt,
+            fall: dt * dt * cx.gravity,
+            done: 0.0,
             passes: self.spec.iterations,
             scheme: self.spec.scheme,
             reduction: self.spec.error_reduction as f32 * down,
+            margin: self.margin(cx),
             is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
         }
     }
@@ -264,6 +344,7 @@ impl Solver for Pbd {
             g.mass.push((density * volume) as f32);
             g.id.push(batch.first_id + i as u32);
             g.material.push(batch.material as u8);
+            g.number.push(grains::NEW);
             self.largest = self.largest.max(radius);
         }
         Ok(())
@@ -297,16 +378,22 @@ impl Solver for Pbd {
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
-        let step = self.step_settings(cx);
+        let mut step = self.step_settings(cx);
         self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
-        self.predict(cx); // Eq. 2
+        self.sort(&step, cx);
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
-        for _ in 0..step.passes {
-            self.correct(&step, cx); // Eq. 9, 23, 32, 33
+        for substep in 0..self.spec.substeps {
+            step.done = substep as f32;
+            self.predict(&step); // Eq. 2
+            for pass in 0..step.passes {
+                self.correct(&step, pass, cx); // Eq. 9, 23, 32, 33
+            }
+            self.end_substep();
         }
         let walls = &self.scratch.walls;
-        walls.answer(cx.dt, cx.colliders, cx.impulses); // §6.6
-        let max_speed = self.finish(cx); // Eq. 3
+        walls.answer(step.dt, cx.colliders, cx.impulses); // §6.6
+        self.remember(&step);
+        let max_speed = self.finish(&step, cx); // Eq. 3
         Ok(StepStats {
             max_speed,
             blocks: 0,

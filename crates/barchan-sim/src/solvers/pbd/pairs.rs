@@ -4,16 +4,24 @@
 //! then every grain adds up the corrections of its own contacts, always in the same order. Nothing depends on the number
 //! of threads.
 
-use super::Step;
 use super::contact::{self, Accumulated, Law, V3};
 use super::grains::Grains;
 use super::params::Touch;
+use super::{Motion, Step};
 use crate::math::lanes::{LANES, Lanes};
 use crate::neighbors::cells::Cells;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
+
+/// Factor from friction over a (sub)step of length `before` to that over one of length `dt`.
+pub(super) fn memory_scale(dt: f32, before: f32) -> f32 {
+    match before > 0.0 {
+        true => (dt / before) * (dt / before),
+        false => 0.0,
+    }
+}
 
 /// Packets of contacts that one task works on.
 const PACKETS_PER_TASK: usize = 64;
@@ -35,6 +43,8 @@ struct Packet {
     static_friction: Lanes,
     kinetic_friction: Lanes,
     adhesion: Lanes,
+    /// 1 where the two touched when the substep began, else 0.
+    active: Lanes,
     normal_sum: Lanes,
     adhesion_sum: Lanes,
     tangent_sum: [Lanes; 3],
@@ -54,6 +64,7 @@ impl Packet {
         static_friction: [0.0; LANES],
         kinetic_friction: [0.0; LANES],
         adhesion: [0.0; LANES],
+        active: [0.0; LANES],
         normal_sum: [0.0; LANES],
         adhesion_sum: [0.0; LANES],
         tangent_sum: [[0.0; LANES]; 3],
@@ -64,25 +75,74 @@ impl Packet {
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     packets: Vec<Packet>,
-    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ.
-    given: Vec<[Vec4; LANES]>,
+    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ; then the same of all
+    /// its friction.
+    given: Vec<[[Vec4; 2]; LANES]>,
     /// First packet of each list of the search, and the end.
     offsets: Vec<usize>,
     /// Contacts of each grain: where they begin in `own`, and the end.
     starts: Vec<u32>,
-    /// Number of a contact, doubled; odd where the grain is its j.
-    own: Vec<u32>,
+    own: Vec<Own>,
     cursors: Vec<u32>,
+    memory: Memory,
+}
+
+/// A contact as one of its grains has it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Own {
+    /// The other grain.
+    partner: u32,
+    /// Number of the contact, doubled; odd where the grain is its j.
+    code: u32,
+}
+
+impl Own {
+    fn contact(self) -> usize {
+        self.code as usize >> 1
+    }
+
+    /// 1 for grain i, −1 for grain j.
+    fn sign(self) -> f32 {
+        1.0 - 2.0 * (self.code & 1) as f32
+    }
+}
+
+/// The friction of the contacts of the last step: the next one begins with it.
+#[derive(Debug, Default)]
+struct Memory {
+    /// As in [`Pairs`].
+    starts: Vec<u32>,
+    own: Vec<Own>,
+    /// Mass times displacement of grain i [kg m] over `dt`, by contact.
+    rubs: Vec<Vec3>,
+    dt: f32,
+}
+
+impl Memory {
+    /// What friction gave grain `a` at its contact with `b`, both as the last step numbered them.
+    fn find(&self, a: u32, b: u32) -> Option<Vec3> {
+        let range =
+            *self.starts.get(a as usize)? as usize..*self.starts.get(a as usize + 1)? as usize;
+        let own = self.own[range].iter().find(|own| own.partner == b)?;
+        Some(own.sign() * self.rubs[own.contact()])
+    }
 }
 
 impl Pairs {
-    /// Finds what touches at the predicted positions (C_s ≤ 0, once a step), or sticks together where it is.
-    pub fn find(&mut self, grains: &Grains, moved: &[Vec4], cells: &mut Cells, touch: &[Touch]) {
+    /// Finds what touches at the predicted positions (C_s ≤ margin, once a step), or sticks together where it is.
+    pub fn find(
+        &mut self,
+        step: &Step,
+        grains: &Grains,
+        motion: &[Motion],
+        cells: &mut Cells,
+        touch: &[Touch],
+    ) {
         let sticky = touch.iter().any(|t| t.adhesion > 0.0);
         let lists = cells.pairs(|i, j| {
             let apart = grains.position[i] - grains.position[j];
-            let predicted = apart + (moved[i] - moved[j]).truncate();
-            let reach = grains.radius[i] + grains.radius[j];
+            let predicted = apart + (motion[i].moved - motion[j].moved).truncate();
+            let reach = grains.radius[i] + grains.radius[j] + step.margin;
             let reach = reach * reach;
             predicted.length_squared() <= reach || (sticky && apart.length_squared() <= reach)
         });
@@ -94,7 +154,7 @@ impl Pairs {
         }));
         let total = self.offsets.last().copied().unwrap_or(0);
         self.packets.resize(total, Packet::EMPTY);
-        self.given.resize(total, [Vec4::ZERO; LANES]);
+        self.given.resize(total, [[Vec4::ZERO; 2]; LANES]);
         let offsets = &self.offsets;
         self.packets
             .par_iter_mut()
@@ -124,12 +184,16 @@ impl Pairs {
         }
         self.cursors.clear();
         self.cursors.extend(&self.starts[..grains]);
-        self.own.resize(self.starts[grains] as usize, 0);
+        self.own
+            .resize(self.starts[grains] as usize, Own::default());
         for (list, offset) in lists.iter().zip(&self.offsets) {
             for (contact, (i, j)) in (offset * LANES..).zip(list) {
-                for (grain, odd) in [(i, 0), (j, 1)] {
+                for (grain, partner, odd) in [(i, j, 0), (j, i, 1)] {
                     let at = &mut self.cursors[*grain as usize];
-                    self.own[*at as usize] = 2 * contact as u32 + odd;
+                    self.own[*at as usize] = Own {
+                        partner: *partner,
+                        code: 2 * contact as u32 + odd,
+                    };
                     *at += 1;
                 }
             }
@@ -179,43 +243,84 @@ impl Pairs {
             });
     }
 
+    /// Begins every contact with the friction of the last step. `numbers` are the grains as that step numbered them.
+    pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
+        let memory = &self.memory;
+        let scale = memory_scale(step.dt, memory.dt);
+        self.packets
+            .par_iter_mut()
+            .with_min_len(PACKETS_PER_TASK)
+            .zip(&mut self.given)
+            .for_each(|(packet, given)| {
+                *given = [[Vec4::ZERO; 2]; LANES];
+                for lane in 0..LANES {
+                    let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+                    let Some(rub) = memory.find(numbers[i], numbers[j]) else {
+                        continue;
+                    };
+                    let rub = scale * rub;
+                    for axis in 0..3 {
+                        packet.tangent_sum[axis][lane] = rub[axis] / packet.reduced[lane];
+                    }
+                    given[lane][1] = rub.extend(0.0);
+                }
+            });
+    }
+
+    /// Keeps the friction of the contacts for the next step.
+    pub fn remember(&mut self, dt: f32) {
+        let memory = &mut self.memory;
+        memory.dt = dt;
+        memory.rubs.resize(LANES * self.given.len(), Vec3::ZERO);
+        let given = self.given.as_flattened();
+        memory
+            .rubs
+            .par_iter_mut()
+            .with_min_len(LANES * PACKETS_PER_TASK)
+            .zip(given)
+            .for_each(|(rub, given)| *rub = given[1].truncate());
+        std::mem::swap(&mut memory.starts, &mut self.starts);
+        std::mem::swap(&mut memory.own, &mut self.own);
+    }
+
     /// One pass over all contacts, from where the grains are now.
-    pub fn correct(&mut self, level: Level, step: &Step, moved: &[Vec4]) {
+    pub fn correct(&mut self, level: Level, step: &Step, pass: u32, motion: &[Motion]) {
         self.packets
             .par_chunks_mut(PACKETS_PER_TASK)
             .zip(self.given.par_chunks_mut(PACKETS_PER_TASK))
             .for_each(|(packets, given)| {
-                dispatch!(level, simd => correct_packets(simd, step, packets, given, moved));
+                dispatch!(level, simd => correct_packets(simd, step, pass, packets, given, motion));
             });
     }
 
-    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37.
-    pub fn given_to(&self, grain: usize) -> Vec3 {
+    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37, and their whole friction.
+    pub fn given_to(&self, grain: usize) -> [Vec3; 2] {
         let range = self.starts[grain] as usize..self.starts[grain + 1] as usize;
-        let mut sum = Vec4::ZERO;
+        let mut sum = [Vec4::ZERO; 2];
         let given = self.given.as_flattened();
-        for &own in &self.own[range] {
-            let given = given[own as usize >> 1];
-            let sign = 1.0 - 2.0 * (own & 1) as f32;
+        for own in &self.own[range] {
+            let [given, friction] = given[own.contact()];
+            let sign = own.sign();
             // eᵢ = 1 − ε n·ĝ with n towards the grain.
             let weight = 1.0 - sign * given.w;
-            sum += sign * weight * given;
+            sum[0] += sign * weight * given;
+            sum[1] += sign * friction;
         }
-        sum.truncate()
+        sum.map(Vec4::truncate)
     }
 
     /// One pass in which every contact sees what those before it did (Gauss–Seidel).
-    pub fn correct_in_turn(&mut self, step: &Step, weights: &[f32], moved: &mut [Vec4]) {
+    pub fn correct_in_turn(&mut self, step: &Step, weights: &[f32], motion: &mut [Motion]) {
         for packet in &mut self.packets {
             for lane in 0..LANES {
                 let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
                 if i == j {
                     continue;
                 }
-                let given = correct_one(step, packet, lane, moved[i] - moved[j]);
+                let given = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
                 let push = given.truncate().extend(0.0);
-                moved[i] += weights[i] * (1.0 - given.w) * push;
-                moved[j] -= weights[j] * (1.0 + given.w) * push;
+                motion[i].moved += weights[i] * (1.0 - given.w) * push;
+                motion[j].moved -= weights[j] * (1.0 + given.w) * push;
             }
         }
     }
@@ -225,12 +330,13 @@ impl Pairs {
 fn correct_packets<S: Simd>(
     simd: S,
     step: &Step,
+    pass: u32,
     packets: &mut [Packet],
-    given: &mut [[Vec4; LANES]],
-    moved: &[Vec4],
+    given: &mut [[[Vec4; 2]; LANES]],
+    motion: &[Motion],
 ) {
     for (packet, given) in packets.iter_mut().zip(given) {
-        correct_packet(simd, step, packet, given, moved);
+        correct_packet(simd, step, pass, packet, given, motion);
     }
 }
 
@@ -238,61 +344,74 @@ fn correct_packets<S: Simd>(
 fn correct_packet<S: Simd>(
     simd: S,
     step: &Step,
+    pass: u32,
     packet: &mut Packet,
-    given: &mut [Vec4; LANES],
-    moved: &[Vec4],
+    given: &mut [[Vec4; 2]; LANES],
+    motion: &[Motion],
 ) {
-    let mut relative = [[0.0; LANES]; 3];
+    let (mut before, mut relative) = ([[0.0; LANES]; 3], [[0.0; LANES]; 3]);
     for lane in 0..LANES {
-        let d = moved[packet.i[lane] as usize] - moved[packet.j[lane] as usize];
-        relative[0][lane] = d.x;
-        relative[1][lane] = d.y;
-        relative[2][lane] = d.z;
+        let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+        let (a, b) = (&motion[i], &motion[j]);
+        let total = a.total - b.total;
+        let moved = a.moved - b.moved;
+        for axis in 0..3 {
+            before[axis][lane] = total[axis];
+            relative[axis][lane] = moved[axis];
+        }
     }
     let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
+    let three = |lanes: &[Lanes; 3]| [load(&lanes[0]), load(&lanes[1]), load(&lanes[2])];
+    let moved = three(&relative);
+    let (apart, before) = (three(&packet.apart), three(&before));
+    let apart = [
+        apart[0] + before[0],
+        apart[1] + before[1],
+        apart[2] + before[2],
+    ];
+    let (normal, gap) = contact::between(apart, moved, load(&packet.reach));
+    let zero = f32x16::splat(simd, 0.0);
+    let mut sum = Accumulated {
+        normal: load(&packet.normal_sum),
+        adhesion: load(&packet.adhesion_sum),
+        tangent: three(&packet.tangent_sum),
+    };
+    if pass == 0 {
+        let touches = gap.simd_le(zero);
+        touches
+            .select(f32x16::splat(simd, 1.0), zero)
+            .store_array(&mut packet.active);
+        (sum.normal, sum.adhesion) = (zero, zero);
+    }
     let law = Law {
         keep: load(&packet.keep),
         spring: load(&packet.spring),
-        damper: load(&packet.damper),
+        damper: load(&packet.damper) * load(&packet.active),
         static_friction: load(&packet.static_friction),
         kinetic_friction: load(&packet.kinetic_friction),
         adhesion: load(&packet.adhesion),
     };
-    let mut sum = Accumulated {
-        normal: load(&packet.normal_sum),
-        adhesion: load(&packet.adhesion_sum),
-        tangent: [
-            load(&packet.tangent_sum[0]),
-            load(&packet.tangent_sum[1]),
-            load(&packet.tangent_sum[2]),
-        ],
-    };
-    let moved = [load(&relative[0]), load(&relative[1]), load(&relative[2])];
-    let apart = [
-        load(&packet.apart[0]),
-        load(&packet.apart[1]),
-        load(&packet.apart[2]),
-    ];
-    let (normal, gap) = contact::between(apart, moved, load(&packet.reach));
     let move_by = match step.is_macklin {
         false => contact::project(&law, normal, gap, moved, &mut sum),
         true => contact::project_macklin(&law, normal, gap, moved, &mut sum),
     };
     sum.normal.store_array(&mut packet.normal_sum);
     sum.adhesion.store_array(&mut packet.adhesion_sum);
+    let reduced = load(&packet.reduced);
+    let mut out = [[0.0; LANES]; 7];
     for axis in 0..3 {
         sum.tangent[axis].store_array(&mut packet.tangent_sum[axis]);
-    }
-    let reduced = load(&packet.reduced);
-    let mut out = [[0.0; LANES]; 4];
-    for axis in 0..3 {
         (move_by[axis] * reduced).store_array(&mut out[axis]);
+        (sum.tangent[axis] * reduced).store_array(&mut out[4 + axis]);
     }
     let e = step.reduction;
     let along = normal[0] * e.x + normal[1] * e.y + normal[2] * e.z;
     along.store_array(&mut out[3]);
     for lane in 0..LANES {
-        given[lane] = Vec4::new(out[0][lane], out[1][lane], out[2][lane], out[3][lane]);
+        given[lane] = [
+            Vec4::new(out[0][lane], out[1][lane], out[2][lane], out[3][lane]),
+            Vec4::new(out[4][lane], out[5][lane], out[6][lane], 0.0),
+        ];
     }
 }
 

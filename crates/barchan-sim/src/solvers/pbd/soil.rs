@@ -1,6 +1,6 @@
 //! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
 
-use super::Pbd;
+use super::{Pbd, grains};
 use crate::neighbors::cells;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
@@ -120,6 +120,7 @@ impl Pbd {
             g.mass.push(grain.mass as f32);
             g.id.push(soil.next_id);
             g.material.push(soil.terrain.material() as u8);
+            g.number.push(grains::NEW);
             soil.next_id = soil.next_id.wrapping_sub(1);
             self.largest = self.largest.max(grain.radius);
         }

@@ -90,6 +90,7 @@ impl Pbd {
                 Some(ColumnData::U8(v)) if v.len() == count => v.clone(),
                 _ => return Err(wrong("material")),
             },
+            number: vec![super::grains::NEW; count],
         };
         let known = |m: &u8| usize::from(*m) < self.laws.len();
         if !grains.material.iter().all(known) {

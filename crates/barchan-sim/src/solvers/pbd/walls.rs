@@ -2,12 +2,13 @@
 
 use super::contact::{self, Accumulated, Law};
 use super::grains::Grains;
+use super::pairs::memory_scale;
 use super::params::GrainLaw;
-use super::{GRAINS_PER_TASK, Step};
+use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
 use crate::terrain::Terrain;
 use barchan_scene::Boundary;
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// Displacement [m] that no force of a step overcomes.
@@ -22,15 +23,19 @@ struct WallContact {
     normal: Vec3,
     /// C_s [m] when nothing has moved.
     gap: f32,
+    /// Whether they touched when the substep began.
+    touches: bool,
     /// Where the body touches, from its centre of mass (its origin where it has no mass) [m].
     arm: Vec3,
-    /// Displacement of the body there over the step, were there no grains [m].
+    /// Displacement of the body there over a substep, were there no grains [m].
     drive: Vec3,
     law: Law<f32>,
     reduced: f32,
     sum: Accumulated<f32>,
-    /// Mass times displacement that the grain got in the whole step [kg m].
+    /// Mass times displacement that the grain got in this substep [kg m].
     given: Vec3,
+    /// The same of all substeps before.
+    total: Vec3,
 }
 
 impl WallContact {
@@ -40,6 +45,7 @@ impl WallContact {
         body: 0,
         normal: Vec3::Y,
         gap: 0.0,
+        touches: false,
         arm: Vec3::ZERO,
         drive: Vec3::ZERO,
         law: Law {
@@ -57,16 +63,73 @@ impl WallContact {
             tangent: [0.0; 3],
         },
         given: Vec3::ZERO,
+        total: Vec3::ZERO,
     };
 }
 
-/// How far grains have pushed a body in this step.
+/// How far grains have pushed a body since the step began.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pushed {
-    /// Displacement [m].
-    shift: DVec3,
+    /// When the substep began.
+    before: Shift,
+    /// Speed that they had given it by then, as displacement over a substep.
+    speed: Shift,
+    /// What this substep added to it.
+    gained: Shift,
+}
+
+/// A small motion of a body.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shift {
+    /// Of the centre of mass [m].
+    linear: DVec3,
     /// Rotation [rad].
-    turn: DVec3,
+    angular: DVec3,
+}
+
+impl Shift {
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            linear: self.linear + other.linear,
+            angular: self.angular + other.angular,
+        }
+    }
+
+    fn at(&self, arm: Vec3) -> Vec3 {
+        (self.linear + self.angular.cross(arm.as_dvec3())).as_vec3()
+    }
+}
+
+/// The contacts of one grain with colliders.
+pub(super) struct OwnWalls<'a> {
+    step: &'a Step,
+    own: &'a mut [WallContact],
+    pushed: &'a [Pushed],
+}
+
+impl OwnWalls<'_> {
+    /// One pass over them: mass times displacement that the grain gets [kg m]; it takes `part` of it.
+    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        for contact in self.own.iter_mut() {
+            let body = &self.pushed[contact.body as usize];
+            let given = part * correct_one(self.step, contact, pass, motion, body);
+            contact.given += given;
+            sum += given;
+        }
+        sum
+    }
+
+    /// Begins a substep with the friction of the one before [kg m].
+    pub fn friction(&mut self) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        for contact in self.own.iter_mut() {
+            let given = contact.reduced * Vec3::from_array(contact.sum.tangent);
+            contact.given += given;
+            sum += given;
+        }
+        sum
+    }
 }
 
 /// All contacts with colliders.
@@ -78,6 +141,19 @@ pub(super) struct Walls {
     /// Contacts of each body.
     counts: Vec<u32>,
     pushed: Vec<Pushed>,
+    memory: Vec<Remembered>,
+    memory_dt: f32,
+}
+
+/// The friction of a collider on a grain in the last step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Remembered {
+    /// The grain, as that step numbered it.
+    pub grain: u32,
+    /// The collider.
+    pub body: u32,
+    /// Mass times displacement that the grain got [kg m].
+    pub rub: Vec3,
 }
 
 impl Walls {
@@ -87,7 +163,7 @@ impl Walls {
         &mut self,
         step: &Step,
         grains: &Grains,
-        moved: &[Vec4],
+        motion: &[Motion],
         colliders: &Colliders,
         terrain: Option<&Terrain>,
     ) {
@@ -103,13 +179,13 @@ impl Walls {
                 let first = task * GRAINS_PER_TASK;
                 for grain in first..(first + GRAINS_PER_TASK).min(grains.len()) {
                     for (body, collider) in colliders.list.iter().enumerate() {
-                        let found = touch(step, grains, moved, grain, collider);
+                        let found = touch(step, grains, motion, grain, collider);
                         list.extend(found.map(|contact| WallContact {
                             body: body as u32,
                             ..contact
                         }));
                     }
-                    let ground = terrain.and_then(|t| stand(grains, moved, grain, t));
+                    let ground = terrain.and_then(|t| stand(step, grains, motion, grain, t));
                     list.extend(ground.map(|contact| WallContact {
                         body: colliders.list.len() as u32,
                         ..contact
@@ -176,67 +252,97 @@ impl Walls {
         });
     }
 
-    /// Runs `grain` over all grains in tasks, each with the corrections [kg m] of its contacts with colliders: `grain`
-    /// gets its number, its displacement and a function that gives those corrections, and returns the part of them that
-    /// it takes.
-    pub fn correct(
+    /// Begins every contact with the friction of the last step.
+    pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
+        let scale = memory_scale(step.dt, self.memory_dt);
+        let memory = &self.memory;
+        self.lists[..self.tasks].par_iter_mut().for_each(|list| {
+            for contact in list {
+                let key = (numbers[contact.grain as usize], contact.body);
+                let at = memory.partition_point(|r| (r.grain, r.body) < key);
+                let found = memory.get(at).filter(|r| (r.grain, r.body) == key);
+                if let Some(found) = found {
+                    let tangent = scale * found.rub / contact.reduced;
+                    contact.sum.tangent = tangent.to_array();
+                }
+            }
+        });
+    }
+
+    /// Keeps the friction of the contacts for the next step.
+    pub fn remember(&mut self, dt: f32) {
+        self.memory_dt = dt;
+        self.memory.clear();
+        let contacts = self.lists[..self.tasks].iter().flatten();
+        self.memory.extend(contacts.map(|c| Remembered {
+            grain: c.grain,
+            body: c.body,
+            rub: c.reduced * Vec3::from_array(c.sum.tangent),
+        }));
+    }
+
+    /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion, and its contacts with colliders.
+    pub fn for_grains(
         &mut self,
         step: &Step,
-        moved: &mut [Vec4],
-        take: impl Fn(usize, Vec3, &mut dyn FnMut(f32) -> Vec3) -> Vec3 + Sync,
+        motion: &mut [Motion],
+        go: impl Fn(usize, &mut Motion, &mut OwnWalls<'_>) + Sync,
     ) {
         let pushed = &self.pushed;
         let lists = self.lists[..self.tasks].par_iter_mut();
         lists
-            .zip(moved.par_chunks_mut(GRAINS_PER_TASK))
+            .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
             .enumerate()
-            .for_each(|(task, (list, moved))| {
-                let mut at = 0;
-                for (k, d) in moved.iter_mut().enumerate() {
-                    let grain = task * GRAINS_PER_TASK + k;
-                    let begin = at;
-                    while at < list.len() && list[at].grain as usize == grain {
-                        at += 1;
-                    }
-                    let own = &mut list[begin..at];
-                    let now = d.truncate();
-                    let mut walls = |part: f32| {
-                        let mut sum = Vec3::ZERO;
-                        for contact in own.iter_mut() {
-                            let given = part * correct_one(step, contact, now, pushed);
-                            contact.given += given;
-                            sum += given;
-                        }
-                        sum
-                    };
-                    *d += take(grain, now, &mut walls).extend(0.0);
+            .for_each(|(task, (list, motion))| {
+                let mut rest = &mut list[..];
+                for (grain, motion) in (task * GRAINS_PER_TASK..).zip(motion) {
+                    let own = rest.iter().take_while(|c| c.grain as usize == grain);
+                    let count = own.count();
+                    let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
+                    rest = others;
+                    go(grain, motion, &mut OwnWalls { step, own, pushed });
                 }
             });
     }
 
-    /// Moves the bodies that have mass by what all passes so far gave the grains.
+    /// Moves the bodies that have mass by what the passes of this substep gave the grains.
     pub fn push_bodies(&mut self, colliders: &Colliders) {
         let has_mass = |c: &PosedCollider| c.mass.is_some();
         if !colliders.list.iter().any(has_mass) {
             return;
         }
-        self.pushed.fill(Pushed::default());
+        for pushed in &mut self.pushed {
+            pushed.gained = Shift::default();
+        }
         for contact in self.lists[..self.tasks].iter().flatten() {
-            let collider = colliders.list.get(contact.body as usize);
-            if !collider.is_some_and(has_mass) {
-                continue;
-            }
+            let gained = &mut self.pushed[contact.body as usize].gained;
             let given = -contact.given.as_dvec3();
-            let pushed = &mut self.pushed[contact.body as usize];
-            pushed.shift += given;
-            pushed.turn += contact.arm.as_dvec3().cross(given);
+            gained.linear += given;
+            gained.angular += contact.arm.as_dvec3().cross(given);
         }
         for (pushed, collider) in self.pushed.iter_mut().zip(&colliders.list) {
-            if let Some(mass) = &collider.mass {
-                pushed.shift *= f64::from(mass.inverse_mass);
-                pushed.turn = mass.inverse_inertia.as_dmat3() * pushed.turn;
-            }
+            pushed.gained = match &collider.mass {
+                Some(mass) => Shift {
+                    linear: f64::from(mass.inverse_mass) * pushed.gained.linear,
+                    angular: mass.inverse_inertia.as_dmat3() * pushed.gained.angular,
+                },
+                None => Shift::default(),
+            };
         }
+    }
+
+    /// Takes the motion of a substep as done: bodies keep the speed that it gave them.
+    pub fn end_substep(&mut self) {
+        for pushed in &mut self.pushed {
+            pushed.speed = pushed.speed.plus(&pushed.gained);
+            pushed.before = pushed.before.plus(&pushed.speed);
+            pushed.gained = Shift::default();
+        }
+        let lists = self.lists[..self.tasks].par_iter_mut();
+        lists.flatten().for_each(|contact| {
+            contact.total += contact.given;
+            contact.given = Vec3::ZERO;
+        });
     }
 
     /// Hands the bodies what the grains did not keep.
@@ -247,7 +353,7 @@ impl Walls {
             let Some(collider) = colliders.list.get(body) else {
                 continue;
             };
-            let linear = contact.given.as_dvec3() / -f64::from(dt);
+            let linear = contact.total.as_dvec3() / -f64::from(dt);
             let arm = contact.arm + centre_of(collider) - collider.pose.position;
             impulses.bodies[body] += BodyImpulse {
                 linear,
@@ -281,24 +387,21 @@ fn body_weight(collider: &PosedCollider, arm: Vec3) -> f32 {
 fn touch(
     step: &Step,
     grains: &Grains,
-    moved: &[Vec4],
+    motion: &[Motion],
     grain: usize,
     collider: &PosedCollider,
 ) -> Option<WallContact> {
     let (x, radius) = (grains.position[grain], grains.radius[grain]);
-    let d = moved[grain].truncate();
-    if !collider.may_touch(
-        x,
-        radius + d.length() + step.dt * collider.velocity_at(x).length(),
-    ) {
+    let d = motion[grain].moved.truncate();
+    let reach = radius + step.margin;
+    let drive = step.whole * collider.velocity_at(x);
+    if !collider.may_touch(x, reach + d.length() + drive.length()) {
         return None;
     }
     // The body stays and the grain moves as seen from it.
-    let drive = step.dt * collider.velocity_at(x);
     let seen = x + d - drive;
     let distance = collider.distance(seen);
-    let touches = distance <= radius;
-    if !touches && collider.distance(x) > radius {
+    if distance > reach && collider.distance(x) > reach {
         return None;
     }
     let normal = collider.normal(seen);
@@ -307,41 +410,64 @@ fn touch(
         grain: grain as u32,
         normal,
         gap: distance - radius - normal.dot(d - drive),
+        touches: distance <= radius,
         arm: surface - centre_of(collider),
-        drive,
+        drive: drive * (step.dt / step.whole),
         ..WallContact::NONE
     })
 }
 
 /// The contact of a grain with the terrain, if they touch.
-fn stand(grains: &Grains, moved: &[Vec4], grain: usize, terrain: &Terrain) -> Option<WallContact> {
+fn stand(
+    step: &Step,
+    grains: &Grains,
+    motion: &[Motion],
+    grain: usize,
+    terrain: &Terrain,
+) -> Option<WallContact> {
     let (x, radius) = (grains.position[grain], grains.radius[grain]);
-    let d = moved[grain].truncate();
+    let d = motion[grain].moved.truncate();
     let distance = terrain.distance(x + d);
-    if distance > radius && terrain.distance(x) > radius {
+    let reach = radius + step.margin;
+    if distance > reach && terrain.distance(x) > reach {
         return None;
     }
     let normal = terrain.normal(x + d);
     Some(WallContact {
         grain: grain as u32,
-        gap: distance - radius - normal.dot(d),
         normal,
+        gap: distance - radius - normal.dot(d),
+        touches: distance <= radius,
         ..WallContact::NONE
     })
 }
 
 /// One pass over a contact: mass times displacement for the grain [kg m].
-fn correct_one(step: &Step, contact: &mut WallContact, moved: Vec3, pushed: &[Pushed]) -> Vec3 {
-    let body = &pushed[contact.body as usize];
-    let shift = body.shift + body.turn.cross(contact.arm.as_dvec3());
-    let relative = moved - contact.drive - shift.as_vec3();
-    let gap = contact.gap + contact.normal.dot(relative);
-    let normal = contact.normal.to_array();
-    let moved = relative.to_array();
+fn correct_one(
+    step: &Step,
+    contact: &mut WallContact,
+    pass: u32,
+    motion: &Motion,
+    body: &Pushed,
+) -> Vec3 {
+    let arm = contact.arm;
+    let before = motion.total.truncate() - step.done * contact.drive - body.before.at(arm);
+    let pushed = body.speed.plus(&body.gained).at(arm);
+    let moved = motion.moved.truncate() - contact.drive - pushed;
+    let gap = contact.gap + contact.normal.dot(before + moved);
     let sum = &mut contact.sum;
+    if pass == 0 {
+        contact.touches = gap <= 0.0;
+        (sum.normal, sum.adhesion) = (0.0, 0.0);
+    }
+    let mut law = contact.law;
+    if !contact.touches {
+        law.damper = 0.0;
+    }
+    let normal = contact.normal.to_array();
     let move_by = match step.is_macklin {
-        false => contact::project(&contact.law, normal, gap, moved, sum),
-        true => contact::project_macklin(&contact.law, normal, gap, moved, sum),
+        false => contact::project(&law, normal, gap, moved.to_array(), sum),
+        true => contact::project_macklin(&law, normal, gap, moved.to_array(), sum),
     };
     let weight = 1.0 - step.reduction.dot(contact.normal);
     contact.reduced * weight * Vec3::from_array(move_by)
