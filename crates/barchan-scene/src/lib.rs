@@ -17,6 +17,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 pub mod numbers;
+pub mod terrain;
 mod urdf;
 pub mod yield_cone;
 
@@ -29,4 +30,5 @@ pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};
 pub use model::*;
 pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track};
+pub use terrain::TerrainSpec;
 pub use yield_cone::YieldCone;

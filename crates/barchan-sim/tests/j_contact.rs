@@ -54,7 +54,14 @@ fn dot(a: V3<f64>, b: V3<f64>) -> f64 {
 
 impl Point {
     /// One step: Eq. 2, then passes over the one contact, then Eq. 3. Returns whether there was a contact.
-    fn step(&mut self, plane: &Plane, dt: f64, passes: u32, gravity: V3<f64>, fault: Fault) -> bool {
+    fn step(
+        &mut self,
+        plane: &Plane,
+        dt: f64,
+        passes: u32,
+        gravity: V3<f64>,
+        fault: Fault,
+    ) -> bool {
         let w = 1.0 / self.mass;
         let mut moved: V3<f64> =
             std::array::from_fn(|a| dt * self.velocity[a] + dt * dt * gravity[a]);

@@ -4,6 +4,7 @@
 use super::error::ViewError;
 use super::grain;
 use super::look::Palette;
+use super::terrain;
 use super::values::{self, Part, Range};
 use barchan_frame::{Column, FrameInfo};
 use serde_json::{Map, Value, json};
@@ -42,6 +43,7 @@ pub fn grains(
         "error_bound": size.map(|s| 0.5 * s / COORDINATE_STEPS),
         "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
         "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
+        "terrain": terrain::address(info),
     });
     let mut out = begin(&header, 8 * info.particles);
     let scale = size.map(|s| if s > 0.0 { COORDINATE_STEPS / s } else { 0.0 });
@@ -113,7 +115,7 @@ pub fn surface(mesh: &barchan_scene::mesh::TriangleMesh) -> Vec<u8> {
 }
 
 /// Magic bytes, length of the header, and the header as JSON, filled up so that the data begins at a multiple of 8.
-fn begin(header: &Value, data: usize) -> Vec<u8> {
+pub fn begin(header: &Value, data: usize) -> Vec<u8> {
     let mut text = header.to_string();
     while !(12 + text.len()).is_multiple_of(8) {
         text.push(' ');

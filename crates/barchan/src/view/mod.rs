@@ -16,6 +16,7 @@ mod guard;
 mod live;
 mod look;
 mod store;
+mod terrain;
 mod values;
 
 pub use assets::is_built;

@@ -4,6 +4,7 @@ pub mod contact;
 mod grains;
 mod pairs;
 pub mod params;
+mod soil;
 mod state;
 mod walls;
 
@@ -18,6 +19,7 @@ use grains::Grains;
 use pairs::Pairs;
 use params::{GrainLaw, Touch};
 use rayon::prelude::*;
+use soil::Soil;
 use walls::Walls;
 
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
@@ -37,6 +39,8 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
+    /// Soil at rest.
+    soil: Option<Soil>,
     scratch: Scratch,
 }
 
@@ -144,6 +148,7 @@ impl Pbd {
             laws,
             grains: Grains::default(),
             largest: 0.0,
+            soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
     }
@@ -182,7 +187,8 @@ impl Pbd {
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
         s.pairs.find(step, g, &s.motion, &mut s.cells, &self.touch);
-        s.walls.find(step, g, &s.motion, cx.colliders);
+        let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
+        s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
         s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
         s.walls.count_into(&mut s.contacts);
@@ -377,6 +383,7 @@ impl Solver for Pbd {
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
         let mut step = self.step_settings(cx);
+        self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
         self.sort(&step, cx);
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
         for substep in 0..self.spec.substeps {
@@ -399,16 +406,26 @@ impl Solver for Pbd {
 
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
         self.write_columns(out);
+        if let Some(soil) = &self.soil {
+            soil.terrain.write_frame(out);
+        }
         Ok(())
     }
 
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
         self.save_state(out);
+        if let Some(soil) = &self.soil {
+            soil.save(out);
+        }
         Ok(())
     }
 
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        self.load_state(from)
+        self.load_state(from)?;
+        match &mut self.soil {
+            Some(soil) => soil.load(from),
+            None => Ok(()),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::pairs::memory_scale;
 use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
+use crate::terrain::Terrain;
 use barchan_scene::Boundary;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -35,6 +36,35 @@ struct WallContact {
     given: Vec3,
     /// The same of all substeps before.
     total: Vec3,
+}
+
+impl WallContact {
+    /// To be filled in.
+    const NONE: Self = Self {
+        grain: 0,
+        body: 0,
+        normal: Vec3::Y,
+        gap: 0.0,
+        touches: false,
+        arm: Vec3::ZERO,
+        drive: Vec3::ZERO,
+        law: Law {
+            keep: 0.0,
+            spring: 0.0,
+            damper: 0.0,
+            static_friction: 0.0,
+            kinetic_friction: 0.0,
+            adhesion: 0.0,
+        },
+        reduced: 0.0,
+        sum: Accumulated {
+            normal: 0.0,
+            adhesion: 0.0,
+            tangent: [0.0; 3],
+        },
+        given: Vec3::ZERO,
+        total: Vec3::ZERO,
+    };
 }
 
 /// How far grains have pushed a body since the step began.
@@ -131,7 +161,15 @@ pub(super) struct Remembered {
 
 impl Walls {
     /// Finds the grains whose predicted positions touch a collider where it will be, or stick to it where it is.
-    pub fn find(&mut self, step: &Step, grains: &Grains, motion: &[Motion], colliders: &Colliders) {
+    /// The terrain stands after the colliders.
+    pub fn find(
+        &mut self,
+        step: &Step,
+        grains: &Grains,
+        motion: &[Motion],
+        colliders: &Colliders,
+        terrain: Option<&Terrain>,
+    ) {
         self.tasks = grains.len().div_ceil(GRAINS_PER_TASK);
         if self.lists.len() < self.tasks {
             self.lists.resize_with(self.tasks, Vec::new);
@@ -150,15 +188,21 @@ impl Walls {
                             ..contact
                         }));
                     }
+                    let ground = terrain.and_then(|t| stand(step, grains, motion, grain, t));
+                    list.extend(ground.map(|contact| WallContact {
+                        body: colliders.list.len() as u32,
+                        ..contact
+                    }));
                 }
             });
         self.counts.clear();
-        self.counts.resize(colliders.list.len(), 0);
+        self.counts.resize(colliders.list.len() + 1, 0);
         for contact in self.lists[..self.tasks].iter().flatten() {
             self.counts[contact.body as usize] += 1;
         }
         self.pushed.clear();
-        self.pushed.resize(colliders.list.len(), Pushed::default());
+        self.pushed
+            .resize(colliders.list.len() + 1, Pushed::default());
     }
 
     /// Adds the contacts with colliders to those of each grain.
@@ -181,30 +225,31 @@ impl Walls {
         self.lists[..self.tasks].par_iter_mut().for_each(|list| {
             for contact in list {
                 let (grain, body) = (contact.grain as usize, contact.body as usize);
-                let collider = &colliders.list[body];
+                let collider = colliders.list.get(body);
                 let touch = &laws[usize::from(grains.material[grain])].touch;
                 let share = counts[body] as f32;
-                let body = body_weight(collider, contact.arm);
+                let body = collider.map_or(0.0, |c| body_weight(c, contact.arm));
                 let w = weights[grain] + share * body;
                 contact.reduced = 1.0 / w;
-                let own = f64::from(1.0 / grains.mass[grain] + body);
-                let factors = step.factors(touch.stiffness, touch.damping, own, f64::from(w));
+                let free = f64::from(1.0 / grains.mass[grain] + body);
+                let factors = step.factors(touch.stiffness, touch.damping, free, f64::from(w));
                 let radius = f64::from(grains.radius[grain]);
                 let depth = -f64::from(contact.gap);
                 let dt = f64::from(step.dt);
                 let stick = dt * dt * f64::from(w) * touch.adhesive_force(depth, radius);
-                let friction = collider.friction;
-                let (friction, adhesion) = match collider.boundary {
-                    Boundary::Separating => (friction, stick as f32),
-                    Boundary::Slipping => (friction, stick as f32),
-                    Boundary::Sticky => (friction, HELD),
+                let own = [touch.static_friction, touch.kinetic_friction].map(|f| f as f32);
+                let (friction, adhesion) = match collider.map(|c| (c.boundary, c.friction)) {
+                    Some((Boundary::Sticky, friction)) => ([friction; 2], HELD),
+                    Some((_, friction)) => ([friction; 2], stick as f32),
+                    // Grains on the terrain: soil on soil.
+                    None => (own, stick as f32),
                 };
                 contact.law = Law {
                     keep: factors.keep,
                     spring: factors.spring,
                     damper: factors.damper,
-                    static_friction: friction,
-                    kinetic_friction: friction,
+                    static_friction: friction[0],
+                    kinetic_friction: friction[1],
                     adhesion,
                 };
             }
@@ -340,7 +385,10 @@ impl Walls {
     pub fn answer(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
         for contact in self.lists[..self.tasks].iter().flatten() {
             let body = contact.body as usize;
-            let collider = &colliders.list[body];
+            // The terrain keeps what it gets.
+            let Some(collider) = colliders.list.get(body) else {
+                continue;
+            };
             let linear = contact.total.as_dvec3() / -f64::from(dt);
             let arm = contact.arm + centre_of(collider) - collider.pose.position;
             impulses.bodies[body] += BodyImpulse {
@@ -396,24 +444,37 @@ fn touch(
     let surface = x - normal * collider.distance(x).max(0.0);
     Some(WallContact {
         grain: grain as u32,
-        body: 0,
         normal,
         gap: distance - radius - normal.dot(d - drive),
         touches: distance <= radius,
         arm: surface - centre_of(collider),
         drive: drive * (step.dt / step.whole),
-        law: Law {
-            keep: 0.0,
-            spring: 0.0,
-            damper: 0.0,
-            static_friction: 0.0,
-            kinetic_friction: 0.0,
-            adhesion: 0.0,
-        },
-        reduced: 0.0,
-        sum: Accumulated::zero(0.0),
-        given: Vec3::ZERO,
-        total: Vec3::ZERO,
+        ..WallContact::NONE
+    })
+}
+
+/// The contact of a grain with the terrain, if they touch.
+fn stand(
+    step: &Step,
+    grains: &Grains,
+    motion: &[Motion],
+    grain: usize,
+    terrain: &Terrain,
+) -> Option<WallContact> {
+    let (x, radius) = (grains.position[grain], grains.radius[grain]);
+    let d = motion[grain].moved.truncate();
+    let distance = terrain.distance(x + d);
+    let reach = radius + step.margin;
+    if distance > reach && terrain.distance(x) > reach {
+        return None;
+    }
+    let normal = terrain.normal(x + d);
+    Some(WallContact {
+        grain: grain as u32,
+        normal,
+        gap: distance - radius - normal.dot(d),
+        touches: distance <= radius,
+        ..WallContact::NONE
     })
 }
 
