@@ -139,6 +139,8 @@ export interface GrainsHeader {
   upper: Vector;
   error_bound: Vector;
   bodies: Pose[] | null;
+  /** Where its terrain is to be had; null or absent: there is none. */
+  terrain?: string | null;
 }
 
 export interface ColoursHeader {

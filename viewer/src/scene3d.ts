@@ -21,6 +21,7 @@ import { Light } from "./light";
 import type { Ray } from "./pick";
 import { Pace } from "./pace";
 import type { ClipState, ViewState } from "./state";
+import { Terrain } from "./terrain";
 
 const FIELD_OF_VIEW = 32;
 
@@ -30,6 +31,7 @@ export class Scene3d {
   readonly canvas: HTMLCanvasElement;
   readonly grains: GrainCloud;
   readonly bodies: Bodies;
+  readonly terrain: Terrain;
   /** Called after the camera was moved by hand. */
   onMoved: () => void = () => {};
   /** Pictures drawn so far, and the time of the latest ones. */
@@ -59,6 +61,9 @@ export class Scene3d {
     this.camera.layers.enable(0);
     this.grains = new GrainCloud(this.renderer, this.light, result.palette);
     this.bodies = new Bodies(result.bodies, this.light, this.centre, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
+    this.terrain = new Terrain(this.bodies.shared, result.grain_radius);
+    this.terrain.onChanged = () => this.refresh(true);
+    this.scene.add(this.terrain.group);
     this.scene.add(this.grains.points, this.grains.shadow, this.bodies.group);
     this.light.frame(this.centre, 1.7 * this.radius, result.grain_radius);
     this.grains.aimShadow(this.light.pixelsPerMetre);
@@ -82,6 +87,7 @@ export class Scene3d {
     this.pace.grains = count;
     this.grains.show(loaded);
     this.bodies.pose(loaded.grains.header.bodies);
+    this.terrain.show(loaded.grains.header.terrain);
     this.busy();
     this.refresh(true);
   }

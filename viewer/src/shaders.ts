@@ -1,7 +1,7 @@
 // GLSL of grains, bodies and ground. All share one light: a sun that casts shadows and a sky that is brighter above.
 
 /** Light in world space: colours are linear. */
-const LIGHT = /* glsl */ `
+export const LIGHT = /* glsl */ `
 uniform vec3 sunDirection;
 uniform float dark;
 uniform highp sampler2DShadow shadowMap;

@@ -161,6 +161,9 @@ pub struct Frame {
     pub time: f64,
     /// Columns, all for the same number of particles.
     pub columns: Vec<Column>,
+    /// What is not a quantity of particles, such as the heights of a terrain: as columns, but each with its own number
+    /// of rows in place of that of particles, and as many values a row as it has components.
+    pub arrays: Vec<Column>,
     /// Statistics, body poses and forces, removal counts.
     pub attributes: serde_json::Map<String, serde_json::Value>,
 }
@@ -169,6 +172,11 @@ impl Frame {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
+    }
+
+    /// The array of that name.
+    pub fn array(&self, name: &str) -> Option<&Column> {
+        self.arrays.iter().find(|c| c.name == name)
     }
 
     /// Number of particles.

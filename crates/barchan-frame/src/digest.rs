@@ -3,12 +3,12 @@
 use crate::column::{Checkpoint, ColumnData};
 use serde_json::Value;
 
-/// blake3 (hexadecimal) of time, column names, types, shapes and the exact bytes of the columns: the same bytes, the
+/// blake3 (hexadecimal) of time and of names, types, shapes and the exact bytes of columns and arrays: the same bytes, the
 /// same digest. Attributes, units and the frame number do not enter.
 pub fn digest(checkpoint: &Checkpoint) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&checkpoint.time.to_bits().to_le_bytes());
-    for column in &checkpoint.columns {
+    for column in checkpoint.columns.iter().chain(&checkpoint.arrays) {
         hash_text(&mut hasher, &column.name);
         hash_text(&mut hasher, column.data.type_name());
         hasher.update(&(column.components as u64).to_le_bytes());

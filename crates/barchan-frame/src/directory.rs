@@ -173,6 +173,14 @@ impl ResultDirectory {
         self.node(Kind::Frame, index)?.read_column(name)
     }
 
+    /// Reads one array of a frame: what is not a quantity of particles.
+    ///
+    /// # Errors
+    /// No such frame or array; a file that is not as it was written.
+    pub fn read_array(&self, index: u32, name: &str) -> Result<Column, CacheError> {
+        self.node(Kind::Frame, index)?.read_array(name)
+    }
+
     /// Reads what a frame holds, without the values of its columns.
     ///
     /// # Errors

@@ -60,6 +60,8 @@ pub struct FrameInfo {
     pub particles: usize,
     /// Columns.
     pub columns: Vec<ColumnInfo>,
+    /// What is not a quantity of particles.
+    pub arrays: Vec<ColumnInfo>,
     /// Statistics, body poses and forces, removal counts.
     pub attributes: Map<String, Value>,
     /// Bytes on disk.
@@ -93,6 +95,8 @@ struct Record {
     format: u32,
     particles: u64,
     columns: Vec<ColumnRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    arrays: Vec<ColumnRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,26 +149,30 @@ pub(crate) fn write_files(
         reason,
     };
     check(frame).map_err(invalid)?;
-    let mut columns = Vec::with_capacity(frame.columns.len());
-    for column in &frame.columns {
-        let encoded = zarr::encode(column, kind == Kind::Checkpoint)
+    let mut write = |column: &Column, axes: [&str; 2]| {
+        let encoded = zarr::encode(column, axes, kind == Kind::Checkpoint)
             .map_err(|reason| invalid(format!("column `{}`: {reason}", column.name)))?;
-        columns.push(ColumnRecord {
+        out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
+        let record = ColumnRecord {
             name: column.name.clone(),
             components: column.components,
             metadata: FileRecord::of(&encoded.metadata),
             data: encoded.data.as_deref().map(FileRecord::of),
-        });
-        out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
+        };
         if let Some(data) = encoded.data {
             let shard = zarr::shard_path(column.components);
             out.put(&format!("{}/{shard}", column.name), &data)?;
         }
-    }
+        Ok(record)
+    };
+    let columns = frame.columns.iter().map(|c| write(c, zarr::PARTICLES));
+    let columns = columns.collect::<Result<_, CacheError>>()?;
+    let arrays = frame.arrays.iter().map(|a| write(a, zarr::ROWS));
     let record = Record {
         format: FORMAT_VERSION,
         particles: frame.particles() as u64,
         columns,
+        arrays: arrays.collect::<Result<_, CacheError>>()?,
         digest: (kind == Kind::Checkpoint).then(|| digest(frame)),
         seal: None,
     };
@@ -197,21 +205,26 @@ fn check(frame: &Frame) -> Result<(), String> {
         return Err(format!("the attribute name `{name}` is reserved"));
     }
     let particles = frame.particles();
-    for (i, column) in frame.columns.iter().enumerate() {
+    let all: Vec<&Column> = frame.columns.iter().chain(&frame.arrays).collect();
+    for (i, column) in all.iter().enumerate() {
         let name = &column.name;
         if !is_column_name(name) {
             return Err(format!(
                 "the column name `{name}` is not made of a–z, 0–9 and `_`"
             ));
         }
-        if frame.columns[..i].iter().any(|c| c.name == *name) {
+        if all[..i].iter().any(|c| c.name == *name) {
             return Err(format!("two columns are named `{name}`"));
         }
-        let fits = column.components > 0
-            && particles.checked_mul(column.components) == Some(column.data.len());
+        let rows = match i < frame.columns.len() {
+            true => particles,
+            false => column.particles(),
+        };
+        let fits =
+            column.components > 0 && rows.checked_mul(column.components) == Some(column.data.len());
         if !fits {
             return Err(format!(
-                "column `{name}` has {} values of {} components for {particles} particles",
+                "column `{name}` has {} values of {} components for {rows} particles or rows",
                 column.data.len(),
                 column.components
             ));
@@ -270,7 +283,8 @@ impl Node {
             return Err(broken("belongs to another frame".into()));
         }
         let time = attributes.remove("time").and_then(|v| v.as_f64());
-        if let Some(odd) = record.columns.iter().find(|c| !is_column_name(&c.name)) {
+        let mut all = record.columns.iter().chain(&record.arrays);
+        if let Some(odd) = all.find(|c| !is_column_name(&c.name)) {
             return Err(broken(format!("lists the column `{}`", odd.name)));
         }
         Ok(Self {
@@ -287,17 +301,19 @@ impl Node {
     /// Reads everything.
     pub fn read_frame(self) -> Result<Frame, CacheError> {
         let columns = self.record.columns.iter().map(|c| self.decode(c));
+        let arrays = self.record.arrays.iter().map(|a| self.decode_any(a));
         Ok(Frame {
             index: self.index,
             time: self.time,
             columns: columns.collect::<Result<_, _>>()?,
+            arrays: arrays.collect::<Result<_, _>>()?,
             attributes: self.attributes,
         })
     }
 
     /// Compares every file with its record.
     pub fn verify(&self) -> Result<(), CacheError> {
-        for record in &self.record.columns {
+        for record in self.record.columns.iter().chain(&self.record.arrays) {
             self.metadata(record)?;
             if let Some(expected) = &record.data {
                 self.read_checked(&self.shard_path(record), expected)?;
@@ -312,70 +328,79 @@ impl Node {
         let missing = || CacheError::NoColumn {
             what: self.kind.of(self.index),
             name: name.to_owned(),
-            available: self.column_names(),
+            available: names(&self.record.columns),
         };
         self.decode(record.ok_or_else(missing)?)
     }
 
+    /// Reads one array.
+    pub fn read_array(&self, name: &str) -> Result<Column, CacheError> {
+        let record = self.record.arrays.iter().find(|a| a.name == name);
+        let missing = || CacheError::NoColumn {
+            what: self.kind.of(self.index),
+            name: name.to_owned(),
+            available: names(&self.record.arrays),
+        };
+        self.decode_any(record.ok_or_else(missing)?)
+    }
+
     /// Describes everything without reading the values.
     pub fn info(self) -> Result<FrameInfo, CacheError> {
-        let mut columns = Vec::with_capacity(self.record.columns.len());
-        for record in &self.record.columns {
-            let about = zarr::decode_metadata(&self.metadata(record)?)
-                .map_err(|reason| self.damaged(&self.metadata_path(record), reason))?;
-            columns.push(ColumnInfo {
-                name: record.name.clone(),
-                unit: about.unit,
-                meaning: about.meaning,
-                components: about.components,
-                data_type: about.type_name,
-                tolerance: about.tolerance,
-                bytes: record.bytes(),
-            });
-        }
+        let about = |records: &[ColumnRecord]| {
+            let about = records.iter().map(|r| self.column_info(r));
+            about.collect::<Result<Vec<_>, _>>()
+        };
+        let (columns, arrays) = (about(&self.record.columns)?, about(&self.record.arrays)?);
+        let bytes = columns.iter().chain(&arrays).map(|c| c.bytes);
         Ok(FrameInfo {
             index: self.index,
             time: self.time,
             particles: usize::try_from(self.record.particles).unwrap_or(usize::MAX),
-            bytes: self.group_bytes + columns.iter().map(|c| c.bytes).sum::<u64>(),
+            bytes: self.group_bytes + bytes.sum::<u64>(),
             columns,
+            arrays,
             attributes: self.attributes,
             digest: self.record.digest,
         })
     }
 
-    fn column_names(&self) -> String {
-        let names: Vec<&str> = self
-            .record
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .collect();
-        if names.is_empty() {
-            "none".into()
-        } else {
-            names.join(", ")
-        }
+    fn column_info(&self, record: &ColumnRecord) -> Result<ColumnInfo, CacheError> {
+        let about = zarr::decode_metadata(&self.metadata(record)?)
+            .map_err(|reason| self.damaged(&self.metadata_path(record), reason))?;
+        Ok(ColumnInfo {
+            name: record.name.clone(),
+            unit: about.unit,
+            meaning: about.meaning,
+            components: about.components,
+            data_type: about.type_name,
+            tolerance: about.tolerance,
+            bytes: record.bytes(),
+        })
     }
 
+    /// Reads a column, which must be for the particles of the frame.
     fn decode(&self, record: &ColumnRecord) -> Result<Column, CacheError> {
-        let shard = self.shard_path(record);
-        let data = match &record.data {
-            Some(expected) => Some(self.read_checked(&shard, expected)?),
-            None => None,
-        };
-        let metadata = self.metadata(record)?;
-        let column = zarr::decode(&record.name, &EncodedColumn { metadata, data })
-            .map_err(|reason| self.damaged(&shard, reason))?;
+        let column = self.decode_any(record)?;
         if column.particles() as u64 != self.record.particles {
             let reason = format!(
                 "is for {} particles instead of {}",
                 column.particles(),
                 self.record.particles
             );
-            return Err(self.damaged(&shard, reason));
+            return Err(self.damaged(&self.shard_path(record), reason));
         }
         Ok(column)
+    }
+
+    fn decode_any(&self, record: &ColumnRecord) -> Result<Column, CacheError> {
+        let shard = self.shard_path(record);
+        let data = match &record.data {
+            Some(expected) => Some(self.read_checked(&shard, expected)?),
+            None => None,
+        };
+        let metadata = self.metadata(record)?;
+        zarr::decode(&record.name, &EncodedColumn { metadata, data })
+            .map_err(|reason| self.damaged(&shard, reason))
     }
 
     fn metadata(&self, record: &ColumnRecord) -> Result<Vec<u8>, CacheError> {
@@ -406,6 +431,14 @@ impl Node {
 
     fn damaged(&self, file: &Path, reason: String) -> CacheError {
         damaged(self.kind, self.index, file, reason)
+    }
+}
+
+fn names(records: &[ColumnRecord]) -> String {
+    let names: Vec<&str> = records.iter().map(|c| c.name.as_str()).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
     }
 }
 

@@ -14,6 +14,11 @@ use zarrs::storage::{Bytes, StoreKey, WritableStorageTraits};
 /// Particles in an inner chunk, the smallest part that can be read alone.
 pub(crate) const CHUNK: usize = 128 * 1024;
 
+/// Names of the axes of a column.
+pub(crate) const PARTICLES: [&str; 2] = ["particle", "component"];
+/// Names of the axes of what is not a quantity of particles.
+pub(crate) const ROWS: [&str; 2] = ["row", "place"];
+
 /// The two files of an array.
 pub(crate) struct EncodedColumn {
     /// Content of `zarr.json`.
@@ -28,12 +33,16 @@ pub(crate) fn shard_path(components: usize) -> &'static str {
 }
 
 /// Encodes a column; with `lossless` its tolerance is noted, and every bit kept.
-pub(crate) fn encode(column: &Column, lossless: bool) -> Result<EncodedColumn, String> {
+pub(crate) fn encode(
+    column: &Column,
+    axes: [&str; 2],
+    lossless: bool,
+) -> Result<EncodedColumn, String> {
     let step = match &column.data {
         ColumnData::F32(_) if !lossless => quantisation_step(column.tolerance),
         _ => None,
     };
-    let document = array_document(column, step);
+    let document = array_document(column, axes, step);
     let metadata = serde_json::to_vec_pretty(&document).map_err(|e| e.to_string())?;
     let data = match &column.data {
         data if data.is_empty() => None,
@@ -113,7 +122,7 @@ pub(crate) fn decode(name: &str, encoded: &EncodedColumn) -> Result<Column, Stri
 }
 
 /// The `zarr.json` of a column.
-fn array_document(column: &Column, step: Option<f32>) -> Value {
+fn array_document(column: &Column, axes: [&str; 2], step: Option<f32>) -> Value {
     let particles = column.particles();
     let chunk = particles.clamp(1, CHUNK);
     let shard = particles.div_ceil(chunk).max(1) * chunk;
@@ -135,8 +144,8 @@ fn array_document(column: &Column, step: Option<f32>) -> Value {
         _ => json!(0),
     };
     let dimension_names = match column.components {
-        1 => json!(["particle"]),
-        _ => json!(["particle", "component"]),
+        1 => json!([axes[0]]),
+        _ => json!(axes),
     };
     json!({
         "zarr_format": 3,
@@ -293,7 +302,7 @@ mod tests {
         for particles in [1, 7, CHUNK, CHUNK + 1, 2 * CHUNK + 5] {
             let values: Vec<f32> = (0..3 * particles).map(|i| i as f32).collect();
             let column = Column::vector3("position", "m", "", 0.0, values.clone());
-            let encoded = encode(&column, true).unwrap();
+            let encoded = encode(&column, PARTICLES, true).unwrap();
             assert!(read_plainly(&encoded) == values, "{particles} particles");
             assert!(decode("position", &encoded).unwrap() == column);
         }
@@ -306,7 +315,7 @@ mod tests {
         use zarrs::storage::ReadableStorageTraits;
 
         let store = Arc::new(MemoryStore::new());
-        let document = array_document(column, None);
+        let document = array_document(column, PARTICLES, None);
         let metadata: ArrayMetadata = serde_json::from_value(document).unwrap();
         let in_order =
             ShardingCodecOptions::default().with_subchunk_write_order(SubchunkWriteOrder::C);
@@ -327,7 +336,7 @@ mod tests {
             let values = (0..components * particles).map(|i| (1.0 + i as f32).sqrt());
             let data = ColumnData::F32(values.collect());
             let column = Column::exact("a", "1", "", components, data);
-            let ours = encode(&column, true).unwrap().data.unwrap();
+            let ours = encode(&column, PARTICLES, true).unwrap().data.unwrap();
             assert!(ours == zarrs_shard(&column), "{particles} particles");
         }
     }
@@ -335,7 +344,7 @@ mod tests {
     #[test]
     fn garbled_input_is_an_error() {
         let column = Column::vector3("position", "m", "", 0.0, vec![1.0; 300]);
-        let good = encode(&column, true).unwrap();
+        let good = encode(&column, PARTICLES, true).unwrap();
         let data = good.data.unwrap();
         for length in 0..data.len() {
             let metadata = good.metadata.clone();

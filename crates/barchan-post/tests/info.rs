@@ -7,6 +7,7 @@ use serde_json::json;
 fn frame(index: u32) -> Frame {
     let statistics = json!({"substeps": 10 * index});
     Frame {
+        arrays: Vec::new(),
         index,
         time: f64::from(index) * 0.5,
         columns: vec![

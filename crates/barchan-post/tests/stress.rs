@@ -29,6 +29,7 @@ material = "ball"
 fn frame(index: u32) -> Frame {
     let stress = vec![-100.0, -200.0, -600.0, 50.0, 0.0, -50.0];
     Frame {
+        arrays: Vec::new(),
         index,
         time: 0.5 * f64::from(index),
         columns: vec![

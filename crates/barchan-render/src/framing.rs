@@ -2,6 +2,7 @@
 
 use crate::grains::FrameColumns;
 use crate::props::{Prop, props};
+use crate::terrain;
 use barchan_frame::{FrameInfo, ResultDirectory};
 use barchan_scene::Scene;
 use barchan_scene::geometry::Bounds;
@@ -45,7 +46,10 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
     let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
     // Positions are those of centres.
     let margin = 0.5 * (directory.manifest().dx as f32).clamp(1e-6, 1e6);
-    let around = grains.map_or(unit, |b| b.expand(margin));
+    // Terrain is what grains and bodies stand on; alone, it is what there is to see.
+    let site = frames.first().and_then(|frame| site(directory, *frame));
+    let nothing = site.filter(|_| scene.is_none_or(|s| s.colliders.is_empty()));
+    let around = grains.map_or(nothing.unwrap_or(unit), |b| b.expand(margin));
     let reach = around.size().max_element().max(1e-6);
     let surroundings = around.expand(2.0 * LARGE_BODY * reach);
     let props = scene.map_or(Vec::new(), |s| props(s, &positions, &surroundings));
@@ -55,12 +59,23 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
         Some(b) => b,
         None => around,
     };
-    let floor = floor(&props, &infos, bodies, &around.expand(-margin));
+    let floor = match site {
+        Some(_) => None,
+        None => floor(&props, &infos, bodies, &around.expand(-margin)),
+    };
     Subject {
         props,
         bounds,
         floor,
     }
+}
+
+/// Box around the terrain of a frame.
+fn site(directory: &ResultDirectory, frame: u32) -> Option<Bounds> {
+    let info = directory.read_attributes(frame).ok()?;
+    let relief = terrain::relief(directory, &info, &[]).ok()??;
+    let (low, high) = relief.bounds();
+    Some(Bounds::from_corners(low, high))
 }
 
 /// Some of a list, evenly spread, with its first and its last.

@@ -18,6 +18,7 @@ pub mod props;
 pub mod renderer;
 pub mod sheet;
 pub mod stress;
+mod terrain;
 pub mod text;
 pub mod tracer;
 

@@ -9,6 +9,7 @@ use crate::legend::{self, Corner};
 use crate::picture::Picture;
 use crate::props::{self, Cut};
 use crate::stress::StressSpace;
+use crate::terrain;
 use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
@@ -180,7 +181,12 @@ impl Renderer {
         }
         let grains = self.grains(&columns)?;
         let view = self.view(columns.info.time);
-        let stage = self.stage(&columns.info, &grains, &view);
+        let materials = self.scene.as_ref().map_or(&[][..], |s| &s.materials);
+        let relief = terrain::relief(&self.directory, &columns.info, materials)?;
+        let stage = Stage {
+            relief,
+            ..self.stage(&columns.info, &grains, &view)
+        };
         drop(grains);
         let camera = Camera::new(&view, self.options.size);
         let mut picture = stage.draw(&camera, self.options.size, self.options.quality, frame);
@@ -321,6 +327,7 @@ impl Renderer {
             spheres: Spheres::some(grains, exposure, shown),
             bodies: bodies.collect(),
             planes: planes.chain(floor.map(props::floor)).collect(),
+            relief: None,
             sky: self.sky(),
             fade: FADE * size,
             centre: bounds.centre(),

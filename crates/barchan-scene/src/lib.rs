@@ -18,6 +18,8 @@ pub mod model;
 pub mod motion;
 pub mod numbers;
 pub mod parameters;
+pub mod terrain;
+mod urdf;
 pub mod yield_cone;
 
 pub use bodies::*;
@@ -29,4 +31,5 @@ pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};
 pub use model::*;
 pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track};
+pub use terrain::TerrainSpec;
 pub use yield_cone::YieldCone;

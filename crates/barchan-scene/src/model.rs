@@ -8,6 +8,7 @@ use crate::colour::{Colour, ColourMix};
 use crate::errors::SourceMark;
 use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
+use crate::terrain::TerrainSpec;
 use glam::Vec3;
 use std::path::PathBuf;
 
@@ -48,6 +49,8 @@ pub struct Scene {
     pub joints: Vec<Joint>,
     /// Regions that remove particles.
     pub drains: Vec<Drain>,
+    /// Soil at rest that turns into grains where a body cuts it.
+    pub terrain: Option<TerrainSpec>,
     /// The solver and its settings.
     pub solver: SolverSpec,
     /// Where it wants to be looked at from; `None`: framed automatically.
@@ -56,7 +59,7 @@ pub struct Scene {
     pub columns: Vec<OutputColumn>,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
-    /// Mesh files that the shapes were made from, each once.
+    /// Mesh files that the shapes were made from, each once, and the picture of the terrain.
     pub meshes: Vec<MeshFile>,
     /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
     pub document: String,

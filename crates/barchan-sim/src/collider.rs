@@ -117,6 +117,11 @@ impl PosedCollider {
             && self.distance(centre) <= radius
     }
 
+    /// Box that holds the body [m]; infinite where the body is.
+    pub fn world_bounds(&self) -> Bounds {
+        self.world_bounds
+    }
+
     /// Upper bound of the surface speed of a finite body; speed of the origin for an infinite one [m/s].
     fn max_speed(&self) -> f32 {
         let b = self.geometry.bounds();

@@ -11,3 +11,4 @@ pub mod simulation;
 pub mod solver;
 pub mod solvers;
 pub mod start;
+pub mod terrain;

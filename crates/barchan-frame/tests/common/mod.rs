@@ -60,6 +60,7 @@ pub fn frame(index: u32, particles: usize) -> Frame {
         "bodies": [{"name": "floor", "force": [0.0, -9.81, 1e-300]}],
     });
     Frame {
+        arrays: Vec::new(),
         index,
         time: f64::from(index) / 24.0,
         columns: vec![

@@ -2,6 +2,7 @@
 
 use super::Ray;
 use super::bodies::{Body, Material};
+use super::relief::Relief;
 use super::sampler::Sampler;
 use super::sky::{Sky, cosine_direction};
 use super::spheres::Spheres;
@@ -65,6 +66,8 @@ pub struct Stage {
     pub bodies: Vec<Body>,
     /// Ground, walls and slopes.
     pub planes: Vec<Plane>,
+    /// Soil at rest.
+    pub relief: Option<Relief>,
     /// Light.
     pub sky: Sky,
     /// Distance from `centre` over which planes fade into the horizon [m].
@@ -187,6 +190,15 @@ impl Stage {
                 });
             }
         }
+        if let Some(hit) = self.relief.as_ref().and_then(|r| r.closest(ray, limit)) {
+            limit = hit.t;
+            found = Some(Hit {
+                t: hit.t,
+                normal: hit.normal,
+                albedo: hit.albedo,
+                faded: 0.0,
+            });
+        }
         if let Some(hit) = self.spheres.closest(ray, limit) {
             let albedo = to_linear(hit.colour);
             found = Some(Hit {
@@ -235,6 +247,7 @@ impl Stage {
         let mut matte = self.bodies.iter().filter(|b| !glass(b));
         if self.planes.iter().any(plane)
             || self.spheres.block(ray, f32::INFINITY)
+            || self.relief.as_ref().is_some_and(|r| r.blocks(ray))
             || matte.any(|b| b.blocks(ray, f32::INFINITY))
         {
             return 0.0;

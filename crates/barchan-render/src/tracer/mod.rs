@@ -2,12 +2,14 @@
 
 mod bodies;
 mod integrator;
+mod relief;
 mod sampler;
 mod sky;
 mod spheres;
 
 pub use bodies::{Body, Material, Shape};
 pub use integrator::{Plane, Quality, Stage};
+pub use relief::Relief;
 pub use sky::Sky;
 pub use spheres::Spheres;
 

@@ -29,6 +29,7 @@ pub const SUN_BELOW: Sky = Sky { sun: Vec3::NEG_Y };
 /// A stage without anything on it; planes do not fade.
 pub fn empty(sky: Sky) -> Stage {
     Stage {
+        relief: None,
         spheres: Spheres::default(),
         bodies: Vec::new(),
         planes: Vec::new(),
@@ -181,6 +182,7 @@ pub fn result_of(scene: &str, manifest: &Manifest) -> (tempfile::TempDir, Result
 pub fn frame(index: u32, position: &[Vec3]) -> Frame {
     let values = position.iter().flat_map(|p| p.to_array()).collect();
     Frame {
+        arrays: Vec::new(),
         index,
         time: f64::from(index) / 24.0,
         columns: vec![Column::vector3("position", "m", "centre", 0.0, values)],

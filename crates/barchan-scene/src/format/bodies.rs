@@ -123,7 +123,8 @@ impl Builder<'_> {
         let limits = self.limits(&name, kind, table);
         let motor = self.motor(kind, table);
         let control = self.control(&name, kind, table);
-        let ends = ends?;
+        let (ends, control) = (ends?, control?);
+        let motor = motor?.or_else(|| control.is_some().then(Motor::hold));
         let anchor = match table.get("anchor") {
             Some(node) => node.vector()?,
             None => match ends[1] {
@@ -139,8 +140,8 @@ impl Builder<'_> {
             axis: axis?,
             limits: limits?,
             damping: table.number("damping").unwrap_or(0.0),
-            motor: motor?,
-            control: control?,
+            motor,
+            control,
         })
     }
 

@@ -40,6 +40,7 @@ impl Builder<'_> {
         let fills = self.fills(document);
         let emitters = self.emitters(document);
         let drains = self.drains(document);
+        let terrain = self.terrain(document);
         let check = self.check(document);
         let camera = self.camera(document);
         self.something_to_simulate(document, at);
@@ -80,6 +81,7 @@ impl Builder<'_> {
             bodies: self.parts(bodies)?,
             joints: self.parts(joints)?,
             drains: self.parts(drains)?,
+            terrain: terrain?,
             solver: solver?,
             camera: camera?,
             columns: output_columns(document),
@@ -144,7 +146,11 @@ impl Builder<'_> {
                 .get(key)
                 .is_none_or(|n| n.list().is_some_and(<[_]>::is_empty))
         };
-        if nothing("fill") && nothing("emitter") && !document.has("start") {
+        if nothing("fill")
+            && nothing("emitter")
+            && !document.has("start")
+            && !document.has("terrain")
+        {
             self.report.error(
                 Place {
                     end: at.start,

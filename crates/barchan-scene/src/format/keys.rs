@@ -98,6 +98,11 @@ pub(crate) static SCENE: &[Key] = &[
     ),
     Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
     Key::new(
+        "terrain",
+        Kind::Table(super::terrain::TERRAIN),
+        "Soil at rest that turns into grains where a body cuts it",
+    ),
+    Key::new(
         "camera",
         Kind::Table(CAMERA),
         "Camera of pictures and of the viewer; what it leaves open is framed automatically",

@@ -21,6 +21,7 @@ mod shapes;
 mod solver;
 mod spec;
 mod substances;
+mod terrain;
 mod urdf;
 
 pub use overrides::Overrides;

@@ -57,6 +57,10 @@ fn kind(kind: &Kind) -> Value {
         Kind::Points => {
             json!({ "type": "array", "items": list(json!({ "type": "number" }), 2, 2) })
         }
+        Kind::Rows => {
+            let row = json!({ "type": "array", "items": { "type": "number" }, "minItems": 1 });
+            json!({ "type": "array", "items": row, "minItems": 1 })
+        }
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),
         Kind::Words(words) => {
             json!({ "type": "array", "items": { "type": "string", "enum": words } })

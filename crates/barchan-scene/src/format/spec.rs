@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Interval(Range),
     /// Points (r, h) of a profile.
     Points,
+    /// A list of lists of numbers.
+    Rows,
     Choice(&'static [&'static str]),
     /// A list of some of these words.
     Words(&'static [&'static str]),
@@ -227,6 +229,7 @@ impl Checker<'_> {
             }
             Kind::Interval(range) => self.interval(node, range, path, doc),
             Kind::Points => self.points(node, path, doc),
+            Kind::Rows => self.rows(node, path, doc),
             Kind::Choice(words) => self.choice(node, words, path, doc),
             Kind::Words(words) => self.words(node, words, path, doc),
             Kind::Table(keys) => self.table(node, keys, path, doc),
@@ -351,6 +354,20 @@ impl Checker<'_> {
         }
         if !good {
             node.value = Value::Bad;
+        }
+    }
+
+    fn rows(&mut self, node: &mut Node, path: &str, doc: &str) {
+        let Some(rows) = node.list() else {
+            return self.wrong_kind(node, "a list of rows of numbers", path, doc);
+        };
+        let numbers: Option<Vec<Vec<f64>>> = rows.iter().map(Node::numbers).collect();
+        match numbers {
+            None => self.wrong_kind(node, "a list of rows of numbers", path, doc),
+            Some(rows) if rows.iter().flatten().any(|x| !x.is_finite()) => {
+                self.not_finite(node, path, doc);
+            }
+            Some(_) => {}
         }
     }
 

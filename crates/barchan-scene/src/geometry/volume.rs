@@ -38,8 +38,8 @@ pub(super) fn for_each_cell(
 ) {
     let size = shape.bounds().size();
     let (half, depth) = match flat {
-        true => (0.5 * size.truncate().max_element(), 9),
-        false => (0.5 * size.max_element(), 6),
+        true => (0.5 * size.truncate().max_element(), 10),
+        false => (0.5 * size.max_element(), 8),
     };
     cells(shape, (centre, half), depth, flat, add);
 }

@@ -498,12 +498,17 @@ fn length_unit(bodies: &[Body]) -> f32 {
     let sizes = bodies
         .iter()
         .map(|b| b.surface.shape.bounds().size().max_element());
+    // A link may have no shape at all.
+    let sizes = sizes.filter(|s| *s > 0.0);
     sizes.fold(1.0, f32::min).max(1e-4)
 }
 
 /// Farthest that a point of a body can be from its centre of mass [m].
 fn reach(body: &Body) -> f32 {
     let bounds = body.surface.shape.bounds();
+    if !bounds.is_finite() || bounds.is_empty() {
+        return 0.0;
+    }
     let centre = body.mass.centre.as_vec3();
     (centre - bounds.min).max(bounds.max - centre).length()
 }

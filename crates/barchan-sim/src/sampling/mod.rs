@@ -6,7 +6,7 @@
 mod emitter;
 mod fill;
 mod packing;
-mod random;
+pub(crate) mod random;
 #[cfg(test)]
 mod tests;
 mod tile;

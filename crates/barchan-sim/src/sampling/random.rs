@@ -2,7 +2,7 @@
 
 /// SplitMix64: one addition and a mixing function a number.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {

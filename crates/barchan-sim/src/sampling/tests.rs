@@ -79,7 +79,7 @@ fn scale(density: f64, dimensions: Dimensions, seed: u64) -> (f32, f32) {
 
 /// Several tiles along every axis, so that borders are inside.
 fn poisson_is_maximal(dimensions: Dimensions, dx: f64, per_cell: f64) {
-    let density = number_density(dx, per_cell, dimensions);
+    let density = spacing(dx, per_cell).number_density(dimensions);
     let (period, radius) = scale(density, dimensions, 7);
     assert!(period < 0.6, "borders must lie inside: {period}");
     let samples = sample_fill(
@@ -365,7 +365,7 @@ fn emission_does_not_depend_on_the_steps() {
 fn emitted_grains_keep_their_distance_and_place() {
     let sampler = EmitterSampler::new(&spout(None), RHO, &spacing(0.02, 8.0), Three, 3);
     let samples = sampler.emit(0.5, 0.7, 0);
-    let (_, radius) = scale(number_density(0.02, 8.0, Three), Three, 3);
+    let (_, radius) = scale(spacing(0.02, 8.0).number_density(Three), Three, 3);
     let cells = Cells::new(&samples.position, 1.3 * radius);
     for (i, p) in samples.position.iter().enumerate() {
         assert!(cells.nearest(*p, i) >= 0.999 * radius);
@@ -470,6 +470,7 @@ fn estimates_count_fills_and_emitters() {
         columns: Vec::new(),
         check: Default::default(),
         start: None,
+        terrain: None,
         meshes: Vec::new(),
         document: String::new(),
     };

@@ -162,6 +162,7 @@ fn scene() -> Scene {
         periodic: [false; 3],
         gravity: Gravity::default(),
         materials: vec![Material {
+            contact: Default::default(),
             name: "sand".into(),
             density: 1000.0,
             law: Law::Elastic(ElasticLaw {
@@ -169,7 +170,6 @@ fn scene() -> Scene {
                 poisson: 0.3,
                 model: ElasticModel::Hencky,
             }),
-            contact: Default::default(),
             colour: barchan_scene::ColourMix::plain([128; 3]),
         }],
         fills: vec![cube(Vec3::new(0.0, 5.0, 0.0), 1.0)],
@@ -181,7 +181,6 @@ fn scene() -> Scene {
             boundary: Boundary::Sticky,
             friction: 0.5,
             look: None,
-            contact: Default::default(),
             colour: None,
         }],
         bodies: Vec::new(),
@@ -200,6 +199,7 @@ fn scene() -> Scene {
         columns: Vec::new(),
         check: FinalCheck::default(),
         start: None,
+        terrain: None,
         meshes: Vec::new(),
         document: String::new(),
     }

@@ -52,6 +52,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         columns: Vec::new(),
         check: FinalCheck::default(),
         start: None,
+        terrain: None,
         meshes: Vec::new(),
         document: String::new(),
     }

@@ -7,7 +7,7 @@ use super::live::Live;
 use super::look::Look;
 use super::store::Store;
 use super::values::{self, Part, Range};
-use super::{assets, grain};
+use super::{assets, grain, terrain};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -91,6 +91,7 @@ pub(super) fn routes(viewer: Arc<Viewer>) -> Router {
         .route("/api/columns/{column}/range", get(range))
         .route("/api/bodies/{body}/surface", get(surface))
         .route("/api/frames/{frame}/grains", get(grains))
+        .route("/api/frames/{frame}/terrain", get(terrain_of))
         .route("/api/frames/{frame}/grains/{index}", get(grain_at))
         .route("/api/frames/{frame}/ids/{id}", get(grain_with_id))
         .route("/api/frames/{frame}/columns/{column}", get(colours))
@@ -258,6 +259,20 @@ async fn grains(
         encode::grains(&info, &columns, &viewer.look().palette)
     })
     .await?;
+    Ok(binary(&headers, &version, &bytes))
+}
+
+async fn terrain_of(
+    State(viewer): Shared,
+    Path(frame): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let make = move |viewer: &Viewer| {
+        let palette = &viewer.look().palette;
+        terrain::of_frame(&viewer.store, frame, |m| palette.mean(m))
+    };
+    let (version, bytes) = frame_bytes(&viewer, frame, "terrain".into(), make).await?;
     Ok(binary(&headers, &version, &bytes))
 }
 

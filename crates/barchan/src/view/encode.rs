@@ -4,6 +4,7 @@
 use super::error::ViewError;
 use super::grain;
 use super::look::Palette;
+use super::terrain;
 use super::values::{self, Part, Range};
 use barchan_frame::{Column, ColumnData, FrameInfo};
 use serde_json::{Map, Value, json};
@@ -41,6 +42,7 @@ pub fn grains(
         "error_bound": error_bound((lower, upper)),
         "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
         "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
+        "terrain": terrain::address(info),
     });
     let mut out = begin(&header, 8 * info.particles);
     let columns = GrainData {

@@ -375,7 +375,8 @@ impl Palette {
         (start + mix.index(chance(id))).min(MOST_COLOURS - 1) as u8
     }
 
-    fn mean(&self, material: usize) -> [u8; 3] {
+    /// Mean colour of a material.
+    pub fn mean(&self, material: usize) -> [u8; 3] {
         self.mixes.get(material).unwrap_or(&self.mixes[0]).1.mean()
     }
 }

@@ -19,6 +19,7 @@ mod live;
 mod look;
 pub mod play;
 mod store;
+mod terrain;
 mod values;
 
 pub use assets::is_built;

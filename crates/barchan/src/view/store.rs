@@ -123,6 +123,15 @@ impl Store {
         Ok(self.directory().read_column(frame, name)?)
     }
 
+    /// One array of a frame that is not of grains.
+    ///
+    /// # Errors
+    /// No such frame or array, damage, links.
+    pub fn array(&self, frame: u32, name: &str) -> Result<barchan_frame::Column, ViewError> {
+        self.refuse_links(frame)?;
+        Ok(self.directory().read_array(frame, name)?)
+    }
+
     /// A whole frame.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ pub mod contact;
 mod grains;
 mod pairs;
 pub mod params;
+mod soil;
 mod state;
 mod walls;
 
@@ -18,6 +19,7 @@ use grains::Grains;
 use pairs::Pairs;
 use params::{GrainLaw, Touch};
 use rayon::prelude::*;
+use soil::Soil;
 use walls::Walls;
 
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
@@ -37,6 +39,8 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
+    /// Soil at rest.
+    soil: Option<Soil>,
     scratch: Scratch,
 }
 
@@ -93,14 +97,18 @@ struct Factors {
 }
 
 impl Step {
-    /// Factors of a contact of given stiffness [N/m], damping [N s/m] and inverse mass [1/kg].
-    fn factors(&self, stiffness: f64, damping: f64, w: f64) -> Factors {
+    /// Factors of a contact of given stiffness [N/m] and damping [N s/m]. `w` is the sum of the inverse masses [1/kg],
+    /// `split` what it is for a contact that shares its grains with others.
+    fn factors(&self, stiffness: f64, damping: f64, w: f64, split: f64) -> Factors {
         let dt = f64::from(self.dt);
         let (keep, spring, damper) = match self.scheme {
-            PbdScheme::MassSplitting => contact::whole_step_factors(stiffness, damping, w, dt),
+            PbdScheme::MassSplitting => {
+                let (k, c) = contact::followed(stiffness, damping, w, dt);
+                contact::whole_step_factors(k, c, split, dt)
+            }
             _ => {
                 let (spring, damper) =
-                    contact::pass_factors(stiffness, damping, w, dt, self.passes);
+                    contact::pass_factors(stiffness, damping, split, dt, self.passes);
                 (1.0, spring, damper)
             }
         };
@@ -140,6 +148,7 @@ impl Pbd {
             laws,
             grains: Grains::default(),
             largest: 0.0,
+            soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
     }
@@ -178,7 +187,8 @@ impl Pbd {
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
         s.pairs.find(step, g, &s.motion, &mut s.cells, &self.touch);
-        s.walls.find(step, g, &s.motion, cx.colliders);
+        let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
+        s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
         s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
         s.walls.count_into(&mut s.contacts);
@@ -200,7 +210,7 @@ impl Pbd {
         }
     }
 
-    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the friction of the last one add.
+    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the contact forces of the last one add.
     fn predict(&mut self, step: &Step) {
         let s = &mut self.scratch;
         let (pairs, mass) = (&s.pairs, &self.grains.mass);
@@ -213,7 +223,7 @@ impl Pbd {
             };
             d += step.fall;
             if is_split {
-                d += (pairs.given_to(i)[1] + walls.friction()) / mass[i];
+                d += (pairs.given_to(i)[1] + walls.begin()) / mass[i];
             }
             motion.moved = d.extend(0.0);
         });
@@ -280,7 +290,7 @@ impl Pbd {
             .reduce(|| 0.0, f32::max)
     }
 
-    /// The friction of the contacts is where the next step begins.
+    /// The forces of the contacts are where the next step begins.
     fn remember(&mut self, step: &Step) {
         if step.scheme == PbdScheme::MassSplitting {
             self.scratch.pairs.remember(step.dt);
@@ -291,7 +301,7 @@ impl Pbd {
         number.extend(0..self.grains.position.len() as u32);
     }
 
-    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where friction is remembered, contacts must
+    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where forces are remembered, contacts must
     /// not end whenever two grains part by a hair: they stay as long as a step's fall could close the gap.
     fn margin(&self, cx: &StepContext<'_>) -> f32 {
         match self.spec.scheme {
@@ -373,6 +383,7 @@ impl Solver for Pbd {
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
         let mut step = self.step_settings(cx);
+        self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
         self.sort(&step, cx);
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
         for substep in 0..self.spec.substeps {
@@ -395,16 +406,26 @@ impl Solver for Pbd {
 
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
         self.write_columns(out);
+        if let Some(soil) = &self.soil {
+            soil.terrain.write_frame(out);
+        }
         Ok(())
     }
 
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
         self.save_state(out);
+        if let Some(soil) = &self.soil {
+            soil.save(out);
+        }
         Ok(())
     }
 
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        self.load_state(from)
+        self.load_state(from)?;
+        match &mut self.soil {
+            Some(soil) => soil.load(from),
+            None => Ok(()),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::pairs::memory_scale;
 use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
+use crate::terrain::Terrain;
 use barchan_scene::Boundary;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -35,6 +36,35 @@ struct WallContact {
     given: Vec3,
     /// The same of all substeps before.
     total: Vec3,
+}
+
+impl WallContact {
+    /// To be filled in.
+    const NONE: Self = Self {
+        grain: 0,
+        body: 0,
+        normal: Vec3::Y,
+        gap: 0.0,
+        touches: false,
+        arm: Vec3::ZERO,
+        drive: Vec3::ZERO,
+        law: Law {
+            keep: 0.0,
+            spring: 0.0,
+            damper: 0.0,
+            static_friction: 0.0,
+            kinetic_friction: 0.0,
+            adhesion: 0.0,
+        },
+        reduced: 0.0,
+        sum: Accumulated {
+            normal: 0.0,
+            adhesion: 0.0,
+            tangent: [0.0; 3],
+        },
+        given: Vec3::ZERO,
+        total: Vec3::ZERO,
+    };
 }
 
 /// How far grains have pushed a body since the step began.
@@ -90,11 +120,13 @@ impl OwnWalls<'_> {
         sum
     }
 
-    /// Begins a substep with the friction of the one before [kg m].
-    pub fn friction(&mut self) -> Vec3 {
+    /// Begins a substep with the forces of the one before [kg m].
+    pub fn begin(&mut self) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for contact in self.own.iter_mut() {
-            let given = contact.reduced * Vec3::from_array(contact.sum.tangent);
+            let own = &contact.sum;
+            let all = own.normal * contact.normal + Vec3::from_array(own.tangent);
+            let given = contact.reduced * all;
             contact.given += given;
             sum += given;
         }
@@ -111,11 +143,12 @@ pub(super) struct Walls {
     /// Contacts of each body.
     counts: Vec<u32>,
     pushed: Vec<Pushed>,
-    memory: Vec<Remembered>,
+    /// By grain and collider.
+    pub memory: Vec<Remembered>,
     memory_dt: f32,
 }
 
-/// The friction of a collider on a grain in the last step.
+/// The force of a collider on a grain in the last step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Remembered {
     /// The grain, as that step numbered it.
@@ -123,12 +156,20 @@ pub(super) struct Remembered {
     /// The collider.
     pub body: u32,
     /// Mass times displacement that the grain got [kg m].
-    pub rub: Vec3,
+    pub force: Vec3,
 }
 
 impl Walls {
     /// Finds the grains whose predicted positions touch a collider where it will be, or stick to it where it is.
-    pub fn find(&mut self, step: &Step, grains: &Grains, motion: &[Motion], colliders: &Colliders) {
+    /// The terrain stands after the colliders.
+    pub fn find(
+        &mut self,
+        step: &Step,
+        grains: &Grains,
+        motion: &[Motion],
+        colliders: &Colliders,
+        terrain: Option<&Terrain>,
+    ) {
         self.tasks = grains.len().div_ceil(GRAINS_PER_TASK);
         if self.lists.len() < self.tasks {
             self.lists.resize_with(self.tasks, Vec::new);
@@ -147,15 +188,21 @@ impl Walls {
                             ..contact
                         }));
                     }
+                    let ground = terrain.and_then(|t| stand(step, grains, motion, grain, t));
+                    list.extend(ground.map(|contact| WallContact {
+                        body: colliders.list.len() as u32,
+                        ..contact
+                    }));
                 }
             });
         self.counts.clear();
-        self.counts.resize(colliders.list.len(), 0);
+        self.counts.resize(colliders.list.len() + 1, 0);
         for contact in self.lists[..self.tasks].iter().flatten() {
             self.counts[contact.body as usize] += 1;
         }
         self.pushed.clear();
-        self.pushed.resize(colliders.list.len(), Pushed::default());
+        self.pushed
+            .resize(colliders.list.len() + 1, Pushed::default());
     }
 
     /// Adds the contacts with colliders to those of each grain.
@@ -178,35 +225,38 @@ impl Walls {
         self.lists[..self.tasks].par_iter_mut().for_each(|list| {
             for contact in list {
                 let (grain, body) = (contact.grain as usize, contact.body as usize);
-                let collider = &colliders.list[body];
+                let collider = colliders.list.get(body);
                 let touch = &laws[usize::from(grains.material[grain])].touch;
                 let share = counts[body] as f32;
-                let w = weights[grain] + share * body_weight(collider, contact.arm);
+                let body = collider.map_or(0.0, |c| body_weight(c, contact.arm));
+                let w = weights[grain] + share * body;
                 contact.reduced = 1.0 / w;
-                let factors = step.factors(touch.stiffness, touch.damping, f64::from(w));
+                let free = f64::from(1.0 / grains.mass[grain] + body);
+                let factors = step.factors(touch.stiffness, touch.damping, free, f64::from(w));
                 let radius = f64::from(grains.radius[grain]);
                 let depth = -f64::from(contact.gap);
                 let dt = f64::from(step.dt);
                 let stick = dt * dt * f64::from(w) * touch.adhesive_force(depth, radius);
-                let friction = collider.friction;
-                let (friction, adhesion) = match collider.boundary {
-                    Boundary::Separating => (friction, stick as f32),
-                    Boundary::Slipping => (friction, stick as f32),
-                    Boundary::Sticky => (friction, HELD),
+                let own = [touch.static_friction, touch.kinetic_friction].map(|f| f as f32);
+                let (friction, adhesion) = match collider.map(|c| (c.boundary, c.friction)) {
+                    Some((Boundary::Sticky, friction)) => ([friction; 2], HELD),
+                    Some((_, friction)) => ([friction; 2], stick as f32),
+                    // Grains on the terrain: soil on soil.
+                    None => (own, stick as f32),
                 };
                 contact.law = Law {
                     keep: factors.keep,
                     spring: factors.spring,
                     damper: factors.damper,
-                    static_friction: friction,
-                    kinetic_friction: friction,
+                    static_friction: friction[0],
+                    kinetic_friction: friction[1],
                     adhesion,
                 };
             }
         });
     }
 
-    /// Begins every contact with the friction of the last step.
+    /// Begins every contact with its force in the last step.
     pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
         let scale = memory_scale(step.dt, self.memory_dt);
         let memory = &self.memory;
@@ -216,14 +266,16 @@ impl Walls {
                 let at = memory.partition_point(|r| (r.grain, r.body) < key);
                 let found = memory.get(at).filter(|r| (r.grain, r.body) == key);
                 if let Some(found) = found {
-                    let tangent = scale * found.rub / contact.reduced;
-                    contact.sum.tangent = tangent.to_array();
+                    let all = scale * found.force / contact.reduced;
+                    let push = all.dot(contact.normal);
+                    contact.sum.normal = push.max(0.0);
+                    contact.sum.tangent = (all - push * contact.normal).to_array();
                 }
             }
         });
     }
 
-    /// Keeps the friction of the contacts for the next step.
+    /// Keeps the forces of the contacts for the next step.
     pub fn remember(&mut self, dt: f32) {
         self.memory_dt = dt;
         self.memory.clear();
@@ -231,8 +283,38 @@ impl Walls {
         self.memory.extend(contacts.map(|c| Remembered {
             grain: c.grain,
             body: c.body,
-            rub: c.reduced * Vec3::from_array(c.sum.tangent),
+            force: c.reduced * (c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent)),
         }));
+    }
+
+    /// What is remembered of grains that are now numbered otherwise: those of `numbers`, in their order.
+    pub fn save(&self, numbers: &[u32]) -> Vec<Remembered> {
+        let mut now = vec![(0, 0); 0];
+        now.extend(
+            numbers
+                .iter()
+                .zip(0u32..)
+                .map(|(before, now)| (*before, now)),
+        );
+        now.sort_unstable();
+        let mut out: Vec<Remembered> = (self.memory.iter())
+            .filter_map(|r| {
+                let at = now
+                    .binary_search_by_key(&r.grain, |(before, _)| *before)
+                    .ok()?;
+                Some(Remembered {
+                    grain: now[at].1,
+                    ..*r
+                })
+            })
+            .collect();
+        out.sort_by_key(|r| (r.grain, r.body));
+        out
+    }
+
+    /// Takes back what [`Self::save`] gave.
+    pub fn load(&mut self, memory: Vec<Remembered>, dt: f32) {
+        (self.memory, self.memory_dt) = (memory, dt);
     }
 
     /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion, and its contacts with colliders.
@@ -303,7 +385,10 @@ impl Walls {
     pub fn answer(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
         for contact in self.lists[..self.tasks].iter().flatten() {
             let body = contact.body as usize;
-            let collider = &colliders.list[body];
+            // The terrain keeps what it gets.
+            let Some(collider) = colliders.list.get(body) else {
+                continue;
+            };
             let linear = contact.total.as_dvec3() / -f64::from(dt);
             let arm = contact.arm + centre_of(collider) - collider.pose.position;
             impulses.bodies[body] += BodyImpulse {
@@ -359,24 +444,37 @@ fn touch(
     let surface = x - normal * collider.distance(x).max(0.0);
     Some(WallContact {
         grain: grain as u32,
-        body: 0,
         normal,
         gap: distance - radius - normal.dot(d - drive),
         touches: distance <= radius,
         arm: surface - centre_of(collider),
         drive: drive * (step.dt / step.whole),
-        law: Law {
-            keep: 0.0,
-            spring: 0.0,
-            damper: 0.0,
-            static_friction: 0.0,
-            kinetic_friction: 0.0,
-            adhesion: 0.0,
-        },
-        reduced: 0.0,
-        sum: Accumulated::zero(0.0),
-        given: Vec3::ZERO,
-        total: Vec3::ZERO,
+        ..WallContact::NONE
+    })
+}
+
+/// The contact of a grain with the terrain, if they touch.
+fn stand(
+    step: &Step,
+    grains: &Grains,
+    motion: &[Motion],
+    grain: usize,
+    terrain: &Terrain,
+) -> Option<WallContact> {
+    let (x, radius) = (grains.position[grain], grains.radius[grain]);
+    let d = motion[grain].moved.truncate();
+    let distance = terrain.distance(x + d);
+    let reach = radius + step.margin;
+    if distance > reach && terrain.distance(x) > reach {
+        return None;
+    }
+    let normal = terrain.normal(x + d);
+    Some(WallContact {
+        grain: grain as u32,
+        normal,
+        gap: distance - radius - normal.dot(d),
+        touches: distance <= radius,
+        ..WallContact::NONE
     })
 }
 
@@ -396,11 +494,12 @@ fn correct_one(
     let sum = &mut contact.sum;
     if pass == 0 {
         contact.touches = gap <= 0.0;
-        (sum.normal, sum.adhesion) = (0.0, 0.0);
+        sum.adhesion = 0.0;
     }
     let mut law = contact.law;
     if !contact.touches {
-        law.damper = 0.0;
+        // What has come apart only gives back what it pressed too much.
+        (law.keep, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
     let move_by = match step.is_macklin {

@@ -1,0 +1,336 @@
+//! The terrain of the scene file: its keys, and the columns that they describe.
+
+use super::Builder;
+use super::node::{Node, Table};
+use super::spec::{Key, Kind, Range};
+use crate::errors::Place;
+use crate::model::{Dimensions, Friction, Law, MeshFile};
+use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
+use image::ImageReader;
+
+/// Largest coordinate or length of a terrain [m].
+const FAR: f64 = 1e5;
+/// `depth` when the file has none [m].
+const USUAL_DEPTH: f64 = 2.0;
+
+const LENGTH: Kind = Kind::Number(Range::closed(1e-4, FAR));
+const HEIGHT: Kind = Kind::Number(Range::closed(-FAR, FAR));
+
+/// Soil at rest.
+pub(crate) static TERRAIN: &[Key] = &[
+    Key::new(
+        "material",
+        Kind::Text,
+        "Name of a material of the scene or of a preset",
+    )
+    .required(),
+    Key::new(
+        "size",
+        Kind::Numbers(2),
+        "Size of the site along x and z [m]",
+    )
+    .required(),
+    Key::new(
+        "center",
+        Kind::Numbers(2),
+        "Middle of the site, x and z [m]",
+    )
+    .default("[0, 0]"),
+    Key::new(
+        "cell",
+        LENGTH,
+        "Side of a column [m]; the diameter of a grain when left out",
+    ),
+    Key::new("height", HEIGHT, "Height of a flat site [m]").default("0"),
+    Key::new(
+        "heights",
+        Kind::Rows,
+        "Heights [m] instead of `height`: a list of rows along x, the first at the smallest z, spread over the site",
+    ),
+    Key::new(
+        "image",
+        Kind::Table(IMAGE),
+        "Picture of the heights instead of `height`, spread over the site",
+    ),
+    Key::new(
+        "mounds",
+        Kind::Tables(MOUND),
+        "Cones of soil on the surface, and pits in it",
+    )
+    .default("[]"),
+    Key::new(
+        "depth",
+        LENGTH,
+        "Soil below the lowest point of the surface [m]; what is under it is rock",
+    )
+    .default("2"),
+    Key::new(
+        "angle_of_repose",
+        Kind::Number(Range::closed(1.0, 89.0)),
+        "Steepest slope at which soil rests [degrees]; the friction angle of the material when left out",
+    ),
+];
+
+static IMAGE: &[Key] = &[
+    Key::new(
+        "file",
+        Kind::Text,
+        "PNG file relative to the scene file; x to the right, z downwards, the lighter the higher",
+    )
+    .required(),
+    Key::new("low", HEIGHT, "Height of black [m]").default("0"),
+    Key::new("high", HEIGHT, "Height of white [m]").required(),
+];
+
+static MOUND: &[Key] = &[
+    Key::new("center", Kind::Numbers(2), "Middle, x and z [m]").required(),
+    Key::new(
+        "height",
+        HEIGHT,
+        "Height above the surface [m]; negative for a pit",
+    )
+    .required(),
+    Key::new("radius", LENGTH, "Radius at its foot [m]").required(),
+];
+
+impl Builder<'_> {
+    /// The terrain: `None` when it is wrong, `Some(None)` when there is none.
+    pub fn terrain(&mut self, document: &Table) -> Option<Option<TerrainSpec>> {
+        let Some(node) = document.get("terrain") else {
+            return Some(None);
+        };
+        let table = node.table()?;
+        self.can_have_terrain(document, node.at);
+        let material = self.material_of(table);
+        let angle = material.and_then(|m| self.repose(table, m, table.at("material", node.at)));
+        let layout = self.layout(table, node.at);
+        let map = match self.surface_map(table) {
+            Ok(map) => map,
+            Err(()) if self.viewing => return Some(None),
+            Err(()) => return None,
+        };
+        let mounds = self.mounds(table)?;
+        let (origin, cell, columns) = layout?;
+        let flat = number_or(table, "height", 0.0)?;
+        let size = [0, 1].map(|axis| columns[axis] as f64 * cell);
+        let mut heights = Vec::with_capacity(columns[0] * columns[1]);
+        for j in 0..columns[1] {
+            for i in 0..columns[0] {
+                let at = [(i as f64 + 0.5) * cell, (j as f64 + 0.5) * cell];
+                let (x, z) = (origin[0] + at[0], origin[1] + at[1]);
+                let ground = map
+                    .as_ref()
+                    .map_or(flat, |map| map.at(at[0] / size[0], at[1] / size[1]));
+                let added: f64 = mounds.iter().map(|m| m.height_at(x, z)).sum();
+                heights.push((ground + added) as f32);
+            }
+        }
+        let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
+        Some(Some(TerrainSpec {
+            material: material?,
+            origin,
+            cell,
+            columns,
+            heights,
+            floor: f64::from(lowest) - number_or(table, "depth", USUAL_DEPTH)?,
+            angle_of_repose: angle?,
+        }))
+    }
+
+    fn can_have_terrain(&mut self, document: &Table, at: Place) {
+        if self.dimensions == Dimensions::Two {
+            self.report.error(
+                at,
+                "a 2D scene has no terrain",
+                "remove [terrain], or set dimensions = 3",
+            );
+        }
+        let solver = document.table("solver");
+        if solver.is_some_and(|s| !s.is_bad("method") && s.text("method") != Some("pbd")) {
+            self.report.error(
+                at,
+                "only the solver \"pbd\" has terrain: soil that turns into grains and back",
+                "set solver.method = \"pbd\", or fill a box with grains instead",
+            );
+        }
+    }
+
+    /// Corner, side of a column, and columns along x and z.
+    fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
+        let (size, centre) = (table.pair("size")?, pair_or_zero(table, "center")?);
+        let cell = number_or(table, "cell", 2.0 * self.dx)?;
+        let size_at = table.at("size", at);
+        if size.iter().any(|s| !(*s > 0.0 && *s <= FAR)) {
+            let message = format!("`terrain.size` must be above 0 and at most {FAR} m both ways");
+            let help = "give the size of the site along x and z, such as [40, 40]";
+            self.report.error(size_at, message, help);
+            return None;
+        }
+        if centre.iter().any(|c| c.abs() > FAR) {
+            let message = format!("`terrain.center` is farther than {FAR} m from the origin");
+            let help = "move the site to the origin: far from it, heights are coarse";
+            self.report.error(table.at("center", at), message, help);
+            return None;
+        }
+        let columns = size.map(|s| (s / cell).round());
+        if columns.iter().any(|n| *n < 2.0) {
+            let message = format!("the terrain has no room for two columns of {cell} m both ways");
+            let help = "enlarge `size`, or make `cell` smaller";
+            self.report.error(size_at, message, help);
+            return None;
+        }
+        if columns[0] * columns[1] > MAX_COLUMNS as f64 {
+            let message = format!(
+                "the terrain has {} × {} columns, more than {MAX_COLUMNS}",
+                columns[0], columns[1]
+            );
+            let finest = (size[0] * size[1] / MAX_COLUMNS as f64).sqrt();
+            let help = format!("make `cell` at least {finest:.2} m");
+            self.report
+                .error(table.at("cell", size_at), message, help.as_str());
+            return None;
+        }
+        let origin = [0, 1].map(|axis| centre[axis] - 0.5 * columns[axis] * cell);
+        Some((origin, cell, columns.map(|n| n as usize)))
+    }
+
+    /// The heights that replace `height`, if any; `Err` when they are wrong, which is reported.
+    fn surface_map(&mut self, table: &Table) -> Result<Option<HeightMap>, ()> {
+        let given = ["heights", "image"].into_iter().filter(|k| table.has(k));
+        let given: Vec<&str> = given.collect();
+        if !given.is_empty() {
+            self.useless(table, "height", "where `heights` or `image` has it");
+        }
+        match given[..] {
+            [] => Ok(None),
+            ["heights"] => self.rows(table.get("heights").ok_or(())?).map(Some),
+            ["image"] => self.picture(table.get("image").ok_or(())?).map(Some),
+            _ => {
+                self.useless(table, "heights", "beside `image`");
+                Err(())
+            }
+        }
+    }
+
+    fn rows(&mut self, node: &Node) -> Result<HeightMap, ()> {
+        let rows: Vec<Vec<f64>> = node
+            .list()
+            .and_then(|rows| rows.iter().map(Node::numbers).collect())
+            .ok_or(())?;
+        let length = rows.first().map_or(0, Vec::len);
+        let odd = rows.iter().position(|r| r.len() != length);
+        let far = rows.iter().flatten().find(|h| h.abs() > FAR);
+        let fault = match (odd, far) {
+            _ if length == 0 => Some("`terrain.heights` is empty".to_owned()),
+            (Some(row), _) => Some(format!(
+                "row {row} of `terrain.heights` has {} heights, the first has {length}",
+                rows[row].len()
+            )),
+            (None, Some(h)) => Some(format!("`terrain.heights` holds {h}, beyond ±{FAR} m")),
+            (None, None) => None,
+        };
+        if let Some(fault) = fault {
+            let help = "write rows of equal length [m]: [[0, 0, 1], [0, 1, 2]]";
+            self.report.error(node.at, fault, help);
+            return Err(());
+        }
+        Ok(HeightMap {
+            points: [length, rows.len()],
+            heights: rows.into_iter().flatten().map(|h| h as f32).collect(),
+        })
+    }
+
+    fn picture(&mut self, node: &Node) -> Result<HeightMap, ()> {
+        let table = node.table().ok_or(())?;
+        let file = table.text("file").ok_or(())?.to_owned();
+        let low = number_or(table, "low", 0.0).ok_or(())?;
+        let high = table.number("high").ok_or(())?;
+        let path = self.directory.join(&file);
+        let read = || -> Result<_, String> {
+            let bytes = std::fs::read(&path).map_err(|e| e.to_string())?;
+            let reader =
+                ImageReader::with_format(std::io::Cursor::new(&bytes), image::ImageFormat::Png);
+            let picture = reader.decode().map_err(|e| e.to_string())?;
+            Ok((
+                picture.into_luma16(),
+                blake3::hash(&bytes).to_hex().to_string(),
+            ))
+        };
+        let (picture, digest) = match read() {
+            Ok(read) => read,
+            Err(reason) => {
+                self.lost_picture(&file, &reason, table.at("file", node.at));
+                return Err(());
+            }
+        };
+        self.meshes.push(MeshFile { file, digest });
+        let level = |v: u16| low + (high - low) * f64::from(v) / f64::from(u16::MAX);
+        Ok(HeightMap {
+            points: [picture.width() as usize, picture.height() as usize],
+            heights: picture.pixels().map(|p| level(p.0[0]) as f32).collect(),
+        })
+    }
+
+    /// Reports a picture that cannot be used; for viewing, the frames have the heights anyway.
+    fn lost_picture(&mut self, file: &str, reason: &str, at: Place) {
+        if self.viewing {
+            self.warnings
+                .push(format!("the picture {file} of the terrain: {reason}"));
+            return;
+        }
+        self.report.error(
+            at,
+            format!("cannot use the picture `{file}`: {reason}"),
+            "name a greyscale PNG file, relative to the scene file",
+        );
+    }
+
+    fn mounds(&mut self, table: &Table) -> Option<Vec<Mound>> {
+        let mound = |node: &Node| {
+            let table = node.table()?;
+            Some(Mound {
+                centre: table.pair("center")?,
+                height: table.number("height")?,
+                radius: table.number("radius")?,
+            })
+        };
+        table.list("mounds").iter().map(mound).collect()
+    }
+
+    /// Angle of repose [degrees].
+    fn repose(&mut self, table: &Table, material: usize, at: Place) -> Option<f64> {
+        if table.has("angle_of_repose") {
+            return table.number("angle_of_repose");
+        }
+        let known = self.substances.get(material)?.material.as_ref()?;
+        let (angle, name) = match known.law {
+            Law::Sand(law) => match law.friction {
+                Friction::Constant(angle) => (angle, &known.name),
+                Friction::Hardening { h0, .. } => (h0, &known.name),
+            },
+            Law::Elastic(_) => (0.0, &known.name),
+        };
+        if angle < 1.0 {
+            let message = format!("`{name}` has no friction angle at which soil could rest");
+            let help = "name a sand or soil, or set `terrain.angle_of_repose`";
+            self.report.error(at, message, help);
+            return None;
+        }
+        Some(angle.min(89.0))
+    }
+}
+
+/// The number under a key, or the default; `None` when the number was refused.
+fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
+    match table.get(key) {
+        Some(node) => node.number(),
+        None => Some(default),
+    }
+}
+
+fn pair_or_zero(table: &Table, key: &str) -> Option<[f64; 2]> {
+    match table.get(key) {
+        Some(_) => table.pair(key),
+        None => Some([0.0; 2]),
+    }
+}

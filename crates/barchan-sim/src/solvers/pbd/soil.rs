@@ -1,0 +1,129 @@
+//! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
+
+use super::{Pbd, grains};
+use crate::neighbors::cells;
+use crate::solver::{SolverError, StepContext};
+use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
+use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_scene::{Dimensions, PbdSpec, Scene};
+use glam::Vec3;
+
+/// A grain at rest is looked at once in as many steps, each in its own turn.
+const TURNS: u32 = 16;
+/// A grain is at rest below this part of the speed √(g d) at which it could climb over another. Where those below have
+/// become terrain the ones above still creep down, so that they are seldom quite still.
+const REST: f32 = 0.1;
+/// Array of a checkpoint: the next identity and the number of the step.
+const COUNTERS: &str = "terrain_counters";
+
+/// Terrain, with what the exchange needs.
+#[derive(Debug)]
+pub(super) struct Soil {
+    pub terrain: Terrain,
+    /// Identity of the next grain that is cut: these go down from the largest, those of fills and emitters up.
+    next_id: u32,
+    steps: u32,
+    spawned: Vec<SpawnedGrain>,
+    keep: Vec<bool>,
+}
+
+impl Soil {
+    /// The terrain of a scene, if it has one.
+    pub fn new(scene: &Scene, spec: &PbdSpec) -> Option<Self> {
+        let terrain = scene.terrain.as_ref()?;
+        let material = scene.materials.get(terrain.material)?;
+        let grains = spec.number_density(Dimensions::Three);
+        let size = GrainSize {
+            radius: spec.radius as f32,
+            spread: spec.spread as f32,
+            mass: material.density / grains,
+        };
+        Some(Self {
+            terrain: Terrain::new(terrain, material, size),
+            next_id: u32::MAX,
+            steps: 0,
+            spawned: Vec::new(),
+            keep: Vec::new(),
+        })
+    }
+
+    pub fn save(&self, out: &mut Checkpoint) {
+        self.terrain.save(out);
+        let counters = ColumnData::U32(vec![self.next_id, self.steps]);
+        let meaning = "state of the terrain";
+        out.arrays
+            .push(Column::exact(COUNTERS, "1", meaning, 1, counters));
+    }
+
+    pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
+        let counters = from.array(COUNTERS).and_then(|a| a.data.as_u32());
+        let Some([next_id, steps]) = counters else {
+            let reason = "its terrain has no counters";
+            return Err(SolverError::Checkpoint(reason.into()));
+        };
+        self.terrain.load(from)?;
+        (self.next_id, self.steps) = (*next_id, *steps);
+        Ok(())
+    }
+}
+
+impl Pbd {
+    /// Exchanges soil with the terrain, and lets its slopes slide.
+    pub(super) fn exchange(&mut self, cx: &StepContext<'_>) -> Result<(), SolverError> {
+        let Some(mut soil) = self.soil.take() else {
+            return Ok(());
+        };
+        soil.steps = soil.steps.wrapping_add(1);
+        self.settle(&mut soil, cx);
+        soil.spawned.clear();
+        let now = GrainsNow {
+            position: &self.grains.position,
+            radius: &self.grains.radius,
+        };
+        soil.terrain
+            .cut(&cx.colliders.list, cx.dt, now, &mut soil.spawned);
+        soil.terrain.relax();
+        let added = self.add(&mut soil);
+        self.soil = Some(soil);
+        added
+    }
+
+    /// Grains at rest on the terrain become part of it.
+    fn settle(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
+        let material = soil.terrain.material() as u8;
+        let diameter = 2.0 * self.spec.radius as f32;
+        let slow = REST * (diameter * cx.gravity.length()).sqrt();
+        let turn = soil.steps % TURNS;
+        let g = &self.grains;
+        soil.keep.clear();
+        let terrain = &mut soil.terrain;
+        soil.keep.extend((0..g.len()).map(|i| {
+            let is_due = g.id[i] % TURNS == turn && g.material[i] == material;
+            let rests = is_due && g.velocity[i].length() <= slow;
+            !(rests && terrain.deposit(g.position[i], g.radius[i], f64::from(g.mass[i])))
+        }));
+        if soil.keep.contains(&false) {
+            self.grains.retain(&soil.keep);
+        }
+    }
+
+    fn add(&mut self, soil: &mut Soil) -> Result<(), SolverError> {
+        let g = &mut self.grains;
+        if g.len() + soil.spawned.len() > cells::MAX_POINTS {
+            let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
+            return Err(SolverError::Unsupported(reason));
+        }
+        for grain in &soil.spawned {
+            g.position.push(grain.position);
+            g.velocity.push(Vec3::ZERO);
+            g.radius.push(grain.radius);
+            g.mass.push(grain.mass as f32);
+            g.id.push(soil.next_id);
+            g.material.push(soil.terrain.material() as u8);
+            g.number.push(grains::NEW);
+            soil.next_id = soil.next_id.wrapping_sub(1);
+            self.largest = self.largest.max(grain.radius);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! Where a body moves through soil, columns turn into grains.
+//!
+//! For every column near a body a vertical ray from below finds the lowest point within the *margin* of the body. Where the
+//! body itself reaches below the surface, columns are lowered to that point in its surroundings, so that it moves among
+//! grains and never touches columns; and before a body that pushes, down to the plane on which soil fails, which rises
+//! from its lower edge at 45° − φ/2 (Rankine's passive wedge).
+
+use super::{GrainsNow, SpawnedGrain, TICKS, Terrain};
+use crate::collider::PosedCollider;
+use crate::terrain::spawn::Withheld;
+use glam::{Vec2, Vec3};
+
+/// Seconds for which nothing settles or slides where a body has been.
+const HOLD: f64 = 0.25;
+/// A body that moves less than this part of a grain's radius in a step is at rest.
+const STILL: f32 = 1e-3;
+/// Thickness of a cut, in radii of a grain, at least: one layer of grains must fit under those that lie there.
+const SHALLOWEST: f32 = 4.0;
+/// Steps of a ray towards a body.
+const RAY_STEPS: usize = 48;
+/// Columns by which the wedge may run ahead of the body.
+const LONGEST_WEDGE: usize = 64;
+
+/// Lists that are used again in every call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    hits: Vec<Hit>,
+    cuts: Vec<(u32, f32)>,
+}
+
+/// A column near a body.
+#[derive(Debug, Clone, Copy)]
+struct Hit {
+    column: usize,
+    /// Lowest point of its middle line that is within the margin of the body [m].
+    lowest: f32,
+    /// Whether the body itself reaches below the surface there.
+    is_cut: bool,
+}
+
+impl Terrain {
+    /// Turns the columns that bodies cut in this step into grains at rest, which are added to `spawn`.
+    ///
+    /// Only finite bodies that move cut. No grain appears inside a body or one of `grains`; mass for which there is no
+    /// room waits, and counts as that of the terrain.
+    pub fn cut(
+        &mut self,
+        tools: &[PosedCollider],
+        dt: f32,
+        grains: GrainsNow<'_>,
+        spawn: &mut Vec<SpawnedGrain>,
+    ) {
+        self.clock += f64::from(dt.max(0.0));
+        self.release();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.cuts.clear();
+        for tool in tools {
+            let moves = self.moves(tool, dt);
+            if is_finite(tool) && (moves || tool.mass.is_some()) {
+                self.find_hits(tool, &mut scratch.hits);
+                self.hold_cut(&scratch.hits);
+                if moves {
+                    self.plan(tool, dt, &mut scratch);
+                }
+            }
+        }
+        // The lowest height of each column.
+        let order = |a: &(u32, f32), b: &(u32, f32)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        scratch.cuts.sort_unstable_by(order);
+        scratch.cuts.dedup_by_key(|(column, _)| *column);
+        for &(column, target) in &scratch.cuts {
+            self.lower(column as usize, target);
+        }
+        self.scratch = scratch;
+        if !self.withheld.is_empty() {
+            self.spawn(tools, grains, spawn);
+            self.give_back();
+        }
+    }
+
+    /// Distance from a body within which columns become grains [m]: it reaches from the middle of any column to its
+    /// corners, and leaves room for a grain.
+    fn margin(&self) -> f32 {
+        0.75 * self.layout.cell + 2.0 * self.lattice.largest
+    }
+
+    fn moves(&self, tool: &PosedCollider, dt: f32) -> bool {
+        let bounds = tool.world_bounds();
+        let reach = (bounds.max - tool.pose.position)
+            .abs()
+            .max((bounds.min - tool.pose.position).abs());
+        let speed = tool.velocity.length() + tool.angular_velocity.length() * reach.length();
+        speed * dt > STILL * self.grain.radius
+    }
+
+    /// Columns that have the body within the margin, below their surface.
+    fn find_hits(&mut self, tool: &PosedCollider, hits: &mut Vec<Hit>) {
+        hits.clear();
+        let margin = self.margin();
+        let bounds = tool.world_bounds();
+        let (low, high) = (bounds.min - margin, bounds.max + margin);
+        let [across, along] = self
+            .layout
+            .range(Vec2::new(low.x, low.z), Vec2::new(high.x, high.z));
+        for j in along {
+            for i in across.clone() {
+                let column = self.layout.index(i, j);
+                self.touched += 1;
+                let start = low.y.max(self.floor);
+                let Some(lowest) = self.ray(tool, column, start, margin) else {
+                    continue;
+                };
+                hits.push(Hit {
+                    column,
+                    lowest,
+                    is_cut: lowest + margin < self.height[column],
+                });
+            }
+        }
+    }
+
+    /// Follows the middle line of a column upwards to the first point within `margin` of the body; `None` when there is
+    /// none below the surface.
+    fn ray(&self, tool: &PosedCollider, column: usize, start: f32, margin: f32) -> Option<f32> {
+        let middle = self.layout.middle(column);
+        let slack = 0.05 * self.grain.radius;
+        let mut y = start;
+        for _ in 0..RAY_STEPS {
+            if y >= self.height[column] {
+                return None;
+            }
+            let away = tool.distance(Vec3::new(middle.x, y, middle.y)) - margin;
+            if away <= slack {
+                return Some(y);
+            }
+            y += away;
+        }
+        Some(y)
+    }
+
+    /// The tick until which what is held now stays so.
+    fn until(&self) -> u32 {
+        self.tick().saturating_add((HOLD * TICKS) as u32)
+    }
+
+    /// Holds the columns around those that a body reaches into: a body that rests on grains would lose them else.
+    fn hold_cut(&mut self, hits: &[Hit]) {
+        let until = self.until();
+        let reach = (self.margin() / self.layout.cell).ceil() as usize;
+        for hit in hits.iter().filter(|h| h.is_cut) {
+            for near in self.layout.around(hit.column, reach) {
+                self.hold(near, until);
+            }
+        }
+    }
+
+    /// From the columns near a moving body to those that are lowered, each with its new height.
+    fn plan(&mut self, tool: &PosedCollider, dt: f32, scratch: &mut Scratch) {
+        let Scratch { hits, cuts } = scratch;
+        let margin = self.margin();
+        for hit in hits.iter().filter(|h| h.is_cut) {
+            self.wedge(tool, dt, hit, margin, cuts);
+        }
+        let until = self.until();
+        // What was just held lies around a cut.
+        let around = |h: &&Hit| self.held_until[h.column] == until;
+        let near = hits.iter().filter(around);
+        cuts.extend(near.map(|h| (h.column as u32, h.lowest)));
+    }
+
+    /// Columns before a pushing body that fail with it.
+    fn wedge(
+        &self,
+        tool: &PosedCollider,
+        dt: f32,
+        hit: &Hit,
+        margin: f32,
+        cuts: &mut Vec<(u32, f32)>,
+    ) {
+        let middle = self.layout.middle(hit.column);
+        let edge = hit.lowest + margin;
+        let velocity = tool.velocity_at(Vec3::new(middle.x, edge, middle.y));
+        let pushing = Vec2::new(velocity.x, velocity.z);
+        let speed = pushing.length();
+        if speed * dt <= STILL * self.grain.radius || speed < 0.2 * velocity.length() {
+            return;
+        }
+        let ahead = pushing / speed * self.layout.cell;
+        for k in 1..=LONGEST_WEDGE {
+            let at = middle + k as f32 * ahead;
+            let Some(column) = self.layout.column_at(at.x, at.y) else {
+                return;
+            };
+            let target = edge + k as f32 * self.layout.cell * self.wedge_slope;
+            // A sliver at its end that no grain fits in stays.
+            if target > self.height[column] - 2.0 * self.grain.radius {
+                return;
+            }
+            cuts.push((column as u32, target));
+        }
+    }
+
+    /// Lowers a column to `target` or below, and sets aside what was there.
+    fn lower(&mut self, column: usize, target: f32) {
+        let top = self.height[column];
+        if target >= top || self.mass[column] == 0 {
+            return;
+        }
+        let target = target.min(top - SHALLOWEST * self.grain.radius);
+        let depth = f64::from(target) - f64::from(self.floor);
+        let kept = (depth.max(0.0) / self.rise) as u64;
+        let cut = self.mass[column].saturating_sub(kept);
+        self.mass[column] -= cut;
+        let withheld = self
+            .withheld
+            .entry(column as u32)
+            .or_insert(Withheld { mass: 0, top });
+        withheld.mass += cut;
+        withheld.top = withheld.top.max(top);
+        self.hold(column, self.until());
+        self.changed(column);
+    }
+
+    /// Nothing settles or slides at a column until then.
+    fn hold(&mut self, column: usize, until: u32) {
+        if self.held_until[column] == 0 {
+            self.held.push(column as u32);
+        }
+        self.held_until[column] = self.held_until[column].max(until);
+    }
+
+    /// Lets go of columns whose time is over: their slopes may slide.
+    fn release(&mut self) {
+        let now = self.tick();
+        let mut held = std::mem::take(&mut self.held);
+        self.touched += held.len() as u64;
+        held.retain(|&column| {
+            let stays = self.held_until[column as usize] > now;
+            if !stays {
+                self.held_until[column as usize] = 0;
+                self.activate(column as usize);
+            }
+            stays
+        });
+        self.held = held;
+    }
+}
+
+fn is_finite(tool: &PosedCollider) -> bool {
+    let bounds = tool.world_bounds();
+    bounds.min.is_finite() && bounds.max.is_finite()
+}

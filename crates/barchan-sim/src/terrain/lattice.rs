@@ -1,0 +1,161 @@
+//! Places of the grains that columns turn into: a face-centred cubic lattice that is fixed in space.
+//!
+//! A site has as much room as a grain takes in the bulk, so that a cut volume holds its own mass in grains; and grains
+//! of neighbouring columns, or of the next step, cannot overlap because they share the lattice.
+
+use super::{GrainSize, Layout, SpawnedGrain};
+use crate::sampling::random::Random;
+use glam::Vec3;
+
+/// Grains lie up to this part of their radius beside their site along each axis.
+const JITTER: f32 = 0.015;
+
+/// The lattice, as level layers of triangles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Lattice {
+    /// Distance of neighbouring sites [m].
+    pub spacing: f32,
+    /// Height of a layer [m].
+    pub layer: f32,
+    /// Radii lie between these [m].
+    pub smallest: f32,
+    pub largest: f32,
+    /// Density of a grain [kg/m³].
+    density: f64,
+}
+
+impl Lattice {
+    pub fn new(grain: &GrainSize, bulk_density: f64) -> Self {
+        let (r, s) = (f64::from(grain.radius), f64::from(grain.spread));
+        let mean_volume = 4.0 / 3.0 * std::f64::consts::PI * r.powi(3) * (1.0 + s * s);
+        let room = grain.mass / bulk_density;
+        let spacing = (std::f64::consts::SQRT_2 * room).cbrt() as f32;
+        // Two that touch are the largest that fit: those of the spread that do not are made smaller.
+        let largest = (grain.radius * (1.0 + grain.spread)).min(0.5 * spacing);
+        Self {
+            spacing,
+            layer: spacing * (2.0f32 / 3.0).sqrt(),
+            smallest: (grain.radius * (1.0 - grain.spread)).min(largest),
+            largest,
+            density: grain.mass / mean_volume,
+        }
+    }
+
+    /// Calls `visit` for every site over a column between two heights, from below, until it says false.
+    pub fn sites(
+        &self,
+        layout: &Layout,
+        column: usize,
+        [bottom, top]: [f32; 2],
+        mut visit: impl FnMut(SpawnedGrain) -> bool,
+    ) {
+        let [i, j] = layout.place(column);
+        let (x0, x1) = (layout.edge(0, i), layout.edge(0, i + 1));
+        let (z0, z1) = (layout.edge(1, j), layout.edge(1, j + 1));
+        let row = self.spacing * 0.75f32.sqrt();
+        let first = (bottom / self.layer).ceil() as i64;
+        let last = (top / self.layer).floor() as i64;
+        for k in first..=last {
+            // Each layer lies over the gaps of the one below.
+            let kind = k.rem_euclid(3);
+            let shift = kind as f32 / 3.0;
+            let rows = whole(z0 / row - shift, z1 / row - shift);
+            for m in rows {
+                let z = (m as f32 + shift) * row;
+                let half = 0.5 * (m.rem_euclid(2) + kind) as f32;
+                for n in whole(x0 / self.spacing - half, x1 / self.spacing - half) {
+                    let x = (n as f32 + half) * self.spacing;
+                    let inside = (x0..x1).contains(&x) && (z0..z1).contains(&z);
+                    let site = Vec3::new(x, k as f32 * self.layer, z);
+                    if inside && !visit(self.grain([n, k, m], site)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The grain of a site: always the same.
+    fn grain(&self, numbers: [i64; 3], site: Vec3) -> SpawnedGrain {
+        let key = numbers.iter().fold(0x7e44_a1d5_u64, |key, n| {
+            Random::new(key ^ (*n as u64)).next()
+        });
+        let mut random = Random::new(key);
+        let radius = self.smallest + (self.largest - self.smallest) * random.unit();
+        let jitter = Vec3::from_array(std::array::from_fn(|_| 2.0 * random.unit() - 1.0));
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3);
+        SpawnedGrain {
+            position: site + JITTER * radius * jitter,
+            radius,
+            mass: f64::from((self.density * volume) as f32),
+        }
+    }
+}
+
+/// Whole numbers from just below to just above.
+fn whole(low: f32, high: f32) -> std::ops::RangeInclusive<i64> {
+    low.floor() as i64..=high.ceil() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec2;
+
+    fn grain(spread: f32) -> GrainSize {
+        let (radius, packing) = (0.05f32, 0.6f32);
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3);
+        let volume = volume * (1.0 + f64::from(spread).powi(2));
+        GrainSize {
+            radius,
+            spread,
+            mass: 1600.0 / f64::from(packing) * volume,
+        }
+    }
+
+    const LAYOUT: Layout = Layout {
+        origin: Vec2::new(-1.0, -1.0),
+        cell: 0.1,
+        columns: [20, 20],
+    };
+
+    fn all(lattice: &Lattice) -> Vec<SpawnedGrain> {
+        let mut grains = Vec::new();
+        for column in 0..LAYOUT.count() {
+            lattice.sites(&LAYOUT, column, [-1.0, 1.0], |g| {
+                grains.push(g);
+                true
+            });
+        }
+        grains
+    }
+
+    /// Sites of different columns are different and have the room of the bulk.
+    #[test]
+    fn sites_fill_space_once_at_the_bulk_density() {
+        let grain = grain(0.0);
+        let grains = all(&Lattice::new(&grain, 1600.0));
+        let mass: f64 = grains.iter().map(|g| g.mass).sum();
+        let bulk = 1600.0 * 8.0;
+        assert!((mass / bulk - 1.0).abs() < 0.03, "{mass} of {bulk}");
+    }
+
+    #[test]
+    fn no_two_overlap_by_more_than_a_few_per_cent() {
+        for spread in [0.0, 0.1, 0.3] {
+            let mut grains = all(&Lattice::new(&grain(spread), 1600.0));
+            grains.sort_by(|a, b| a.position.x.total_cmp(&b.position.x));
+            let mut deepest = 0.0f32;
+            for (i, a) in grains.iter().enumerate() {
+                let near = grains[i + 1..]
+                    .iter()
+                    .take_while(|b| b.position.x - a.position.x < 0.12);
+                for b in near {
+                    let gap = a.position.distance(b.position) - a.radius - b.radius;
+                    deepest = deepest.max(-gap / a.radius.min(b.radius));
+                }
+            }
+            assert!(deepest < 0.05, "spread {spread}: {deepest} of a radius");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Slopes above the angle of repose slide: soil goes from column to neighbouring column.
+//!
+//! The slope at a pair of columns has the component s along the pair and t across it, from the columns beside. Where
+//! g = √(s² + t²) is too steep, soil flows until s is s tan φ / g: the direction of the slope stays, so that heaps come out
+//! round and not as pyramids of the lattice.
+
+use super::Terrain;
+
+/// Columns looked at in a call; what is left is done in the next.
+pub const BUDGET: usize = 4096;
+/// Part of the surplus that flows at once. Four neighbours share a column.
+const FLOW: f32 = 0.25;
+/// Height that may flow from one column to another in a call, in cells: the surface must not jump under grains.
+const LARGEST_FLOW: f32 = 0.1;
+
+impl Terrain {
+    /// Moves soil between neighbouring columns where a slope near what has changed is above the angle of repose. A call
+    /// does a bounded part of the work.
+    pub fn relax(&mut self) {
+        for _ in 0..self.active.len().min(BUDGET) {
+            let Some(column) = self.active.pop_front() else {
+                return;
+            };
+            let column = column as usize;
+            self.queued[column] = false;
+            self.touched += 1;
+            // Looked at again when the body has gone.
+            if self.is_held(column) {
+                continue;
+            }
+            for (axis, forward) in [(0, true), (1, true), (0, false), (1, false)] {
+                if let Some(other) = self.neighbour(column, axis, forward) {
+                    self.slide(column, other, axis);
+                }
+            }
+        }
+    }
+
+    fn neighbour(&self, column: usize, axis: usize, forward: bool) -> Option<usize> {
+        let stride = [1, self.layout.columns[0]][axis];
+        let k = self.layout.place(column)[axis];
+        match forward {
+            true => (k + 1 < self.layout.columns[axis]).then_some(column + stride),
+            false => (k > 0).then(|| column - stride),
+        }
+    }
+
+    /// Slope of a column along an axis, from both sides of it.
+    fn slope_at(&self, column: usize, axis: usize) -> f32 {
+        let next = self.neighbour(column, axis, true);
+        let last = self.neighbour(column, axis, false);
+        let rise = self.height[next.unwrap_or(column)] - self.height[last.unwrap_or(column)];
+        let cells = usize::from(next.is_some()) + usize::from(last.is_some());
+        rise / (self.layout.cell * cells.max(1) as f32)
+    }
+
+    /// Drop from a column to another along `axis` [m], and the slope there.
+    fn slope_between(&self, a: usize, b: usize, axis: usize) -> (f32, f32) {
+        let drop = self.height[a] - self.height[b];
+        let across = 0.5 * (self.slope_at(a, 1 - axis) + self.slope_at(b, 1 - axis));
+        (drop, (drop / self.layout.cell).hypot(across))
+    }
+
+    pub(super) fn is_steep(&self, column: usize) -> bool {
+        let steep = |axis, forward| {
+            let other = self.neighbour(column, axis, forward);
+            other.is_some_and(|other| {
+                let (drop, slope) = self.slope_between(column, other, axis);
+                drop != 0.0 && slope > self.start_slope
+            })
+        };
+        steep(0, true) || steep(1, true) || steep(0, false) || steep(1, false)
+    }
+
+    /// Lets soil flow between two neighbours.
+    fn slide(&mut self, a: usize, b: usize, axis: usize) {
+        let (drop, slope) = self.slope_between(a, b, axis);
+        if slope <= self.start_slope || self.is_held(b) {
+            return;
+        }
+        let surplus = drop.abs() * (1.0 - self.rest_slope / slope);
+        let flow = (FLOW * surplus).min(LARGEST_FLOW * self.layout.cell);
+        let (from, to) = if drop > 0.0 { (a, b) } else { (b, a) };
+        let quanta = ((f64::from(flow) / self.rise) as u64).min(self.mass[from]);
+        if quanta == 0 {
+            return;
+        }
+        self.mass[from] -= quanta;
+        self.mass[to] += quanta;
+        self.changed(from);
+        self.changed(to);
+    }
+}

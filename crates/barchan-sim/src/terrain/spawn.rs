@@ -1,0 +1,99 @@
+//! What was cut becomes grains where there is room; what finds none waits, and at last goes back to its column.
+
+use super::occupied::Occupied;
+use super::{GrainsNow, SpawnedGrain, Terrain};
+use crate::collider::PosedCollider;
+use barchan_scene::Bounds;
+use glam::Vec3;
+
+/// Grains that appear in one call: bounds what a step can cost.
+pub const MOST_GRAINS: usize = 2048;
+/// A grain may reach into the surface or a body by this part of its radius.
+const DEPTH: f32 = 0.05;
+/// Grains may appear up to this many radii above where the surface was.
+const HEAVE: f32 = 3.0;
+/// Height that goes back to a column in a call, in radii: the surface must not jump under grains.
+const RETURN: f32 = 0.1;
+
+/// Mass that was cut from a column and is not yet grains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Withheld {
+    /// Quanta.
+    pub mass: u64,
+    /// Where the surface was when the column was first cut [m].
+    pub top: f32,
+}
+
+impl Terrain {
+    /// Makes grains of what is withheld wherever none of `tools` and no grain that there is already stands in the way.
+    pub(super) fn spawn(
+        &mut self,
+        tools: &[PosedCollider],
+        grains: GrainsNow<'_>,
+        spawn: &mut Vec<SpawnedGrain>,
+    ) {
+        let most = spawn.len() + MOST_GRAINS;
+        let mut occupied = std::mem::take(&mut self.occupied);
+        occupied.fill(self.region(), self.lattice.largest, grains);
+        let mut waiting = std::mem::take(&mut self.withheld);
+        for (&column, withheld) in &mut waiting {
+            self.touched += 1;
+            let column = column as usize;
+            let bottom = self.height[column];
+            let range = [bottom, withheld.top + HEAVE * self.grain.radius];
+            let before = withheld.mass;
+            self.lattice.sites(&self.layout, column, range, |grain| {
+                let quanta = (grain.mass / self.quantum).round() as u64;
+                let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
+                if room {
+                    withheld.mass -= quanta;
+                    spawn.push(grain);
+                }
+                spawn.len() < most && withheld.mass > 0
+            });
+            self.total -= u128::from(before - withheld.mass);
+        }
+        self.withheld = waiting;
+        self.occupied = occupied;
+    }
+
+    /// The box in which grains may appear.
+    fn region(&self) -> Bounds {
+        let mut bounds = Bounds {
+            min: Vec3::INFINITY,
+            max: Vec3::NEG_INFINITY,
+        };
+        for (&column, withheld) in &self.withheld {
+            let middle = self.layout.middle(column as usize);
+            let low = Vec3::new(middle.x, self.height[column as usize], middle.y);
+            let high = low.with_y(withheld.top + HEAVE * self.grain.radius);
+            bounds.min = bounds.min.min(low - self.layout.cell);
+            bounds.max = bounds.max.max(high + self.layout.cell);
+        }
+        bounds
+    }
+
+    fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
+        let (p, least) = (grain.position, (1.0 - DEPTH) * grain.radius);
+        self.distance(p) >= least
+            && !tools.iter().any(|t| t.may_touch(p, least))
+            && !occupied.touches(p, least)
+    }
+
+    /// Gives what is left back to the columns that no body is near.
+    pub(super) fn give_back(&mut self) {
+        let most = (f64::from(RETURN * self.grain.radius) / self.rise) as u64;
+        let mut waiting = std::mem::take(&mut self.withheld);
+        waiting.retain(|&column, withheld| {
+            let column = column as usize;
+            if !self.is_held(column) && withheld.mass > 0 {
+                let part = withheld.mass.min(most.max(1));
+                withheld.mass -= part;
+                self.mass[column] += part;
+                self.changed(column);
+            }
+            withheld.mass > 0
+        });
+        self.withheld = waiting;
+    }
+}
