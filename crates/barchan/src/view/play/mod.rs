@@ -84,7 +84,7 @@ pub(super) struct Play {
     inbox: Inbox,
     pictures: watch::Sender<Bytes>,
     terrain: watch::Sender<Bytes>,
-    pages: watch::Sender<usize>,
+    pages: watch::Sender<Pages>,
     trouble: watch::Sender<Option<Trouble>>,
     is_over: AtomicBool,
 }
@@ -94,7 +94,7 @@ type Shared = State<Arc<Play>>;
 impl Play {
     /// Pages that are open.
     fn pages(&self) -> usize {
-        *self.pages.borrow()
+        self.pages.borrow().open
     }
 
     fn is_over(&self) -> bool {
@@ -107,10 +107,20 @@ impl Play {
 
     /// Counts a page for as long as the answer is kept.
     fn page(self: &Arc<Self>) -> Page {
-        self.pages.send_modify(|pages| *pages += 1);
+        self.pages.send_modify(|pages| {
+            pages.open += 1;
+            pages.opened += 1;
+        });
         self.inbox.add(|orders| orders.pages = true);
         Page(Arc::clone(self))
     }
+}
+
+/// How many pages there are and were. One that comes and goes while nobody looks still counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pages {
+    open: usize,
+    opened: u64,
 }
 
 /// An open page.
@@ -118,7 +128,7 @@ struct Page(Arc<Play>);
 
 impl Drop for Page {
     fn drop(&mut self) {
-        self.0.pages.send_modify(|pages| *pages -= 1);
+        self.0.pages.send_modify(|pages| pages.open -= 1);
         self.0.inbox.add(|orders| orders.pages = true);
     }
 }
@@ -149,7 +159,7 @@ impl Live {
             inbox: Inbox::default(),
             pictures: watch::Sender::new(Bytes::new()),
             terrain: watch::Sender::new(Bytes::new()),
-            pages: watch::Sender::new(0),
+            pages: watch::Sender::new(Pages::default()),
             trouble: watch::Sender::new(None),
             is_over: AtomicBool::new(false),
         });
@@ -175,14 +185,14 @@ impl Live {
     pub fn closed(&self) -> impl Future<Output = ()> + use<> {
         let mut pages = self.play.pages.subscribe();
         async move {
-            if pages.wait_for(|pages| *pages > 0).await.is_err() {
+            if pages.wait_for(|pages| pages.opened > 0).await.is_err() {
                 return;
             }
             loop {
-                if pages.wait_for(|pages| *pages == 0).await.is_err() {
+                let Ok(before) = pages.wait_for(|pages| pages.open == 0).await.map(|p| *p) else {
                     return;
-                }
-                let back = pages.wait_for(|pages| *pages > 0);
+                };
+                let back = pages.wait_for(|pages| pages.opened > before.opened);
                 if tokio::time::timeout(GRACE, back).await.is_err() {
                     return;
                 }

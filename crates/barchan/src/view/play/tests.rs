@@ -297,6 +297,20 @@ fn the_last_page_that_closes_ends_it_unless_it_comes_back() {
     });
 }
 
+#[test]
+fn a_page_that_came_and_went_unnoticed_counts() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let live = live(SCENE);
+    runtime.block_on(async {
+        let closed = live.closed();
+        drop(live.play.page());
+        assert!(tokio::time::timeout(2 * GRACE, closed).await.is_ok());
+    });
+}
+
 fn example_limits() -> Limits {
     let scene = scene(SCENE);
     limits(&scene, &Simulation::new(&scene).unwrap())
