@@ -61,7 +61,7 @@ let child: ChildProcess | null = null;
 
 async function show(url: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
   // Small pictures: the processor that draws them also simulates.
-  const one = await open(url, { viewport: { width: 760, height: 500 }, ...options }, false);
+  const one = await open(url, { viewport: { width: 800, height: 500 }, ...options }, false);
   opened.push(one);
   return one.page;
 }
