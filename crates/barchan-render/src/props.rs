@@ -1,4 +1,4 @@
-//! What stands among the grains: colliders of the scene, each with its look, at the pose that a frame records.
+//! What stands among the grains: colliders and bodies of the scene, each with its look, at the pose that a frame records.
 
 use crate::tracer::{Body, Material, Plane, Shape};
 use barchan_frame::FrameInfo;
@@ -64,22 +64,25 @@ impl Cut {
     }
 }
 
-/// The visible colliders of a scene. `grains` are some of a few frames: what contains them is a
+/// The visible colliders and bodies of a scene. `grains` are some of a few frames: what contains them is a
 /// container, and shown as glass unless the scene says otherwise.
 pub fn props(scene: &Scene, grains: &[Sample], surroundings: &Bounds) -> Vec<Prop> {
-    let visible = scene
-        .colliders
-        .iter()
-        .filter(|c| c.look != Some(Look::Hidden));
-    visible.map(|c| prop(c, grains, surroundings)).collect()
+    let scripted = scene.colliders.iter().map(|c| (c, !c.motion.is_static()));
+    let free = scene.bodies.iter().map(|b| (&b.surface, true));
+    let visible = scripted
+        .chain(free)
+        .filter(|(c, _)| c.look != Some(Look::Hidden));
+    visible
+        .map(|(c, moves)| prop(c, moves, grains, surroundings))
+        .collect()
 }
 
-fn prop(collider: &Collider, grains: &[Sample], surroundings: &Bounds) -> Prop {
+fn prop(collider: &Collider, moves: bool, grains: &[Sample], surroundings: &Bounds) -> Prop {
     let geometry = collider.shape.clone();
     let form = match geometry.as_half_space() {
         Some((point, normal)) => Form::HalfSpace(point, normal),
         None => {
-            let mesh = geometry.surface(&reach(collider, surroundings), SURFACE_CELLS);
+            let mesh = geometry.surface(&reach(collider, moves, surroundings), SURFACE_CELLS);
             Form::Solid(Arc::new(Shape::new(geometry.clone(), &mesh)))
         }
     };
@@ -99,9 +102,9 @@ fn prop(collider: &Collider, grains: &[Sample], surroundings: &Bounds) -> Prop {
 
 /// The part of a collider that can come into the picture, in its own frame: where it stands still, the surroundings of the
 /// grains; where it moves, all of it, since it may come from far away.
-fn reach(collider: &Collider, surroundings: &Bounds) -> Bounds {
+fn reach(collider: &Collider, moves: bool, surroundings: &Bounds) -> Bounds {
     let own = collider.shape.bounds();
-    if own.is_finite() && !collider.motion.is_static() {
+    if own.is_finite() && moves {
         return own.expand(own.size().max_element());
     }
     let pose = collider.motion.pose(0.0);

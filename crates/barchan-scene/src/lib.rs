@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows which solver will run.
 
+pub mod bodies;
 pub mod camera;
 pub mod colour;
 pub mod errors;
@@ -17,8 +18,10 @@ pub mod model;
 pub mod motion;
 pub mod numbers;
 pub mod terrain;
+mod urdf;
 pub mod yield_cone;
 
+pub use bodies::*;
 pub use camera::{Camera, View};
 pub use colour::{Colour, ColourMix};
 pub use errors::{SceneError, SceneErrors, SourceMark, nearest};

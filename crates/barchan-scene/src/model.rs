@@ -2,6 +2,7 @@
 //!
 //! Every value here is finite and inside its physical range; `format` has refused everything else.
 
+use crate::bodies::{Body, Joint};
 use crate::camera::Camera;
 use crate::colour::{Colour, ColourMix};
 use crate::errors::SourceMark;
@@ -40,8 +41,12 @@ pub struct Scene {
     pub fills: Vec<Fill>,
     /// Inflows.
     pub emitters: Vec<Emitter>,
-    /// Everything that is not grains.
+    /// Everything that is not grains and moves as scripted.
     pub colliders: Vec<Collider>,
+    /// Rigid bodies.
+    pub bodies: Vec<Body>,
+    /// What holds bodies together.
+    pub joints: Vec<Joint>,
     /// Regions that remove particles.
     pub drains: Vec<Drain>,
     /// Soil at rest that turns into grains where a body cuts it.

@@ -83,6 +83,26 @@ impl<T: Copy> Track<T> {
     }
 }
 
+impl Track<f64> {
+    /// One value at all times.
+    pub fn constant(value: f64) -> Self {
+        Self {
+            keys: vec![(0.0, value)],
+            interpolation: Interpolation::Linear,
+        }
+    }
+
+    /// The value at a time [s].
+    pub fn value(&self, time: f64) -> f64 {
+        self.at(time, |a, b, w| a + (b - a) * w)
+    }
+
+    /// Change per second over the `dt` after a time [s].
+    pub fn rate(&self, time: f64, dt: f64) -> f64 {
+        (self.value(time + dt) - self.value(time)) / dt
+    }
+}
+
 /// Part of `[start, end]` that has passed at `time` [s].
 fn elapsed(time: f64, start: f64, end: f64) -> f64 {
     (time.min(end) - start).max(0.0)

@@ -2,7 +2,7 @@
 
 use barchan_scene::numbers::rounded;
 use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene, SolverSpec};
-use glam::{DVec3, Quat, Vec3};
+use glam::{DVec3, Mat3, Quat, Vec3};
 
 /// A collider where it stands during one step.
 #[derive(Debug, Clone)]
@@ -22,19 +22,19 @@ pub struct PosedCollider {
     pub boundary: Boundary,
     /// Coulomb coefficient.
     pub friction: f32,
-    /// What it weighs; `None`: nothing that grains do moves it.
+    /// What a free body weighs; `None` for one that nothing moves.
     pub mass: Option<RigidMass>,
     world_bounds: Bounds,
 }
 
-/// Inertia of a body that grains can move.
+/// Mass of a free body, in the world and now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigidMass {
-    /// 1/M [1/kg].
+    /// Inverse mass [1/kg].
     pub inverse_mass: f32,
-    /// I⁻¹ about the centre of mass, in the world's axes [1/(kg m²)].
-    pub inverse_inertia: glam::Mat3,
-    /// Centre of mass in the world [m].
+    /// Inverse of the inertia about the centre of mass [1/(kg m²)].
+    pub inverse_inertia: Mat3,
+    /// Centre of mass [m].
     pub centre: Vec3,
 }
 
@@ -77,6 +77,17 @@ impl PosedCollider {
                 max: Vec3::INFINITY,
             }
         };
+    }
+
+    /// Poses a free body, with the velocity of its origin [m/s] and its angular velocity [rad/s].
+    pub(crate) fn set(&mut self, pose: Pose, velocity: Vec3, angular_velocity: Vec3) {
+        self.place(pose);
+        (self.velocity, self.angular_velocity) = (velocity, angular_velocity);
+    }
+
+    /// Pose that the script has at a time [s].
+    pub(crate) fn scripted_pose(&self, time: f64) -> Pose {
+        self.motion.pose(time)
     }
 
     fn to_body(&self, p: Vec3) -> Vec3 {
@@ -128,19 +139,19 @@ impl PosedCollider {
 /// All colliders of a scene.
 #[derive(Debug, Clone, Default)]
 pub struct Colliders {
-    /// In the order of the scene.
+    /// Colliders, then rigid bodies, in the order of the scene.
     pub list: Vec<PosedCollider>,
 }
 
 impl Colliders {
-    /// Colliders of a scene, posed at t = 0.
-    pub fn new(colliders: &[Collider]) -> Self {
+    /// Colliders and bodies of a scene, posed at t = 0.
+    pub fn new<'a>(colliders: impl IntoIterator<Item = &'a Collider>) -> Self {
         Self {
-            list: colliders.iter().map(PosedCollider::new).collect(),
+            list: colliders.into_iter().map(PosedCollider::new).collect(),
         }
     }
 
-    /// Poses every body at `time`, with the velocity that carries it to its pose at `time + dt`.
+    /// Poses every scripted body at `time`, with the velocity that carries it to its pose at `time + dt`.
     pub fn pose(&mut self, time: f64, dt: f64) {
         for c in self.list.iter_mut().filter(|c| !c.motion.is_static()) {
             c.place(c.motion.pose(time));
@@ -148,10 +159,11 @@ impl Colliders {
         }
     }
 
-    /// Speed of the fastest body [m/s].
+    /// Speed of the fastest scripted body [m/s].
     pub fn max_speed(&self) -> f32 {
         self.list
             .iter()
+            .filter(|c| c.mass.is_none())
             .map(PosedCollider::max_speed)
             .fold(0.0, f32::max)
     }
@@ -177,7 +189,7 @@ impl std::fmt::Display for ThinMover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "collider `{}` moves and is {} m thick, {:.1} cells: grains get through a body that pushes them with less than \
+            "body `{}` moves and is {} m thick, {:.1} cells: grains get through a body that pushes them with less than \
              {CELLS_TO_PUSH} cells; make it {} m thick, or solver.dx {} m",
             self.name,
             rounded(self.thickness, 3),
@@ -195,7 +207,9 @@ pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
     };
     let enough = MARGIN * CELLS_TO_PUSH * spec.dx;
     let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
+    let free = scene.bodies.iter().map(|b| &b.surface);
     moving
+        .chain(free)
         .filter_map(|c| {
             let thickness = c.shape.thickness(scene.dimensions, enough as f32)?;
             Some(ThinMover {
@@ -236,6 +250,13 @@ impl BodyImpulses {
     pub fn zero(count: usize) -> Self {
         Self {
             bodies: vec![BodyImpulse::default(); count],
+        }
+    }
+
+    /// Adds others, body by body.
+    pub fn add(&mut self, other: &Self) {
+        for (total, part) in self.bodies.iter_mut().zip(&other.bodies) {
+            *total += *part;
         }
     }
 

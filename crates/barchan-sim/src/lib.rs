@@ -1,5 +1,6 @@
 //! Solvers and what they share: sampling, laws, grids, colliders and the frame loop.
 
+pub mod bodies;
 pub mod collider;
 pub mod grid;
 pub mod material;

@@ -2,26 +2,29 @@
 //!
 //! ```text
 //! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for people), save (to go on from)
-//!                                  │ emit · choose a step · pose the bodies · solver step · remove
+//!                                  │ emit · choose a step · pose the bodies · solver step · move the bodies · remove
 //! ```
 //!
 //! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
+mod error;
 mod limits;
 mod record;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::bodies::{self, Bodies};
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::{EmitterSampler, Samples, Spacing, sample_fill};
-use crate::solver::{Solver, SolverError, StepContext, Timings};
+use crate::solver::{Solver, SolverError, StepContext, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene};
-use glam::Vec3;
+pub use error::SimulationError;
+use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use limits::Limits;
 use state::State;
@@ -31,90 +34,6 @@ use std::time::{Duration, Instant};
 const EMISSION_PART: f64 = 0.25;
 /// Part of a cell that the fastest particle may move between two looks for particles to remove.
 const REMOVAL_PART: f64 = 0.5;
-
-/// Why a simulation could not begin or go on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SimulationError {
-    /// The solver refuses the scene.
-    #[error("the solver cannot run this scene: {0}")]
-    Setup(SolverError),
-    /// The result that the scene starts from cannot be used.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A fill lies where particles of the start are.
-    #[error(
-        "fill `{name}` lies where {count} particles of the start are, the first at ({:.4}, {:.4}, {:.4}) m; move the fill \
-         to where there is room, or fill the earlier scene with it",
-        position.x, position.y, position.z
-    )]
-    FillInStart {
-        /// Name of the fill.
-        name: String,
-        /// How many particles.
-        count: usize,
-        /// Where the first of them is [m].
-        position: Vec3,
-    },
-    /// A fill gives no particle at all.
-    #[error(
-        "fill `{name}` gives no particles: it is thinner than a cell (or a grain: {dx} m), or lies inside colliders or \
-         earlier fills; refine the resolution or move it"
-    )]
-    EmptyFill {
-        /// Name of the fill.
-        name: String,
-        /// Grid spacing [m].
-        dx: f64,
-    },
-    /// A fill begins outside the domain.
-    #[error(
-        "fill `{name}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m; enlarge `domain` \
-         or move the fill",
-        position.x, position.y, position.z
-    )]
-    OutsideDomain {
-        /// Name of the fill.
-        name: String,
-        /// How many particles.
-        count: usize,
-        /// Where the first of them is [m].
-        position: Vec3,
-    },
-    /// Ids are 32 bits wide.
-    #[error(
-        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
-    )]
-    TooManyParticles,
-    /// The solver stopped.
-    #[error("frame {frame}: {source}")]
-    Solver {
-        /// The frame being computed.
-        frame: u32,
-        /// Why.
-        source: SolverError,
-    },
-    /// A checkpoint cannot be used.
-    #[error("the checkpoint cannot be used: {0}; start again without --resume")]
-    Checkpoint(String),
-    /// A checkpoint was asked for in the middle of a frame.
-    #[error("a checkpoint can only be written between frames")]
-    MidFrame,
-}
-
-impl SimulationError {
-    /// Whether the scene is at fault, not the run.
-    pub fn is_scene_error(&self) -> bool {
-        matches!(
-            self,
-            Self::Setup(_)
-                | Self::Start(_)
-                | Self::FillInStart { .. }
-                | Self::EmptyFill { .. }
-                | Self::OutsideDomain { .. }
-                | Self::TooManyParticles
-        )
-    }
-}
 
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +88,13 @@ pub struct Simulation {
     densities: Vec<f64>,
     solver: Box<dyn Solver>,
     colliders: Colliders,
+    bodies: Bodies,
+    /// What the grains gave each body since the frame before.
     impulses: BodyImpulses,
+    /// The same over the last step, and how long that was [s].
+    recent: (BodyImpulses, f64),
+    /// The same in a solver step; holds nothing between steps.
+    given: BodyImpulses,
     timings: Timings,
     solver_wall: Duration,
     particle_substeps_here: u64,
@@ -196,7 +121,7 @@ impl Simulation {
 
     /// As [`Self::new`], with a solver of the caller's.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
-        let mut simulation = Self::empty(scene, solver);
+        let mut simulation = Self::empty(scene, solver)?;
         let present = simulation.take_over(scene)?;
         for index in 0..scene.fills.len() {
             refuse_overlap(&scene.fills[index], &present)?;
@@ -208,13 +133,13 @@ impl Simulation {
     /// Builds the scene's solver and puts it where `checkpoint` left off.
     pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
-        let mut simulation = Self::empty(scene, solver);
+        let mut simulation = Self::empty(scene, solver)?;
         simulation.load(checkpoint)?;
         Ok(simulation)
     }
 
     /// Everything but particles.
-    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Self {
+    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
         let inflows: Vec<Inflow> = scene
             .emitters
@@ -235,7 +160,11 @@ impl Simulation {
                 ),
             })
             .collect();
-        Self {
+        let bodies = Bodies::new(scene).map_err(SimulationError::Setup)?;
+        let mut colliders = Colliders::new(scene.solids());
+        bodies.pose(&mut colliders);
+        let impulses = BodyImpulses::zero(colliders.list.len());
+        Ok(Self {
             frame_rate: scene.frame_rate,
             dx: scene.solver.length(),
             limits: Limits::of(scene),
@@ -244,15 +173,18 @@ impl Simulation {
             drains: scene.drains.clone(),
             densities: scene.materials.iter().map(|m| m.density).collect(),
             solver,
-            colliders: Colliders::new(&scene.colliders),
-            impulses: BodyImpulses::zero(scene.colliders.len()),
+            colliders,
+            bodies,
+            recent: (impulses.clone(), 0.0),
+            given: impulses.clone(),
+            impulses,
             timings: Timings::default(),
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
             start: None,
             state: State::new(inflows.len(), scene.drains.len()),
             inflows,
-        }
+        })
     }
 
     /// Takes over the particles of the result that the scene starts from; returns where they are [m].
@@ -326,7 +258,8 @@ impl Simulation {
             self.state.frame_substeps = 0;
         }
         while self.state.time < end {
-            let dt = self.step_towards(end).map_err(|e| e.at(frame))?;
+            self.forget_recent();
+            let (dt, _) = self.step_towards(end, false).map_err(|e| e.at(frame))?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
@@ -338,22 +271,58 @@ impl Simulation {
         Ok(Control::Continue)
     }
 
-    /// One solver step and what surrounds it; returns its length [s].
-    fn step_towards(&mut self, end: f64) -> Result<f64, StepFailure> {
+    /// Advances by exactly `dt` [s], for embedding and live use: one step, or as many as the solver needs for that.
+    /// Frames are counted as their time comes; [`Self::save`] and records of frames mean the moment that is reached.
+    ///
+    /// # Errors
+    /// Those of [`Self::advance_frame`], and a `dt` that is not positive.
+    pub fn step(&mut self, dt: f64) -> Result<StepStats, SimulationError> {
+        let end = self.state.time + dt;
+        let goes_on = dt.is_finite() && end > self.state.time;
+        if !goes_on {
+            return Err(SimulationError::NoStep { dt });
+        }
+        self.impulses.clear();
+        self.forget_recent();
+        self.state.frame_substeps = 0;
+        let frame = self.state.frame + 1;
+        let mut stats = StepStats::default();
+        while self.state.time < end {
+            (_, stats) = self.step_towards(end, true).map_err(|e| e.at(frame))?;
+        }
+        self.emit_until_now().map_err(|e| e.at(frame))?;
+        self.remove_lost();
+        // A little late is in time: sums of steps are rounded.
+        let frames = end * self.frame_rate;
+        self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
+        Ok(stats)
+    }
+
+    fn forget_recent(&mut self) {
+        self.recent.0.clear();
+        self.recent.1 = 0.0;
+    }
+
+    /// One solver step and what surrounds it; returns its length [s]. With `whole`, a solver that is stable at any step
+    /// goes all the way.
+    fn step_towards(&mut self, end: f64, whole: bool) -> Result<(f64, StepStats), StepFailure> {
         if self.limits.is_fixed()
             || self.state.time - self.state.emitted_until >= self.emission_interval()
         {
             self.emit_until_now()?;
         }
-        let (dt, is_last) = self.choose_step(end)?;
+        let (dt, is_last) = self.choose_step(end, whole)?;
         let time = self.state.time;
         let before = self.solver.particles();
+        let gravity = self.gravity.at(time + 0.5 * dt);
+        self.look_ahead(time, dt, gravity);
+        self.given.clear();
         let mut context = StepContext {
             dt: dt as f32,
             time,
-            gravity: self.gravity.at(time + 0.5 * dt),
+            gravity,
             colliders: &self.colliders,
-            impulses: &mut self.impulses,
+            impulses: &mut self.given,
             timings: &mut self.timings,
         };
         let start = Instant::now();
@@ -361,6 +330,7 @@ impl Simulation {
         self.solver_wall += start.elapsed();
 
         let dt = f64::from(dt as f32);
+        self.move_bodies(dt, gravity);
         self.state.time = if is_last { end } else { time + dt };
         self.state.substeps += 1;
         self.state.frame_substeps += 1;
@@ -370,13 +340,38 @@ impl Simulation {
         if self.state.travelled > REMOVAL_PART * self.dx {
             self.remove_lost();
         }
-        Ok(dt)
+        Ok((dt, stats))
+    }
+
+    /// Finds how free bodies would move in the step, and poses them for it.
+    fn look_ahead(&mut self, time: f64, dt: f64, gravity: Vec3) {
+        let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
+        if !bodies.is_empty() {
+            let work = || bodies.predict(colliders, time, dt, gravity);
+            self.timings.span("bodies", work);
+        }
+    }
+
+    /// Counts what the grains gave and moves the free bodies with it.
+    fn move_bodies(&mut self, dt: f64, gravity: Vec3) {
+        self.impulses.add(&self.given);
+        self.recent.0.add(&self.given);
+        self.recent.1 += dt;
+        let (bodies, given) = (&mut self.bodies, &self.given);
+        if !bodies.is_empty() {
+            let work = || bodies.advance(given, dt, gravity);
+            self.timings.span("bodies", work);
+        }
     }
 
     /// The step to take now [s], and whether it ends the frame. Poses the colliders for it.
-    fn choose_step(&mut self, end: f64) -> Result<(f64, bool), SolverError> {
+    fn choose_step(&mut self, end: f64, whole: bool) -> Result<(f64, bool), SolverError> {
         let time = self.state.time;
         let remaining = end - time;
+        if whole && self.limits.is_fixed() {
+            self.colliders.pose(time, remaining);
+            return Ok((remaining, true));
+        }
         let stable = self.solver.max_dt().map_err(|e| self.explain(e))?;
         let stable = f64::from(stable);
         self.refuse_tiny(stable, || "the solver's own limit".into())?;
@@ -386,12 +381,13 @@ impl Simulation {
         // A shorter step may reveal a faster body (its speed is a mean over the step), hence more than one pass.
         for _ in 0..8 {
             self.colliders.pose(time, dt);
-            let speed = f64::from(self.colliders.max_speed());
+            let free = self.bodies.max_speed(self.gravity.at(time), dt);
+            let speed = f64::from(self.colliders.max_speed()).max(free);
             if speed * dt <= self.limits.cfl * self.dx {
                 break;
             }
             let limit = self.limits.cfl * self.dx / speed;
-            self.refuse_tiny(limit, || format!("a collider moves at {speed:.3e} m/s"))?;
+            self.refuse_tiny(limit, || format!("a body moves at {speed:.3e} m/s"))?;
             dt = fit(limit.min(dt), remaining);
             self.colliders.pose(time, dt);
         }
@@ -496,6 +492,10 @@ impl Simulation {
         let bodies = record::bodies(self);
         frame.attributes.insert("statistics".into(), statistics);
         frame.attributes.insert("bodies".into(), bodies);
+        if !self.bodies.joints().is_empty() {
+            let joints = record::joints(self);
+            frame.attributes.insert("joints".into(), joints);
+        }
         Ok(frame)
     }
 
@@ -517,6 +517,11 @@ impl Simulation {
             })?;
         let state = self.state.to_json();
         checkpoint.attributes.insert(state::ATTRIBUTE.into(), state);
+        if let Some(bodies) = self.bodies.save().map_err(SimulationError::Checkpoint)? {
+            checkpoint
+                .attributes
+                .insert(bodies::ATTRIBUTE.into(), bodies);
+        }
         Ok(checkpoint)
     }
 
@@ -538,8 +543,13 @@ impl Simulation {
         self.solver
             .load(checkpoint)
             .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
+        self.bodies
+            .load(checkpoint.attributes.get(bodies::ATTRIBUTE))
+            .map_err(SimulationError::Checkpoint)?;
+        self.bodies.pose(&mut self.colliders);
         self.state = state;
         self.impulses.clear();
+        self.forget_recent();
         Ok(())
     }
 
@@ -582,7 +592,7 @@ impl Simulation {
     /// The step that would be taken now [s].
     pub fn next_dt(&mut self) -> Result<f64, SimulationError> {
         let end = f64::from(self.state.frame + 1) / self.frame_rate;
-        self.choose_step(end)
+        self.choose_step(end, false)
             .map(|(dt, _)| dt)
             .map_err(SimulationError::Setup)
     }
@@ -597,6 +607,31 @@ impl Simulation {
         self.limits
             .forecast(dt, f64::from(gravity))
             .map_err(SimulationError::Setup)
+    }
+
+    /// The rigid bodies and joints.
+    pub fn bodies(&self) -> &Bodies {
+        &self.bodies
+    }
+
+    /// The same, to drive and drag them.
+    pub fn bodies_mut(&mut self) -> &mut Bodies {
+        &mut self.bodies
+    }
+
+    /// Colliders and rigid bodies as they were posed last.
+    pub fn colliders(&self) -> &Colliders {
+        &self.colliders
+    }
+
+    /// Mean force [N] of the grains on a body (index into [`Colliders::list`]) over the last step, and their mean torque
+    /// about the body's origin [N·m]. Zero for bodies that are not there.
+    pub fn reaction(&self, body: usize) -> (DVec3, DVec3) {
+        let (given, dt) = (self.recent.0.bodies.get(body), self.recent.1);
+        match given {
+            Some(given) if dt > 0.0 => (given.linear / dt, given.angular / dt),
+            _ => (DVec3::ZERO, DVec3::ZERO),
+        }
     }
 
     /// What was counted since the beginning of the run.

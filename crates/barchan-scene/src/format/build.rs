@@ -1,9 +1,11 @@
 //! A checked document → the scene.
 
 use super::Builder;
+use super::bodies::{Holds, boundary, look};
 use super::node::{Node, Table};
 use super::solver::usual_frame_rate;
 use super::substances::colour;
+use crate::bodies::Body;
 use crate::errors::Place;
 use crate::geometry::Bounds;
 use crate::model::*;
@@ -27,7 +29,13 @@ impl Builder<'_> {
         let domain = self.domain(document);
         let periodic = self.periodic(document);
         let solver = self.solver(document);
-        let colliders = self.colliders(document);
+        let mut names = Vec::new();
+        let colliders = self.colliders(document, &mut names);
+        let unmoved = names.len();
+        let mut bodies = self.bodies(document, &mut names);
+        let holds = holds(&names, unmoved, &bodies);
+        let mut joints = self.joints(document, &holds);
+        self.robots(document, &mut names, &mut bodies, &mut joints);
         let start = self.start(document);
         let fills = self.fills(document);
         let emitters = self.emitters(document);
@@ -39,8 +47,15 @@ impl Builder<'_> {
 
         if !self.viewing {
             // What could be read is checked against what could be read.
-            let bodies: Vec<Collider> = colliders.iter().flatten().cloned().collect();
-            self.place(document, &fills, &emitters, &bodies, domain.flatten());
+            let free = bodies.iter().flatten().map(|b| &b.surface);
+            let solids: Vec<Collider> = colliders.iter().flatten().chain(free).cloned().collect();
+            self.place(document, &fills, &emitters, &solids, domain.flatten());
+        }
+        if self.viewing
+            && colliders.iter().any(Option::is_none) | bodies.iter().any(Option::is_none)
+        {
+            // Joints count the bodies; to look at a result nobody needs them.
+            joints.clear();
         }
         Some(Scene {
             name: name?,
@@ -63,6 +78,8 @@ impl Builder<'_> {
             fills: self.parts(fills.into_iter().map(|p| p.map(|p| p.part)))?,
             emitters: self.parts(emitters.into_iter().map(|p| p.map(|p| p.part)))?,
             colliders: self.parts(colliders)?,
+            bodies: self.parts(bodies)?,
+            joints: self.parts(joints)?,
             drains: self.parts(drains)?,
             terrain: terrain?,
             solver: solver?,
@@ -211,7 +228,7 @@ impl Builder<'_> {
     }
 
     /// The name of the part with that number; `taken` are those of its kind so far.
-    fn part_name(
+    pub fn part_name(
         &mut self,
         kind: &str,
         index: usize,
@@ -239,31 +256,20 @@ impl Builder<'_> {
         name
     }
 
-    fn colliders(&mut self, document: &Table) -> Vec<Option<Collider>> {
-        let mut taken = Vec::new();
+    fn colliders(&mut self, document: &Table, taken: &mut Vec<String>) -> Vec<Option<Collider>> {
         let nodes = document.list("collider").iter().enumerate();
         nodes
             .map(|(i, node)| {
                 let table = node.table()?;
-                let name = self.part_name("collider", i, table, &mut taken);
+                let name = self.part_name("collider", i, table, taken);
                 let (shape, motion) = (self.shape_of(table), self.motion(table));
                 Some(Collider {
                     name,
                     shape: shape?,
                     motion: motion?,
-                    boundary: match table.text("boundary") {
-                        Some("sticky") => Boundary::Sticky,
-                        Some("slipping") => Boundary::Slipping,
-                        _ => Boundary::Separating,
-                    },
+                    boundary: boundary(table),
                     friction: table.number("friction").unwrap_or(0.5),
-                    look: match table.text("look") {
-                        Some("solid") => Some(Look::Solid),
-                        Some("glass") => Some(Look::Glass),
-                        Some("cutaway") => Some(Look::Cutaway),
-                        Some(_) => Some(Look::Hidden),
-                        None => None,
-                    },
+                    look: look(table),
                     colour: table.get("colour").and_then(colour),
                 })
             })
@@ -301,7 +307,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn spin_in_plane(&mut self, table: &Table) {
+    pub fn spin_in_plane(&mut self, table: &Table) {
         let spin = table.vector("spin").unwrap_or_default();
         if self.dimensions == Dimensions::Two && (spin.x != 0.0 || spin.y != 0.0) {
             self.report.error(
@@ -397,6 +403,15 @@ impl Builder<'_> {
             height_m: table.pair("height_m"),
             mass_in: regions.into_iter().collect::<Option<_>>()?,
         })
+    }
+}
+
+/// What joints can hold on to: colliders, which have no centre that matters, and bodies.
+fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
+    let centres = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.centre));
+    Holds {
+        names: names.to_vec(),
+        centres: std::iter::repeat_n(None, unmoved).chain(centres).collect(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
 
+use super::body_keys::{BODY, JOINT, URDF};
 use super::spec::{Key, Kind, Range};
 use crate::model::OutputColumn;
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
-const FAR: f64 = 1e6;
+pub(super) const FAR: f64 = 1e6;
 /// Largest speed [m/s].
-const FAST: f64 = 1e5;
+pub(super) const FAST: f64 = 1e5;
 /// Largest time [s].
 const LONG: f64 = 1e7;
 
@@ -16,11 +17,16 @@ const LENGTH: Kind = Kind::Number(Range {
     high: FAR,
     high_open: false,
 });
-const POINT: Kind = Kind::Vector(FAR);
-const VELOCITY: Kind = Kind::Vector(FAST);
-const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
+pub(super) const POINT: Kind = Kind::Vector(FAR);
+pub(super) const VELOCITY: Kind = Kind::Vector(FAST);
+pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
 const ANGLE: Kind = Kind::Number(Range::closed(-1e6, 1e6));
 const SCALE: Kind = Kind::Number(Range::closed(1e-6, 1e6));
+
+/// What grains may do at a surface.
+pub(super) const BOUNDARIES: &[&str] = &["sticky", "slipping", "separating"];
+/// How pictures show a body.
+pub(super) const LOOKS: &[&str] = &["solid", "glass", "cutaway", "hidden"];
 
 /// The document.
 pub(crate) static SCENE: &[Key] = &[
@@ -81,7 +87,14 @@ pub(crate) static SCENE: &[Key] = &[
     Key::new(
         "collider",
         Kind::Tables(COLLIDER),
-        "Bodies that are not grains",
+        "Bodies that are not grains and move as scripted",
+    ),
+    Key::new("body", Kind::Tables(BODY), "Rigid bodies"),
+    Key::new("joint", Kind::Tables(JOINT), "What holds bodies together"),
+    Key::new(
+        "urdf",
+        Kind::Tables(URDF),
+        "Robots: bodies and joints from URDF files",
     ),
     Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
     Key::new(
@@ -391,7 +404,7 @@ pub(crate) static COLLIDER: &[Key] = &[
     .required(),
     Key::new(
         "boundary",
-        Kind::Choice(&["sticky", "slipping", "separating"]),
+        Kind::Choice(BOUNDARIES),
         "Freedom of grains at the surface: none, to slide, or to slide and leave",
     )
     .default("\"separating\""),
@@ -403,7 +416,7 @@ pub(crate) static COLLIDER: &[Key] = &[
     .default("0.5"),
     Key::new(
         "look",
-        Kind::Choice(&["solid", "glass", "cutaway", "hidden"]),
+        Kind::Choice(LOOKS),
         "Look in pictures; chosen by the renderer when left out",
     ),
     Key::new(
@@ -740,7 +753,7 @@ static MESH: &[Key] = &[
     .default("false"),
 ];
 
-static ROTATE: &[Key] = &[
+pub(super) static ROTATE: &[Key] = &[
     Key::new("axis", Kind::Vector(FAR), "Axis through the origin").required(),
     Key::new(
         "angle",

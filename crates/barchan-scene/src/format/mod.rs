@@ -7,6 +7,8 @@
 //! Every stage goes on after an error, so that all of them come out in one go. The tree is walked by hand: derived
 //! deserialisation stops at the first error.
 
+mod bodies;
+mod body_keys;
 mod build;
 mod camera;
 mod keys;
@@ -20,6 +22,7 @@ mod solver;
 mod spec;
 mod substances;
 mod terrain;
+mod urdf;
 
 pub use overrides::Overrides;
 pub use schema::schema;

@@ -279,6 +279,9 @@ fn set_in_kind(
         Kind::VectorOr(_, keys) if node.table().is_some() => {
             return set_in_keys(node, keys, words, path, value, steps);
         }
+        Kind::NumberOr(_, keys) if node.table().is_some() => {
+            return set_in_keys(node, keys, words, path, value, steps);
+        }
         Kind::Shape => return set_in_keys(node, SHAPE, words, path, value, steps),
         Kind::Named(keys) => return set_in_named(node, keys, words, path, value, steps),
         Kind::Tables(keys) => Some(*keys),

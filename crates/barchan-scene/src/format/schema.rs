@@ -65,6 +65,8 @@ fn kind(kind: &Kind) -> Value {
         Kind::Words(words) => {
             json!({ "type": "array", "items": { "type": "string", "enum": words } })
         }
+        Kind::Texts(count) => list(json!({ "type": "string" }), *count, *count),
+        Kind::NumberOr(range, keys) => json!({ "oneOf": [number("number", range), table(keys)] }),
         Kind::Table(keys) => table(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),

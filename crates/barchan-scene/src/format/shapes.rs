@@ -329,7 +329,7 @@ impl Builder<'_> {
     }
 
     /// Reports what is wrong with a mesh; for viewing, the part is left out and the rest shown.
-    fn mesh_fault(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
+    pub fn mesh_fault(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
         let message = message.into();
         if self.viewing {
             let warning = format!("{message}; what is made of it is not shown");
@@ -339,7 +339,7 @@ impl Builder<'_> {
         }
     }
 
-    fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
+    pub fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
         if self.meshes.iter().all(|m| m.file != file) {
             let (file, digest) = (file.to_owned(), mesh.digest());
             self.meshes.push(MeshFile { file, digest });

@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// A list of some of these words.
     Words(&'static [&'static str]),
+    /// A list of so many texts.
+    Texts(usize),
     Table(&'static [Key]),
     /// Tables under names that the user chooses.
     Named(&'static [Key]),
@@ -46,6 +48,8 @@ pub(crate) enum Kind {
     Tables(&'static [Key]),
     /// A list of numbers (a vector) or a table.
     VectorOr(f64, &'static [Key]),
+    /// A number or a table.
+    NumberOr(Range, &'static [Key]),
     /// Red, green and blue from 0 to 255.
     Colour,
     /// A colour, or a list of tables.
@@ -224,6 +228,12 @@ impl Checker<'_> {
             Kind::Tables(keys) => self.tables(node, keys, path, doc),
             Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
             Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
+            Kind::NumberOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
+            Kind::NumberOr(range, _) => match node.number() {
+                Some(x) => self.in_range(node, x, range, path, doc),
+                None => self.wrong_kind(node, "a number or a table", path, doc),
+            },
+            Kind::Texts(count) => self.texts(node, *count, path, doc),
             Kind::Colour => self.colour(node, path, doc),
             Kind::ColourMix(keys) if is_mix(node) => self.tables(node, keys, path, doc),
             Kind::ColourMix(_) => self.colour(node, path, doc),
@@ -374,6 +384,14 @@ impl Checker<'_> {
         };
         for (i, word) in list.iter_mut().enumerate() {
             self.choice(word, words, &join(path, &i.to_string()), doc);
+        }
+    }
+
+    fn texts(&mut self, node: &mut Node, count: usize, path: &str, doc: &str) {
+        let fits = |l: &[Node]| l.len() == count && l.iter().all(|n| n.text().is_some());
+        if !node.list().is_some_and(fits) {
+            let expected = format!("a list of {count} texts in quotes");
+            self.wrong_kind(node, &expected, path, doc);
         }
     }
 

@@ -4,9 +4,11 @@
 //! is never too great. Meshes are sampled on a grid, see [`Geometry::mesh`].
 
 mod bounds;
+mod moments;
 mod primitive;
 mod revolution;
 mod sampled;
+mod solids;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,8 @@ mod thickness;
 mod volume;
 
 pub use bounds::Bounds;
+pub use moments::Moments;
+pub use solids::{Piece, Solid};
 
 use crate::mesh::TriangleMesh;
 use crate::model::Dimensions;

@@ -28,6 +28,50 @@ pub(super) fn area(shape: &Geometry, origin: Vec3, u: Vec3, v: Vec3, half: f32) 
     })
 }
 
+/// Calls `add` with centre, half edge and inside part of cells that together are the shape, or in the plane z = 0 its cut.
+/// `centre` must be that of the bounds (with z = 0 where `flat`).
+pub(super) fn for_each_cell(
+    shape: &Geometry,
+    centre: Vec3,
+    flat: bool,
+    add: &mut impl FnMut(Vec3, f32, f64),
+) {
+    let size = shape.bounds().size();
+    let (half, depth) = match flat {
+        true => (0.5 * size.truncate().max_element(), 10),
+        false => (0.5 * size.max_element(), 8),
+    };
+    cells(shape, (centre, half), depth, flat, add);
+}
+
+fn cells(
+    shape: &Geometry,
+    (centre, half): (Vec3, f32),
+    depth: u32,
+    flat: bool,
+    add: &mut impl FnMut(Vec3, f32, f64),
+) {
+    let d = shape.distance(centre);
+    let radius = half * if flat { 1.415 } else { 1.733 };
+    if d >= radius {
+        return;
+    }
+    if d <= -radius {
+        return add(centre, half, 1.0);
+    }
+    if depth == 0 {
+        let n = shape.normal(centre).abs();
+        let reach = if flat { n.x + n.y } else { n.element_sum() };
+        return add(centre, half, inside_part(d, half * reach));
+    }
+    let q = 0.5 * half;
+    for i in 0..if flat { 4u8 } else { 8 } {
+        let z = if flat { 0.0 } else { side(i, 2) };
+        let corner = Vec3::new(side(i, 0), side(i, 1), z);
+        cells(shape, (centre + q * corner, q), depth - 1, flat, add);
+    }
+}
+
 /// Length [m] of the cut of a shape with the line through `origin` along the unit vector `u`, within `half` of `origin`.
 pub(super) fn length(shape: &Geometry, origin: Vec3, u: Vec3, half: f32) -> f64 {
     converge(8..=18, |depth| cells_1d(shape, origin, u, 0.0, half, depth))

@@ -462,6 +462,8 @@ fn estimates_count_fills_and_emitters() {
         fills: vec![fill(unit_cube(), Sampling::Poisson)],
         emitters: vec![spout(Some(80.0))],
         colliders: Vec::new(),
+        bodies: Vec::new(),
+        joints: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,

@@ -43,10 +43,15 @@ pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Value {
 
 /// Where every body is, how it moves, and the mean force [N] and torque [N·m] of the grains on it since the frame before.
 pub(super) fn bodies(simulation: &mut Simulation) -> Value {
-    let duration = 1.0 / simulation.frame_rate;
+    let frame = 1.0 / simulation.frame_rate;
+    let duration = match simulation.is_between_frames() {
+        true => frame,
+        false => simulation.recent.1.max(f64::MIN_POSITIVE),
+    };
     simulation
         .colliders
-        .pose(simulation.state.time, VELOCITY_PART * duration);
+        .pose(simulation.state.time, VELOCITY_PART * frame);
+    simulation.bodies.pose(&mut simulation.colliders);
     let bodies = simulation.colliders.list.iter();
     bodies
         .zip(&simulation.impulses.bodies)
@@ -59,6 +64,22 @@ pub(super) fn bodies(simulation: &mut Simulation) -> Value {
                 "angular_velocity": body.angular_velocity.to_array(),
                 "force": (impulse.linear / duration).to_array(),
                 "torque": (impulse.angular / duration).to_array(),
+            })
+        })
+        .collect()
+}
+
+/// Where every joint is [rad or m], how fast it moves, and what its motor exerts [N·m or N].
+pub(super) fn joints(simulation: &Simulation) -> Value {
+    let joints = simulation.bodies.joints().iter();
+    joints
+        .map(|joint| {
+            json!({
+                "name": joint.name,
+                "type": joint.kind.name(),
+                "position": joint.position,
+                "velocity": joint.velocity,
+                "motor_force": joint.force,
             })
         })
         .collect()

@@ -183,6 +183,8 @@ fn scene() -> Scene {
             look: None,
             colour: None,
         }],
+        bodies: Vec::new(),
+        joints: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(MpmSpec {
             dx: 0.25,

@@ -44,6 +44,8 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         fills: Vec::new(),
         emitters: Vec::new(),
         colliders: Vec::new(),
+        bodies: Vec::new(),
+        joints: Vec::new(),
         drains: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,

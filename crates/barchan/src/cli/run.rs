@@ -405,7 +405,7 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         frame_rate: scene.frame_rate,
         frames: scene.frames,
         materials: materials.collect(),
-        colliders: scene.colliders.iter().map(|c| c.name.clone()).collect(),
+        colliders: scene.solids().map(|c| c.name.clone()).collect(),
         meshes: inputs::meshes(scene),
         created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
         ..Manifest::default()

@@ -134,7 +134,7 @@ fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>)
 }
 
 fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
-    scene.colliders.iter().find(|c| c.name == name)
+    scene.solids().find(|c| c.name == name)
 }
 
 /// Some grains of a few frames.

@@ -1,5 +1,6 @@
 //! On the grid: momentum → velocity, gravity, collisions and friction, Eq. 10 and §8 of [Klar16].
 
+use super::rigid_contact::Contact;
 use crate::collider::{BodyImpulse, Colliders, PosedCollider};
 use crate::grid::blocks::BlockCoord;
 use crate::grid::{BLOCK, NODE, blocks};
@@ -40,12 +41,14 @@ pub fn accelerate<S: Simd>(simd: S, nodes: &mut [f32], kick: Vec3) {
     }
 }
 
-/// Applies the bodies to the velocities of a block. Adds what they receive to `impulses`.
+/// Applies the bodies to the velocities of a block. Adds what they receive to `impulses`. Nodes that a body with mass may
+/// touch are left as they are and go to `contacts`; `first` is the number of the block's first node there.
 pub fn collide_block(
     nodes: &mut [f32],
     coord: BlockCoord,
     params: &GridParams<'_>,
     impulses: &mut [BodyImpulse],
+    (first_node, contacts): (usize, &mut Vec<Contact>),
 ) {
     // Most blocks around the sand are empty.
     if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
@@ -59,14 +62,23 @@ pub fn collide_block(
     if near.count == 0 {
         return;
     }
+    let list = &params.colliders.list;
+    let free = near.indices(list.len()).any(|b| list[b].mass.is_some());
     for (n, node) in nodes.chunks_exact_mut(NODE).enumerate() {
         let mass = node[3];
         if mass <= 0.0 {
             continue;
         }
-        let n = n as i32;
+        let (number, n) = (first_node + n, n as i32);
         let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
         let position = corner + cell * params.dx;
+        let near_free = |b: usize| list[b].mass.is_some() && list[b].distance(position) < params.dx;
+        if free && near.indices(list.len()).any(near_free) {
+            for b in near.indices(list.len()) {
+                contacts.extend(Contact::of(list, b, (number, mass), position, params.dx));
+            }
+            continue;
+        }
         let mut v = Vec3::new(node[0], node[1], node[2]);
         for b in near.indices(params.colliders.list.len()) {
             let body = &params.colliders.list[b];
@@ -123,10 +135,25 @@ impl NearBodies {
 /// Change of a node's velocity by one body: constraint of §8, then Coulomb friction of §8.1.
 /// Differs from [Klar16]: everything is relative to the body's velocity, and only pressing impulses cause friction.
 pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
-    // Walls often lie in a plane of nodes: what is on the surface to within rounding counts as inside.
-    let phi = body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element();
-    let body_velocity = body.velocity_at(position);
-    let relative = v - body_velocity;
+    let phi = depth(body, position);
+    let relative = v - body.velocity_at(position);
+    respond(body, phi, || body.normal(position), relative, dt)
+}
+
+/// Signed distance of a node [m]. Walls often lie in a plane of nodes: what is on the surface to within rounding counts as
+/// inside.
+pub fn depth(body: &PosedCollider, position: Vec3) -> f32 {
+    body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element()
+}
+
+/// The same as [`collide`] for a node at distance `phi` [m] that moves with `relative` to the body [m/s].
+pub fn respond(
+    body: &PosedCollider,
+    phi: f32,
+    normal: impl FnOnce() -> Vec3,
+    relative: Vec3,
+    dt: f32,
+) -> Vec3 {
     if phi > 0.0 {
         // Outside: only a separating body acts, and only on a node that would end up inside.
         if body.boundary != Boundary::Separating || phi >= relative.length() * dt {
@@ -135,7 +162,7 @@ pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
     } else if body.boundary == Boundary::Sticky {
         return -relative;
     }
-    let normal = body.normal(position);
+    let normal = normal();
     let approach = relative.dot(normal);
     let push = match body.boundary {
         Boundary::Separating => (-approach - phi.max(0.0) / dt).max(0.0),

@@ -4,6 +4,7 @@ pub mod grid_to_particles;
 pub mod grid_update;
 pub mod particles;
 pub mod particles_to_grid;
+pub mod rigid_contact;
 pub mod sort;
 mod state;
 pub mod transfer;
@@ -11,7 +12,7 @@ pub mod transfer;
 use crate::collider::BodyImpulse;
 use crate::grid::blocks::{self, Topology};
 use crate::grid::tile::{BLOCK_FLOATS, Tile};
-use crate::grid::{BLOCK, blocks::NONE};
+use crate::grid::{BLOCK, NODE, blocks::NONE};
 use crate::material::drucker_prager::Sand;
 use crate::material::elastic::Elastic;
 use crate::material::{self};
@@ -28,6 +29,7 @@ use grid_update::GridParams;
 use particles::Packet;
 use particles_to_grid::ScatterParams;
 use rayon::prelude::*;
+use rigid_contact::Contact;
 use sort::{CellFrame, PacketRange, Sorter};
 use transfer::TileFrame;
 
@@ -74,6 +76,8 @@ struct Scratch {
     old_nodes: Vec<f32>,
     /// Impulses by task and body.
     impulses: Vec<BodyImpulse>,
+    /// Nodes that bodies with mass may touch, by task.
+    contacts: Vec<Vec<Contact>>,
 }
 
 fn prepared_law(material: &Material, dimensions: Dimensions) -> PreparedLaw {
@@ -225,12 +229,15 @@ impl Mpm {
         s.impulses.clear();
         s.impulses
             .resize(tasks * bodies.max(1), BodyImpulse::default());
+        s.contacts.resize_with(tasks, Vec::new);
         let (topology, tiles) = (&s.topology, &s.tiles);
         s.nodes
             .par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK)
             .zip(s.impulses.par_chunks_mut(bodies.max(1)))
+            .zip(s.contacts.par_iter_mut())
             .enumerate()
-            .for_each(|(task, (nodes, impulses))| {
+            .for_each(|(task, ((nodes, impulses), contacts))| {
+                contacts.clear();
                 for (i, block) in nodes.chunks_mut(BLOCK_FLOATS).enumerate() {
                     let g = task * BLOCKS_PER_TASK + i;
                     let around = &topology.particles_around[g];
@@ -239,7 +246,8 @@ impl Mpm {
                         grid_update::accelerate(simd, block, params.gravity * params.dt)
                     });
                     let coord = blocks::unpack(topology.grid_keys[g]);
-                    grid_update::collide_block(block, coord, &params, impulses);
+                    let contacts = (i * BLOCK_FLOATS / NODE, &mut *contacts);
+                    grid_update::collide_block(block, coord, &params, impulses, contacts);
                 }
             });
         for task in s.impulses.chunks(bodies.max(1)) {
@@ -247,6 +255,8 @@ impl Mpm {
                 *total += *part;
             }
         }
+        let nodes = s.nodes.par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK);
+        rigid_contact::solve(nodes, &mut s.contacts, cx);
         if self.spec.needs_old_velocity() {
             let tiles = &s.old_tiles;
             s.old_nodes

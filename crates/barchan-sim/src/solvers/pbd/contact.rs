@@ -78,6 +78,22 @@ pub fn whole_step_factors(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64
     }
 }
 
+/// Steps in a period of the stiffest contact that steps of a given length can follow when it remembers its force.
+const STEPS_PER_PERIOD: f64 = 20.0;
+/// Damping ratio of a contact that is stiffer than that.
+const OVERDAMPED: f64 = 10.0;
+
+/// Stiffness [N/m] and damping [N s/m] that steps of `dt` can follow: a contact that is stiffer than its period allows is
+/// taken for the stiffest one that is not, and overdamped.
+pub fn followed(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
+    let highest = std::f64::consts::TAU / (STEPS_PER_PERIOD * dt);
+    let limit = highest * highest / w;
+    match stiffness > limit {
+        true => (limit, damping.max(2.0 * OVERDAMPED * highest / w)),
+        false => (stiffness, damping),
+    }
+}
+
 /// Contact area [m²] at a penetration [m], Eq. 36, where it still grows.
 pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
     let part = (penetration / smaller_radius).clamp(0.0, 1.0) - 1.0;

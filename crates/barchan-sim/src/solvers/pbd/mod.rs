@@ -97,14 +97,18 @@ struct Factors {
 }
 
 impl Step {
-    /// Factors of a contact of given stiffness [N/m], damping [N s/m] and inverse mass [1/kg].
-    fn factors(&self, stiffness: f64, damping: f64, w: f64) -> Factors {
+    /// Factors of a contact of given stiffness [N/m] and damping [N s/m]. `w` is the sum of the inverse masses [1/kg],
+    /// `split` what it is for a contact that shares its grains with others.
+    fn factors(&self, stiffness: f64, damping: f64, w: f64, split: f64) -> Factors {
         let dt = f64::from(self.dt);
         let (keep, spring, damper) = match self.scheme {
-            PbdScheme::MassSplitting => contact::whole_step_factors(stiffness, damping, w, dt),
+            PbdScheme::MassSplitting => {
+                let (k, c) = contact::followed(stiffness, damping, w, dt);
+                contact::whole_step_factors(k, c, split, dt)
+            }
             _ => {
                 let (spring, damper) =
-                    contact::pass_factors(stiffness, damping, w, dt, self.passes);
+                    contact::pass_factors(stiffness, damping, split, dt, self.passes);
                 (1.0, spring, damper)
             }
         };
@@ -206,7 +210,7 @@ impl Pbd {
         }
     }
 
-    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the friction of the last one add.
+    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the contact forces of the last one add.
     fn predict(&mut self, step: &Step) {
         let s = &mut self.scratch;
         let (pairs, mass) = (&s.pairs, &self.grains.mass);
@@ -219,7 +223,7 @@ impl Pbd {
             };
             d += step.fall;
             if is_split {
-                d += (pairs.given_to(i)[1] + walls.friction()) / mass[i];
+                d += (pairs.given_to(i)[1] + walls.begin()) / mass[i];
             }
             motion.moved = d.extend(0.0);
         });
@@ -286,7 +290,7 @@ impl Pbd {
             .reduce(|| 0.0, f32::max)
     }
 
-    /// The friction of the contacts is where the next step begins.
+    /// The forces of the contacts are where the next step begins.
     fn remember(&mut self, step: &Step) {
         if step.scheme == PbdScheme::MassSplitting {
             self.scratch.pairs.remember(step.dt);
@@ -297,7 +301,7 @@ impl Pbd {
         number.extend(0..self.grains.position.len() as u32);
     }
 
-    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where friction is remembered, contacts must
+    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where forces are remembered, contacts must
     /// not end whenever two grains part by a hair: they stay as long as a step's fall could close the gap.
     fn margin(&self, cx: &StepContext<'_>) -> f32 {
         match self.spec.scheme {

@@ -5,7 +5,7 @@
 //! of threads.
 
 use super::contact::{self, Accumulated, Law, V3};
-use super::grains::Grains;
+use super::grains::{Grains, NEW};
 use super::params::Touch;
 use super::{Motion, Step};
 use crate::math::lanes::{LANES, Lanes};
@@ -75,8 +75,8 @@ impl Packet {
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     packets: Vec<Packet>,
-    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ; then the same of all
-    /// its friction.
+    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ; then all that it
+    /// gives over the substep.
     given: Vec<[[Vec4; 2]; LANES]>,
     /// First packet of each list of the search, and the end.
     offsets: Vec<usize>,
@@ -107,24 +107,37 @@ impl Own {
     }
 }
 
-/// The friction of the contacts of the last step: the next one begins with it.
+/// The forces of the contacts of the last step: the next one begins with them.
 #[derive(Debug, Default)]
 struct Memory {
     /// As in [`Pairs`].
     starts: Vec<u32>,
     own: Vec<Own>,
     /// Mass times displacement of grain i [kg m] over `dt`, by contact.
-    rubs: Vec<Vec3>,
+    forces: Vec<Vec3>,
     dt: f32,
 }
 
+/// Remembered contacts as a checkpoint has them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Remembered {
+    /// Contacts that a grain has at most.
+    pub slots: usize,
+    /// Number of the other grain, or [`NEW`] for none.
+    pub partner: Vec<u32>,
+    /// Mass times displacement that the contact gives the grain [kg m].
+    pub force: Vec<Vec3>,
+    /// Length of a substep [s].
+    pub dt: f32,
+}
+
 impl Memory {
-    /// What friction gave grain `a` at its contact with `b`, both as the last step numbered them.
+    /// What grain `a` got at its contact with `b`, both as the last step numbered them.
     fn find(&self, a: u32, b: u32) -> Option<Vec3> {
         let range =
             *self.starts.get(a as usize)? as usize..*self.starts.get(a as usize + 1)? as usize;
         let own = self.own[range].iter().find(|own| own.partner == b)?;
-        Some(own.sign() * self.rubs[own.contact()])
+        Some(own.sign() * self.forces[own.contact()])
     }
 }
 
@@ -228,7 +241,8 @@ impl Pairs {
                     let w = f64::from(weights[i]) + f64::from(weights[j]);
                     packet.reduced[lane] = (1.0 / w) as f32;
                     let touch = pair(grains.material[i], grains.material[j]);
-                    let factors = step.factors(touch.stiffness, touch.damping, w);
+                    let own = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
+                    let factors = step.factors(touch.stiffness, touch.damping, own, w);
                     packet.keep[lane] = factors.keep;
                     packet.spring[lane] = factors.spring;
                     packet.damper[lane] = factors.damper;
@@ -243,7 +257,7 @@ impl Pairs {
             });
     }
 
-    /// Begins every contact with the friction of the last step. `numbers` are the grains as that step numbered them.
+    /// Begins every contact with its force in the last step. `numbers` are the grains as that step numbered them.
     pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
         let memory = &self.memory;
         let scale = memory_scale(step.dt, memory.dt);
@@ -259,22 +273,82 @@ impl Pairs {
                         continue;
                     };
                     let rub = scale * rub;
+                    let apart: Vec3 = std::array::from_fn(|a| packet.apart[a][lane]).into();
+                    let normal = apart.normalize_or(Vec3::Y);
+                    let push = rub.dot(normal);
+                    packet.normal_sum[lane] = push.max(0.0) / packet.reduced[lane];
+                    let tangent = (rub - push * normal) / packet.reduced[lane];
                     for axis in 0..3 {
-                        packet.tangent_sum[axis][lane] = rub[axis] / packet.reduced[lane];
+                        packet.tangent_sum[axis][lane] = tangent[axis];
                     }
-                    given[lane][1] = rub.extend(0.0);
+                    given[lane][1] = (rub + (push.max(0.0) - push) * normal).extend(0.0);
                 }
             });
     }
 
-    /// Keeps the friction of the contacts for the next step.
+    /// The remembered contacts of each grain with those after it: numbers of the partners and forces, `slots` a grain.
+    /// `numbers` are the grains as the last step numbered them; contacts of grains that are gone are left out.
+    pub fn save(&self, numbers: &[u32]) -> Remembered {
+        let memory = &self.memory;
+        let mut now = vec![NEW; memory.starts.len().saturating_sub(1)];
+        for (at, number) in numbers.iter().enumerate() {
+            if let Some(slot) = now.get_mut(*number as usize) {
+                *slot = at as u32;
+            }
+        }
+        let own = |number: u32| -> &[Own] {
+            let n = number as usize;
+            match (memory.starts.get(n), memory.starts.get(n.wrapping_add(1))) {
+                (Some(a), Some(b)) => &memory.own[*a as usize..*b as usize],
+                _ => &[],
+            }
+        };
+        let slots = numbers.iter().map(|n| own(*n).len()).max().unwrap_or(0);
+        let slots = slots.max(1);
+        let mut out = Remembered {
+            slots,
+            partner: vec![NEW; slots * numbers.len()],
+            force: vec![Vec3::ZERO; slots * numbers.len()],
+            dt: memory.dt,
+        };
+        for (at, number) in numbers.iter().enumerate() {
+            for (slot, own) in own(*number).iter().enumerate() {
+                out.partner[at * slots + slot] = now[own.partner as usize];
+                out.force[at * slots + slot] = own.sign() * memory.forces[own.contact()];
+            }
+        }
+        out
+    }
+
+    /// Takes back what [`Self::save`] gave, for grains that are numbered in order.
+    pub fn load(&mut self, from: &Remembered) {
+        let memory = &mut self.memory;
+        (memory.starts, memory.own, memory.forces) = (vec![0], Vec::new(), Vec::new());
+        memory.dt = from.dt;
+        let rows = from
+            .partner
+            .chunks(from.slots)
+            .zip(from.force.chunks(from.slots));
+        for (partners, forces) in rows {
+            for (partner, force) in partners.iter().zip(forces).filter(|(p, _)| **p != NEW) {
+                memory.own.push(Own {
+                    partner: *partner,
+                    code: 2 * memory.forces.len() as u32,
+                });
+                memory.forces.push(*force);
+            }
+            memory.starts.push(memory.own.len() as u32);
+        }
+    }
+
+    /// Keeps the forces of the contacts for the next step.
     pub fn remember(&mut self, dt: f32) {
         let memory = &mut self.memory;
         memory.dt = dt;
-        memory.rubs.resize(LANES * self.given.len(), Vec3::ZERO);
+        memory.forces.resize(LANES * self.given.len(), Vec3::ZERO);
         let given = self.given.as_flattened();
         memory
-            .rubs
+            .forces
             .par_iter_mut()
             .with_min_len(LANES * PACKETS_PER_TASK)
             .zip(given)
@@ -293,18 +367,19 @@ impl Pairs {
             });
     }
 
-    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37, and their whole friction.
+    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37, and all that they
+    /// give it over the substep.
     pub fn given_to(&self, grain: usize) -> [Vec3; 2] {
         let range = self.starts[grain] as usize..self.starts[grain + 1] as usize;
         let mut sum = [Vec4::ZERO; 2];
         let given = self.given.as_flattened();
         for own in &self.own[range] {
-            let [given, friction] = given[own.contact()];
+            let [given, all] = given[own.contact()];
             let sign = own.sign();
             // eᵢ = 1 − ε n·ĝ with n towards the grain.
             let weight = 1.0 - sign * given.w;
             sum[0] += sign * weight * given;
-            sum[1] += sign * friction;
+            sum[1] += sign * all;
         }
         sum.map(Vec4::truncate)
     }
@@ -381,12 +456,15 @@ fn correct_packet<S: Simd>(
         touches
             .select(f32x16::splat(simd, 1.0), zero)
             .store_array(&mut packet.active);
-        (sum.normal, sum.adhesion) = (zero, zero);
+        sum.adhesion = zero;
     }
+    // What has come apart only gives back what it pressed too much.
+    let (one, touched) = (f32x16::splat(simd, 1.0), load(&packet.active));
+    let touched = touched.simd_gt(zero);
     let law = Law {
-        keep: load(&packet.keep),
-        spring: load(&packet.spring),
-        damper: load(&packet.damper) * load(&packet.active),
+        keep: touched.select(load(&packet.keep), one),
+        spring: touched.select(load(&packet.spring), one),
+        damper: touched.select(load(&packet.damper), zero),
         static_friction: load(&packet.static_friction),
         kinetic_friction: load(&packet.kinetic_friction),
         adhesion: load(&packet.adhesion),
@@ -402,7 +480,8 @@ fn correct_packet<S: Simd>(
     for axis in 0..3 {
         sum.tangent[axis].store_array(&mut packet.tangent_sum[axis]);
         (move_by[axis] * reduced).store_array(&mut out[axis]);
-        (sum.tangent[axis] * reduced).store_array(&mut out[4 + axis]);
+        let all = SimdFloat::mul_add(sum.normal, normal[axis], sum.tangent[axis]);
+        (all * reduced).store_array(&mut out[4 + axis]);
     }
     let e = step.reduction;
     let along = normal[0] * e.x + normal[1] * e.y + normal[2] * e.z;

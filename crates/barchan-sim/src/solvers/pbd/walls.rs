@@ -123,11 +123,13 @@ impl OwnWalls<'_> {
         sum
     }
 
-    /// Begins a substep with the friction of the one before [kg m].
-    pub fn friction(&mut self) -> Vec3 {
+    /// Begins a substep with the forces of the one before [kg m].
+    pub fn begin(&mut self) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for contact in self.own.iter_mut() {
-            let given = contact.reduced * Vec3::from_array(contact.sum.tangent);
+            let own = &contact.sum;
+            let all = own.normal * contact.normal + Vec3::from_array(own.tangent);
+            let given = contact.reduced * all;
             contact.given += given;
             sum += given;
         }
@@ -144,11 +146,12 @@ pub(super) struct Walls {
     /// Contacts of each body.
     counts: Vec<u32>,
     pushed: Vec<Pushed>,
-    memory: Vec<Remembered>,
+    /// By grain and collider.
+    pub memory: Vec<Remembered>,
     memory_dt: f32,
 }
 
-/// The friction of a collider on a grain in the last step.
+/// The force of a collider on a grain in the last step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Remembered {
     /// The grain, as that step numbered it.
@@ -156,7 +159,7 @@ pub(super) struct Remembered {
     /// The collider.
     pub body: u32,
     /// Mass times displacement that the grain got [kg m].
-    pub rub: Vec3,
+    pub force: Vec3,
 }
 
 impl Walls {
@@ -228,10 +231,11 @@ impl Walls {
                 let collider = colliders.list.get(body);
                 let touch = &laws[usize::from(grains.material[grain])].touch;
                 let share = counts[body] as f32;
-                let own = collider.map_or(0.0, |c| body_weight(c, contact.arm));
-                let w = weights[grain] + share * own;
+                let body = collider.map_or(0.0, |c| body_weight(c, contact.arm));
+                let w = weights[grain] + share * body;
                 contact.reduced = 1.0 / w;
-                let factors = step.factors(touch.stiffness, touch.damping, f64::from(w));
+                let free = f64::from(1.0 / grains.mass[grain] + body);
+                let factors = step.factors(touch.stiffness, touch.damping, free, f64::from(w));
                 let radius = f64::from(grains.radius[grain]);
                 let depth = -f64::from(contact.gap);
                 let dt = f64::from(step.dt);
@@ -255,7 +259,7 @@ impl Walls {
         });
     }
 
-    /// Begins every contact with the friction of the last step.
+    /// Begins every contact with its force in the last step.
     pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
         let scale = memory_scale(step.dt, self.memory_dt);
         let memory = &self.memory;
@@ -265,14 +269,16 @@ impl Walls {
                 let at = memory.partition_point(|r| (r.grain, r.body) < key);
                 let found = memory.get(at).filter(|r| (r.grain, r.body) == key);
                 if let Some(found) = found {
-                    let tangent = scale * found.rub / contact.reduced;
-                    contact.sum.tangent = tangent.to_array();
+                    let all = scale * found.force / contact.reduced;
+                    let push = all.dot(contact.normal);
+                    contact.sum.normal = push.max(0.0);
+                    contact.sum.tangent = (all - push * contact.normal).to_array();
                 }
             }
         });
     }
 
-    /// Keeps the friction of the contacts for the next step.
+    /// Keeps the forces of the contacts for the next step.
     pub fn remember(&mut self, dt: f32) {
         self.memory_dt = dt;
         self.memory.clear();
@@ -280,8 +286,38 @@ impl Walls {
         self.memory.extend(contacts.map(|c| Remembered {
             grain: c.grain,
             body: c.body,
-            rub: c.reduced * Vec3::from_array(c.sum.tangent),
+            force: c.reduced * (c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent)),
         }));
+    }
+
+    /// What is remembered of grains that are now numbered otherwise: those of `numbers`, in their order.
+    pub fn save(&self, numbers: &[u32]) -> Vec<Remembered> {
+        let mut now = vec![(0, 0); 0];
+        now.extend(
+            numbers
+                .iter()
+                .zip(0u32..)
+                .map(|(before, now)| (*before, now)),
+        );
+        now.sort_unstable();
+        let mut out: Vec<Remembered> = (self.memory.iter())
+            .filter_map(|r| {
+                let at = now
+                    .binary_search_by_key(&r.grain, |(before, _)| *before)
+                    .ok()?;
+                Some(Remembered {
+                    grain: now[at].1,
+                    ..*r
+                })
+            })
+            .collect();
+        out.sort_by_key(|r| (r.grain, r.body));
+        out
+    }
+
+    /// Takes back what [`Self::save`] gave.
+    pub fn load(&mut self, memory: Vec<Remembered>, dt: f32) {
+        (self.memory, self.memory_dt) = (memory, dt);
     }
 
     /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion, and its contacts with colliders.
@@ -461,11 +497,12 @@ fn correct_one(
     let sum = &mut contact.sum;
     if pass == 0 {
         contact.touches = gap <= 0.0;
-        (sum.normal, sum.adhesion) = (0.0, 0.0);
+        sum.adhesion = 0.0;
     }
     let mut law = contact.law;
     if !contact.touches {
-        law.damper = 0.0;
+        // What has come apart only gives back what it pressed too much.
+        (law.keep, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
     let move_by = match step.is_macklin {

@@ -1,0 +1,179 @@
+//! Rigid bodies and the joints between them, as solvers see them: validated and complete.
+
+use crate::geometry::Moments;
+use crate::model::{Collider, Scene};
+use crate::motion::Track;
+use glam::{DMat3, DVec3, Vec3};
+
+/// A body that grains, joints and other bodies push. Its frame is the world's at t = 0.
+#[derive(Debug, Clone)]
+pub struct Body {
+    /// Name, shape, boundary, friction and look; its motion is that of a body at rest and means nothing.
+    pub surface: Collider,
+    /// Mass, centre and inertia.
+    pub mass: MassProperties,
+    /// Coefficient of restitution between bodies, in [0, 1].
+    pub restitution: f64,
+    /// Velocity of the centre of mass at t = 0 [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity at t = 0 [rad/s].
+    pub spin: Vec3,
+    /// Whether other bodies and colliders stop it.
+    pub collides: bool,
+}
+
+/// Mass, centre of mass and inertia of a body, in its own frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MassProperties {
+    /// Mass [kg]; for each metre of depth in 2D.
+    pub mass: f64,
+    /// Centre of mass [m].
+    pub centre: DVec3,
+    /// Tensor of inertia about the centre of mass [kg m²].
+    pub inertia: DMat3,
+}
+
+impl MassProperties {
+    /// A body of constant density [kg/m³].
+    pub fn of_density(moments: &Moments, density: f64) -> Self {
+        let second = moments.second * density;
+        let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
+        Self {
+            mass: moments.volume * density,
+            centre: moments.centre,
+            inertia: DMat3::from_diagonal(DVec3::splat(trace)) - second,
+        }
+    }
+
+    /// The same with another mass [kg], distributed alike.
+    pub fn with_mass(mut self, mass: f64) -> Self {
+        self.inertia *= mass / self.mass;
+        self.mass = mass;
+        self
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        let mass = self.mass + other.mass;
+        let centre = (self.centre * self.mass + other.centre * other.mass) / mass;
+        let moved = |p: &Self| p.inertia + p.mass * steiner(p.centre - centre);
+        Self {
+            mass,
+            centre,
+            inertia: moved(self) + moved(other),
+        }
+    }
+}
+
+/// Inertia of a unit mass at `r` about the origin [m²].
+fn steiner(r: DVec3) -> DMat3 {
+    let outer = DMat3::from_cols(r * r.x, r * r.y, r * r.z);
+    DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer
+}
+
+/// What holds two solids together.
+#[derive(Debug, Clone)]
+pub struct Joint {
+    /// Name for messages, records and driving.
+    pub name: String,
+    /// What it lets move.
+    pub kind: JointKind,
+    /// The second moves relative to the first.
+    pub ends: [JointEnd; 2],
+    /// Point of the joint in the world at t = 0 [m].
+    pub anchor: DVec3,
+    /// Unit axis in the world at t = 0: about it a revolute joint turns, along it a prismatic one slides.
+    pub axis: DVec3,
+    /// Least and largest position [rad or m].
+    pub limits: Option<[f64; 2]>,
+    /// Passive damping [N·m·s/rad or N·s/m].
+    pub damping: f64,
+    /// What drives it.
+    pub motor: Option<Motor>,
+    /// How people drive it live.
+    pub control: Option<JointControl>,
+}
+
+/// What a joint lets move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JointKind {
+    /// Turns about its axis.
+    Revolute,
+    /// Slides along its axis.
+    Prismatic,
+    /// Nothing.
+    Fixed,
+    /// Turns about its anchor in any direction.
+    Spherical,
+}
+
+impl JointKind {
+    /// Name in scene files and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Revolute => "revolute",
+            Self::Prismatic => "prismatic",
+            Self::Fixed => "fixed",
+            Self::Spherical => "spherical",
+        }
+    }
+
+    /// Whether it has a position: one number.
+    pub fn is_single(self) -> bool {
+        matches!(self, Self::Revolute | Self::Prismatic)
+    }
+}
+
+/// What a joint holds on to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JointEnd {
+    /// The world itself.
+    World,
+    /// Index into [`Scene::solids`].
+    Solid(usize),
+}
+
+/// What drives a joint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motor {
+    /// Where it drives the joint to.
+    pub drive: Drive,
+    /// Force by distance from the target [N·m/rad or N/m]; `None`: as stiff as the bodies allow.
+    pub stiffness: Option<f64>,
+    /// Force by difference from the target speed [N·m·s/rad or N·s/m]; `None`: as suits the stiffness.
+    pub damping: Option<f64>,
+    /// Largest force [N·m or N]; may be infinite.
+    pub max_force: f64,
+    /// Largest speed that driving may ask for [rad/s or m/s]; may be infinite.
+    pub max_speed: f64,
+}
+
+/// What a motor aims at, over time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drive {
+    /// A speed [rad/s or m/s].
+    Velocity(Track<f64>),
+    /// A position [rad or m].
+    Position(Track<f64>),
+}
+
+/// How people drive a joint live.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointControl {
+    /// Keys that drive it towards smaller and larger positions.
+    pub keys: Option<[String; 2]>,
+    /// Axis of a gamepad that drives it.
+    pub gamepad_axis: Option<u32>,
+    /// Speed when fully driven [rad/s or m/s].
+    pub speed: f64,
+    /// What it is called.
+    pub label: String,
+}
+
+impl Scene {
+    /// Everything that is not grains, in the order of frame records: colliders, then rigid bodies.
+    pub fn solids(&self) -> impl Iterator<Item = &Collider> {
+        let bodies = self.bodies.iter().map(|b| &b.surface);
+        self.colliders.iter().chain(bodies)
+    }
+}

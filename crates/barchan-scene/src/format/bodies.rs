@@ -1,0 +1,364 @@
+//! Rigid bodies and joints of the scene file.
+
+use super::Builder;
+use super::node::{Node, Table};
+use super::substances::colour;
+use crate::bodies::*;
+use crate::errors::{Place, suggestion};
+use crate::geometry::Geometry;
+use crate::model::{Boundary, Collider, Dimensions, Look};
+use crate::motion::{Interpolation, Motion, Track};
+use glam::{DVec3, Vec3};
+
+/// The name that joints hold the world by.
+pub(super) const WORLD: &str = "world";
+
+/// Everything that joints can hold on to.
+pub(crate) struct Holds {
+    /// Names of colliders, then bodies; `None` where one is wrong.
+    pub names: Vec<String>,
+    /// Centres of mass of the bodies [m].
+    pub centres: Vec<Option<DVec3>>,
+}
+
+impl Builder<'_> {
+    /// The bodies of `[[body]]`; `taken` are the names of the colliders, which it continues.
+    pub fn bodies(&mut self, document: &Table, taken: &mut Vec<String>) -> Vec<Option<Body>> {
+        let nodes = document.list("body").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("body", i, table, taken);
+                self.refuse_world(&name, table, node.at);
+                let shape = self.shape_of(table);
+                self.in_plane(table, "velocity");
+                self.spin_in_plane(table);
+                let shape = shape?;
+                let mass = self.mass(&name, &shape, table, node.at)?;
+                Some(Body {
+                    surface: surface(name, shape, table),
+                    mass,
+                    restitution: table.number("restitution").unwrap_or(0.0),
+                    velocity: vector(table, "velocity"),
+                    spin: vector(table, "spin"),
+                    collides: table.flag("collides").unwrap_or(true),
+                })
+            })
+            .collect()
+    }
+
+    fn refuse_world(&mut self, name: &str, table: &Table, at: Place) {
+        if name == WORLD {
+            let message = "`world` is what joints call the ground that everything stands on";
+            let at = table.at("name", at);
+            self.report.error(at, message, "give the body another name");
+        }
+    }
+
+    fn mass(
+        &mut self,
+        name: &str,
+        shape: &Geometry,
+        table: &Table,
+        at: Place,
+    ) -> Option<MassProperties> {
+        let what = format!("body `{name}`");
+        self.probe(&what, shape, table.at("shape", at))?;
+        let Some(moments) = shape.moments(self.dimensions) else {
+            let help = "give it a shape that holds some volume";
+            let message = format!("{what} has no volume");
+            self.report.error(table.at("shape", at), message, help);
+            return None;
+        };
+        let mut mass = match (table.get("density"), table.get("mass")) {
+            (Some(_), Some(node)) => {
+                let message = format!("{what} has both a density and a mass");
+                self.report.error(node.at, message, "keep one of them");
+                return None;
+            }
+            (None, None) => {
+                let message = format!("{what} has neither a density nor a mass");
+                let help = "add `density = …` [kg/m³], such as 700 for wood and 7800 for steel, or `mass = …` [kg]";
+                self.report.error(at, message, help);
+                return None;
+            }
+            (Some(density), None) => MassProperties::of_density(&moments, density.number()?),
+            (None, Some(mass)) => {
+                MassProperties::of_density(&moments, 1.0).with_mass(mass.number()?)
+            }
+        };
+        if table.has("center_of_mass") {
+            mass.centre = table.vector("center_of_mass")?;
+        }
+        Some(mass)
+    }
+
+    /// The joints of `[[joint]]`.
+    pub fn joints(&mut self, document: &Table, holds: &Holds) -> Vec<Option<Joint>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("joint").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("joint", i, table, &mut taken);
+                self.joint(name, table, node.at, holds)
+            })
+            .collect()
+    }
+
+    fn joint(&mut self, name: String, table: &Table, at: Place, holds: &Holds) -> Option<Joint> {
+        let kind = match table.text("type")? {
+            "revolute" => JointKind::Revolute,
+            "prismatic" => JointKind::Prismatic,
+            "fixed" => JointKind::Fixed,
+            _ => JointKind::Spherical,
+        };
+        let ends = self.ends(table, holds);
+        if !kind.is_single() {
+            for key in ["axis", "limits", "motor", "control"] {
+                self.useless(table, key, &format!("in a {} joint", kind.name()));
+            }
+        }
+        let axis = self.joint_axis(kind, table, at);
+        let limits = self.limits(&name, kind, table);
+        let motor = self.motor(kind, table);
+        let control = self.control(&name, kind, table);
+        let (ends, control) = (ends?, control?);
+        let motor = motor?.or_else(|| control.is_some().then(Motor::hold));
+        let anchor = match table.get("anchor") {
+            Some(node) => node.vector()?,
+            None => match ends[1] {
+                JointEnd::Solid(index) => holds.centres.get(index).copied().flatten()?,
+                JointEnd::World => DVec3::ZERO,
+            },
+        };
+        Some(Joint {
+            name,
+            kind,
+            ends,
+            anchor,
+            axis: axis?,
+            limits: limits?,
+            damping: table.number("damping").unwrap_or(0.0),
+            motor,
+            control,
+        })
+    }
+
+    /// What a joint holds on to: two different things, not both of which are unmoved by it.
+    fn ends(&mut self, table: &Table, holds: &Holds) -> Option<[JointEnd; 2]> {
+        let node = table.get("bodies")?;
+        let ends: Vec<Option<JointEnd>> = node
+            .list()?
+            .iter()
+            .map(|word| self.end(word, holds))
+            .collect();
+        let [a, b] = <[Option<JointEnd>; 2]>::try_from(ends).ok()?;
+        let (a, b) = (a?, b?);
+        let is_free = |end: JointEnd| match end {
+            JointEnd::World => false,
+            JointEnd::Solid(index) => holds.centres.get(index).is_some_and(Option::is_some),
+        };
+        if a == b {
+            let help = "name two different ones";
+            let message = "this joint holds a body to itself";
+            self.report.error(node.at, message, help);
+            return None;
+        }
+        if !is_free(a) && !is_free(b) {
+            let help = "one of them must be a rigid body, [[body]]";
+            let message = "this joint holds nothing that it could move";
+            self.report.error(node.at, message, help);
+            return None;
+        }
+        Some([a, b])
+    }
+
+    fn end(&mut self, node: &Node, holds: &Holds) -> Option<JointEnd> {
+        let word = node.text()?;
+        if word == WORLD {
+            return Some(JointEnd::World);
+        }
+        if let Some(index) = holds.names.iter().position(|n| n == word) {
+            return Some(JointEnd::Solid(index));
+        }
+        let names = holds.names.iter().map(String::as_str).chain([WORLD]);
+        let names: Vec<&str> = names.collect();
+        self.report.error(
+            node.at,
+            format!("there is no body or collider named `{word}`"),
+            suggestion(word, names.iter().copied()),
+        );
+        None
+    }
+
+    fn joint_axis(&mut self, kind: JointKind, table: &Table, at: Place) -> Option<DVec3> {
+        let axis = self.direction(table, "axis", DVec3::Z, at)?;
+        let place = table.at("axis", at);
+        let flat = self.dimensions == Dimensions::Two;
+        if flat && kind == JointKind::Revolute && axis.truncate() != glam::DVec2::ZERO {
+            let help = "use axis = [0, 0, 1], or leave it out";
+            let message = "in a 2D scene joints turn about z only";
+            self.report.error(place, message, help);
+            return None;
+        }
+        if flat && kind == JointKind::Prismatic && axis.z != 0.0 {
+            let help = "give an axis [x, y] in the plane";
+            let message = "in a 2D scene joints slide in the plane only";
+            self.report.error(place, message, help);
+            return None;
+        }
+        Some(axis)
+    }
+
+    fn limits(&mut self, name: &str, kind: JointKind, table: &Table) -> Option<Option<[f64; 2]>> {
+        let Some(node) = table.get("limits") else {
+            return Some(None);
+        };
+        let [low, high] = table.pair("limits")?;
+        if low > 0.0 || high < 0.0 {
+            self.report.error(
+                node.at,
+                format!("joint `{name}` starts at 0, outside its limits from {low} to {high}"),
+                "positions count from where the joint starts: give limits around 0",
+            );
+            return None;
+        }
+        if kind == JointKind::Revolute && (low < -180.0 || high > 180.0) {
+            self.report.error(
+                node.at,
+                format!("joint `{name}` cannot have limits beyond half a turn: {low} to {high}"),
+                "use limits from -180 to 180, or leave them out and it turns freely",
+            );
+            return None;
+        }
+        Some(Some([low, high].map(|x| in_si(kind, x))))
+    }
+
+    /// The motor of a joint: `None` when it is wrong, `Some(None)` when there is none.
+    pub fn motor(&mut self, kind: JointKind, table: &Table) -> Option<Option<Motor>> {
+        let Some(node) = table.get("motor") else {
+            return Some(None);
+        };
+        let motor = node.table()?;
+        let drive = match (motor.get("velocity"), motor.get("position")) {
+            (Some(value), None) => Drive::Velocity(self.drive(kind, value)?),
+            (None, Some(value)) => Drive::Position(self.drive(kind, value)?),
+            (both, _) => {
+                let what = if both.is_some() { "two aims" } else { "no aim" };
+                let message = format!("this motor has {what}");
+                let help = "give it either a `velocity` or a `position`";
+                self.report.error(node.at, message, help);
+                return None;
+            }
+        };
+        for key in ["stiffness", "damping", "max_force"] {
+            if motor.is_bad(key) {
+                return None;
+            }
+        }
+        Some(Some(Motor {
+            drive,
+            stiffness: motor.number("stiffness"),
+            damping: motor.number("damping"),
+            max_force: motor.number("max_force").unwrap_or(f64::INFINITY),
+            max_speed: f64::INFINITY,
+        }))
+    }
+
+    fn drive(&mut self, kind: JointKind, node: &Node) -> Option<Track<f64>> {
+        if let Some(value) = node.number() {
+            return Some(Track::constant(in_si(kind, value)));
+        }
+        let table = node.table()?;
+        let keyframes = table.get("keyframes")?;
+        let keys = keyframes.list()?.iter().map(|key| {
+            let key = key.table()?;
+            Some((key.number("time")?, in_si(kind, key.number("value")?)))
+        });
+        let keys = keys.collect::<Option<Vec<_>>>()?;
+        self.track_or(keys, table, keyframes.at, Interpolation::Linear)
+    }
+
+    /// How people drive a joint: `None` when it is wrong, `Some(None)` when they do not.
+    pub fn control(
+        &mut self,
+        name: &str,
+        kind: JointKind,
+        table: &Table,
+    ) -> Option<Option<JointControl>> {
+        let Some(node) = table.get("control") else {
+            return Some(None);
+        };
+        let control = node.table()?;
+        let keys = match control.get("keys") {
+            Some(keys) => {
+                let words = keys.list()?.iter();
+                let words = words.map(|w| w.text().map(str::to_owned));
+                let words = words.collect::<Option<Vec<_>>>()?;
+                Some(<[String; 2]>::try_from(words).ok()?)
+            }
+            None => None,
+        };
+        let gamepad_axis = match control.get("gamepad_axis") {
+            Some(_) => Some(u32::try_from(control.integer("gamepad_axis")?).ok()?),
+            None => None,
+        };
+        if keys.is_none() && gamepad_axis.is_none() {
+            let message = "nothing drives this control";
+            let help = "give it `keys = [\"a\", \"d\"]` or a `gamepad_axis`";
+            self.report.error(node.at, message, help);
+            return None;
+        }
+        Some(Some(JointControl {
+            keys,
+            gamepad_axis,
+            speed: in_si(kind, control.number("speed")?),
+            label: control.text("label").unwrap_or(name).to_owned(),
+        }))
+    }
+}
+
+/// What grains see of a body.
+pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider {
+    Collider {
+        name,
+        shape,
+        motion: Motion::default(),
+        boundary: boundary(table),
+        friction: table.number("friction").unwrap_or(0.5),
+        look: Some(look(table).unwrap_or(Look::Solid)),
+        colour: table.get("colour").and_then(colour),
+    }
+}
+
+/// Freedom of grains at a surface.
+pub(super) fn boundary(table: &Table) -> Boundary {
+    match table.text("boundary") {
+        Some("sticky") => Boundary::Sticky,
+        Some("slipping") => Boundary::Slipping,
+        _ => Boundary::Separating,
+    }
+}
+
+/// Look in pictures.
+pub(super) fn look(table: &Table) -> Option<Look> {
+    match table.text("look")? {
+        "solid" => Some(Look::Solid),
+        "glass" => Some(Look::Glass),
+        "cutaway" => Some(Look::Cutaway),
+        _ => Some(Look::Hidden),
+    }
+}
+
+/// Degrees as radians where the joint turns.
+fn in_si(kind: JointKind, value: f64) -> f64 {
+    match kind {
+        JointKind::Revolute => value.to_radians(),
+        _ => value,
+    }
+}
+
+fn vector(table: &Table, key: &str) -> Vec3 {
+    table.vector(key).unwrap_or_default().as_vec3()
+}

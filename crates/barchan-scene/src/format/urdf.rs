@@ -1,0 +1,515 @@
+//! Robots from URDF files: their links and joints become bodies and joints of the scene.
+//!
+//! Links that hang together by fixed joints are one body. At the start every joint stands at 0, or at the limit nearest
+//! to it.
+
+use super::Builder;
+use super::bodies::surface;
+use super::node::{Node, Table};
+use crate::bodies::*;
+use crate::errors::{Place, suggestion};
+use crate::geometry::Geometry;
+use crate::mesh;
+use crate::model::{Dimensions, MeshFile};
+use crate::motion::Track;
+use crate::urdf::{self, Form, Frame, Hinge, HingeKind, Part, Robot};
+use glam::{DMat3, DQuat, DVec3, Vec3};
+use std::path::{Path, PathBuf};
+
+/// Density of a base that is fixed to the world and says nothing about its mass [kg/m³]: it does not matter.
+const BASE_DENSITY: f64 = 1000.0;
+
+/// A robot and where everything about it stands.
+struct File<'a> {
+    robot: Robot,
+    name: String,
+    table: &'a Table,
+    /// Number of the text in the report.
+    source: usize,
+    folder: PathBuf,
+}
+
+impl File<'_> {
+    fn place(&self, at: &std::ops::Range<usize>) -> Place {
+        Place {
+            source: self.source,
+            start: at.start,
+            end: at.end,
+        }
+    }
+}
+
+/// Links that move as one.
+struct Group {
+    /// The link that the others hang on.
+    root: usize,
+    links: Vec<usize>,
+    /// The joint above it.
+    joint: Option<usize>,
+}
+
+impl Builder<'_> {
+    /// Adds the bodies and joints of `[[urdf]]`.
+    pub fn robots(
+        &mut self,
+        document: &Table,
+        names: &mut Vec<String>,
+        bodies: &mut Vec<Option<Body>>,
+        joints: &mut Vec<Option<Joint>>,
+    ) {
+        let unmoved = names.len() - bodies.len().min(names.len());
+        for node in document.list("urdf") {
+            let Some(file) = self.robot_file(node, names) else {
+                if !self.viewing {
+                    bodies.push(None);
+                }
+                continue;
+            };
+            let groups = groups(&file.robot);
+            let frames = frames(&file.robot, self.root_frame(&file));
+            let mut ends = vec![JointEnd::World; file.robot.links.len()];
+            for group in &groups {
+                let index = unmoved + bodies.len();
+                let Some(body) = self.link_body(&file, group, &frames) else {
+                    continue;
+                };
+                for link in &group.links {
+                    ends[*link] = JointEnd::Solid(index);
+                }
+                names.push(format!(
+                    "{}/{}",
+                    file.name, file.robot.links[group.root].name
+                ));
+                bodies.push(body);
+            }
+            self.robot_joints(&file, &groups, &frames, &ends, joints);
+        }
+    }
+
+    fn robot_file<'a>(&mut self, node: &'a Node, names: &[String]) -> Option<File<'a>> {
+        let table = node.table()?;
+        let at = table.at("file", node.at);
+        if self.dimensions == Dimensions::Two {
+            let help = "set dimensions = 3, or describe it with [[body]] and [[joint]]";
+            self.report
+                .error(node.at, "a robot needs three dimensions", help);
+            return None;
+        }
+        let file = table.text("file")?;
+        let path = self.directory.join(file);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                let message = format!("cannot read the robot {}: {error}", path.display());
+                let help = "paths are relative to the folder of the scene file";
+                self.mesh_fault(at, message, help);
+                return None;
+            }
+        };
+        let source = self.report.add_source(file, &text);
+        let robot = match urdf::read(&text) {
+            Ok(robot) => robot,
+            Err(faults) => {
+                for fault in faults {
+                    let (start, end) = (fault.at.start, fault.at.end);
+                    let place = Place { source, start, end };
+                    self.mesh_fault(place, fault.message, fault.help);
+                }
+                return None;
+            }
+        };
+        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let entry = MeshFile {
+            file: file.to_owned(),
+            digest,
+        };
+        if !self.meshes.contains(&entry) {
+            self.meshes.push(entry);
+        }
+        let name = table.text("name").unwrap_or(&robot.name).to_owned();
+        let first = robot.links.first().map(|l| format!("{name}/{}", l.name));
+        if first.is_some_and(|first| names.contains(&first)) {
+            let message = format!("there is already a robot named `{name}`");
+            let help = "give each its own `name`";
+            self.report.error(table.at("name", node.at), message, help);
+            return None;
+        }
+        Some(File {
+            robot,
+            name,
+            table,
+            source,
+            folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+        })
+    }
+
+    /// Where the root of a robot stands in the world.
+    fn root_frame(&mut self, file: &File<'_>) -> Frame {
+        let up = match file.table.text("up") {
+            Some("y") => DQuat::IDENTITY,
+            _ => DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2),
+        };
+        let turn = file.table.get("rotate").zip(file.table.table("rotate"));
+        let turn = turn.and_then(|(node, rotate)| {
+            let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
+            Some(DQuat::from_axis_angle(
+                axis,
+                rotate.number("angle")?.to_radians(),
+            ))
+        });
+        Frame {
+            position: file.table.vector("position").unwrap_or_default(),
+            rotation: turn.unwrap_or(DQuat::IDENTITY) * up,
+        }
+    }
+
+    /// The body of some links: `None` where they are but a frame fixed to the world, `Some(None)` where they are wrong.
+    fn link_body(
+        &mut self,
+        file: &File<'_>,
+        group: &Group,
+        frames: &[Frame],
+    ) -> Option<Option<Body>> {
+        let links = group
+            .links
+            .iter()
+            .map(|l| (&file.robot.links[*l], &frames[*l]));
+        let (mut shapes, mut mass, mut good) = (Vec::new(), None::<MassProperties>, true);
+        for (link, frame) in links {
+            for part in &link.shapes {
+                let shape = self.link_shape(file, part, frame);
+                good &= shape.is_some();
+                shapes.extend(shape);
+            }
+            if let Some(own) = link.inertial.filter(|i| i.mass > 0.0) {
+                let at = frame.then(&own.frame);
+                let turn = DMat3::from_quat(at.rotation);
+                let own = MassProperties {
+                    mass: own.mass,
+                    centre: at.position,
+                    inertia: turn * own.inertia * turn.transpose(),
+                };
+                mass = Some(mass.map_or(own, |m| m.plus(&own)));
+            }
+        }
+        let root = &file.robot.links[group.root];
+        let is_base = group.joint.is_none() && file.table.flag("fixed_base").unwrap_or(true);
+        if is_base && mass.is_none() && shapes.is_empty() && good {
+            return None;
+        }
+        if !good {
+            return Some(None);
+        }
+        let shape = match shapes.len() {
+            1 => shapes.remove(0),
+            _ => Geometry::union(shapes),
+        };
+        let density = file.table.number("density");
+        let density = density.or(is_base.then_some(BASE_DENSITY));
+        let guessed = || {
+            let moments = shape.moments(self.dimensions)?;
+            Some(MassProperties::of_density(&moments, density?))
+        };
+        let Some(mass) = mass.or_else(guessed) else {
+            let message = format!("link `{}` moves but has no mass", root.name);
+            let help = "give it an <inertial> with a mass, or [[urdf]] a `density`";
+            self.report.error(file.place(&root.at), message, help);
+            return Some(None);
+        };
+        let Some(mass) = with_inertia(mass, &shape, self.dimensions) else {
+            let message = format!("link `{}` has an inertia that no body can have", root.name);
+            let help = "its principal moments must be positive, none above the sum of the others";
+            self.report.error(file.place(&root.at), message, help);
+            return Some(None);
+        };
+        let mut surface = surface(format!("{}/{}", file.name, root.name), shape, file.table);
+        if surface.colour.is_none() {
+            let links = group.links.iter().map(|l| &file.robot.links[*l]);
+            surface.colour = links.filter_map(|l| l.colour).next();
+        }
+        Some(Some(Body {
+            surface,
+            mass,
+            restitution: 0.0,
+            velocity: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            collides: file.table.flag("collides").unwrap_or(true),
+        }))
+    }
+
+    /// A shape of a link in the world.
+    fn link_shape(&mut self, file: &File<'_>, part: &Part, link: &Frame) -> Option<Geometry> {
+        let half = |length: f64| Vec3::Z * (0.5 * length) as f32;
+        let shape = match &part.form {
+            Form::Cuboid(size) => {
+                let half = (0.5 * *size).as_vec3();
+                Geometry::cuboid(-half, half)
+            }
+            Form::Sphere(radius) => Geometry::sphere(Vec3::ZERO, *radius as f32),
+            Form::Cylinder { radius, length } => {
+                Geometry::cylinder(-half(*length), half(*length), *radius as f32)
+            }
+            Form::Capsule { radius, length } => {
+                Geometry::capsule(-half(*length), half(*length), *radius as f32)
+            }
+            Form::Mesh { file: name, scale } => self.link_mesh(file, name, *scale as f32, part)?,
+        };
+        let at = link.then(&part.frame);
+        Some(shape.transformed(at.rotation.as_quat(), at.position.as_vec3(), 1.0))
+    }
+
+    fn link_mesh(
+        &mut self,
+        file: &File<'_>,
+        name: &str,
+        scale: f32,
+        part: &Part,
+    ) -> Option<Geometry> {
+        let at = file.place(&part.at);
+        let Some(path) = mesh_path(&file.folder, name) else {
+            let message = format!("there is no mesh file {name}");
+            let help = "paths are relative to the folder of the URDF file; package:// names a folder above it";
+            self.mesh_fault(at, message, help);
+            return None;
+        };
+        let mut mesh = match mesh::load_mesh(&path, false) {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                let message = format!("cannot use the mesh {error}");
+                let help = "use OBJ, STL, PLY or glTF with a closed surface, or simpler <collision> shapes";
+                self.mesh_fault(at, message, help);
+                return None;
+            }
+        };
+        self.remember_mesh(name, &mesh);
+        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        let longest = mesh.bounds().size().max_element();
+        let voxel = (0.5 * self.dx as f32).clamp(longest / 192.0, longest / 32.0);
+        Some(Geometry::mesh(&mesh, voxel))
+    }
+
+    fn robot_joints(
+        &mut self,
+        file: &File<'_>,
+        groups: &[Group],
+        frames: &[Frame],
+        ends: &[JointEnd],
+        joints: &mut Vec<Option<Joint>>,
+    ) {
+        let settings = self.joint_settings(file);
+        for group in groups {
+            let end = ends[group.root];
+            let Some(hinge) = group.joint.map(|j| &file.robot.joints[j]) else {
+                let fixed = file.table.flag("fixed_base").unwrap_or(true);
+                if fixed && end != JointEnd::World {
+                    joints.push(Some(base_joint(file, end, frames[group.root].position)));
+                }
+                continue;
+            };
+            if hinge.kind == HingeKind::Floating {
+                continue;
+            }
+            let setting = settings.iter().find(|(name, _)| *name == hinge.name);
+            let frame = frames[group.root];
+            let ends = [ends[hinge.parent], end];
+            joints.push(self.robot_joint(file, hinge, ends, frame, setting.map(|(_, t)| *t)));
+        }
+    }
+
+    /// The tables of `[[urdf.joint]]` by the joint that they name.
+    fn joint_settings<'a>(&mut self, file: &File<'a>) -> Vec<(&'a str, &'a Table)> {
+        let mut settings: Vec<(&str, &Table)> = Vec::new();
+        let moving = file.robot.joints.iter();
+        let moving = moving.filter(|j| j.kind != HingeKind::Fixed && j.kind != HingeKind::Floating);
+        let known: Vec<&str> = moving.map(|j| j.name.as_str()).collect();
+        for node in file.table.list("joint") {
+            let Some((table, name)) = node.table().and_then(|t| Some((t, t.text("name")?))) else {
+                continue;
+            };
+            let at = table.at("name", node.at);
+            if !known.contains(&name) {
+                let message = format!("the robot has no joint named `{name}` that moves");
+                let help = suggestion(name, known.iter().copied());
+                self.report.error(at, message, help);
+            } else if settings.iter().any(|(n, _)| *n == name) {
+                let message = format!("joint `{name}` is here twice");
+                self.report.error(at, message, "keep one of them");
+            }
+            settings.push((name, table));
+        }
+        settings
+    }
+
+    fn robot_joint(
+        &mut self,
+        file: &File<'_>,
+        hinge: &Hinge,
+        ends: [JointEnd; 2],
+        frame: Frame,
+        setting: Option<&Table>,
+    ) -> Option<Joint> {
+        let kind = match hinge.kind {
+            HingeKind::Prismatic => JointKind::Prismatic,
+            _ => JointKind::Revolute,
+        };
+        let name = format!("{}/{}", file.name, hinge.name);
+        let (mut motor, mut control) = (None, None);
+        if let Some(table) = setting {
+            motor = self.motor(kind, table)?;
+            control = self.control(&name, kind, table)?;
+        }
+        if motor.is_none() && control.is_some() {
+            motor = Some(Motor::hold());
+        }
+        if let Some(motor) = &mut motor {
+            motor.max_force = motor.max_force.min(hinge.effort);
+            motor.max_speed = hinge.speed;
+        }
+        let from = start(hinge);
+        // A turn beyond half of one cannot be limited.
+        let limits = hinge.limits.map(|l| l.map(|x| x - from));
+        let turns = |l: &[f64; 2]| l.iter().any(|x| x.abs() > std::f64::consts::PI);
+        let limits = limits.filter(|l| kind == JointKind::Prismatic || !turns(l));
+        Some(Joint {
+            name,
+            kind,
+            ends,
+            anchor: frame.position,
+            axis: frame.rotation * hinge.axis,
+            limits,
+            damping: hinge.damping,
+            motor,
+            control,
+        })
+    }
+}
+
+fn base_joint(file: &File<'_>, end: JointEnd, anchor: DVec3) -> Joint {
+    Joint {
+        name: format!("{}/base", file.name),
+        kind: JointKind::Fixed,
+        ends: [JointEnd::World, end],
+        anchor,
+        axis: DVec3::Z,
+        limits: None,
+        damping: 0.0,
+        motor: None,
+        control: None,
+    }
+}
+
+impl Motor {
+    /// A motor that keeps the joint where it is until someone drives it.
+    pub(crate) fn hold() -> Self {
+        Self {
+            drive: Drive::Velocity(Track::constant(0.0)),
+            stiffness: None,
+            damping: None,
+            max_force: f64::INFINITY,
+            max_speed: f64::INFINITY,
+        }
+    }
+}
+
+/// Where a joint stands at the start: at 0, or at the limit nearest to it.
+fn start(hinge: &Hinge) -> f64 {
+    hinge
+        .limits
+        .map_or(0.0, |[low, high]| 0f64.clamp(low, high))
+}
+
+/// Links that fixed joints hold together, from the root outwards.
+fn groups(robot: &Robot) -> Vec<Group> {
+    let is_child = |l: usize| robot.joints.iter().any(|j| j.child == l);
+    let Some(root) = (0..robot.links.len()).find(|l| !is_child(*l)) else {
+        return Vec::new();
+    };
+    let mut groups = vec![Group {
+        root,
+        links: vec![root],
+        joint: None,
+    }];
+    let mut open = vec![(root, 0)];
+    while let Some((link, group)) = open.pop() {
+        let below = robot.joints.iter().enumerate();
+        for (index, joint) in below.filter(|(_, j)| j.parent == link) {
+            let group = match joint.kind {
+                HingeKind::Fixed => {
+                    groups[group].links.push(joint.child);
+                    group
+                }
+                _ => {
+                    groups.push(Group {
+                        root: joint.child,
+                        links: vec![joint.child],
+                        joint: Some(index),
+                    });
+                    groups.len() - 1
+                }
+            };
+            open.push((joint.child, group));
+        }
+    }
+    groups
+}
+
+/// Frame of each link in the world at the start.
+fn frames(robot: &Robot, root: Frame) -> Vec<Frame> {
+    let mut frames = vec![root; robot.links.len()];
+    let is_child = |l: usize| robot.joints.iter().any(|j| j.child == l);
+    let mut open: Vec<usize> = (0..robot.links.len()).filter(|l| !is_child(*l)).collect();
+    while let Some(link) = open.pop() {
+        for joint in robot.joints.iter().filter(|j| j.parent == link) {
+            let position = start(joint);
+            let moved = match joint.kind {
+                HingeKind::Revolute => Frame {
+                    position: DVec3::ZERO,
+                    rotation: DQuat::from_axis_angle(joint.axis, position),
+                },
+                HingeKind::Prismatic => Frame {
+                    position: joint.axis * position,
+                    rotation: DQuat::IDENTITY,
+                },
+                HingeKind::Fixed | HingeKind::Floating => Frame::IDENTITY,
+            };
+            frames[joint.child] = frames[link].then(&joint.frame).then(&moved);
+            open.push(joint.child);
+        }
+    }
+    frames
+}
+
+/// The file of a mesh: beside the URDF file, or below one of the folders above it for `package://`.
+fn mesh_path(folder: &Path, name: &str) -> Option<PathBuf> {
+    let plain = name.strip_prefix("file://").unwrap_or(name);
+    let Some(packaged) = name.strip_prefix("package://") else {
+        return Some(folder.join(plain)).filter(|p| p.is_file());
+    };
+    let inside = packaged.split_once('/').map_or(packaged, |(_, rest)| rest);
+    let above = folder.ancestors().take(4);
+    let candidates = above.flat_map(|a| [a.join(packaged), a.join(inside)]);
+    candidates.into_iter().find(|p| p.is_file())
+}
+
+/// Mass properties with an inertia that can be: one of zero is that of the shape, or of a small ball. `None` for what no
+/// body can have.
+fn with_inertia(mass: MassProperties, shape: &Geometry, d: Dimensions) -> Option<MassProperties> {
+    let mut mass = mass;
+    if mass.inertia == DMat3::ZERO {
+        let moments = shape.moments(d);
+        let own = moments.map(|m| MassProperties::of_density(&m, 1.0).with_mass(mass.mass));
+        let ball = DMat3::from_diagonal(DVec3::splat(0.4 * mass.mass * 1e-4));
+        mass.inertia = own.map_or(ball, |own| own.inertia);
+    }
+    let i = mass.inertia;
+    let minors = [
+        i.x_axis.x,
+        i.x_axis.x * i.y_axis.y - i.x_axis.y * i.y_axis.x,
+        i.determinant(),
+    ];
+    // Rounded values of flat bodies just miss the triangle inequality.
+    let trace = i.x_axis.x + i.y_axis.y + i.z_axis.z;
+    let largest = i.x_axis.x.max(i.y_axis.y).max(i.z_axis.z);
+    let possible = minors.iter().all(|m| *m > 0.0) && largest <= 0.55 * trace;
+    (possible && mass.mass.is_finite()).then_some(mass)
+}

@@ -1,0 +1,132 @@
+//! What motors aim at: the scene's script or whoever drives, as a servo that holds where it is told to.
+
+use super::{JointState, MotorTarget};
+use barchan_scene::{Drive, Joint, JointKind, Motor};
+use serde::{Deserialize, Serialize};
+
+/// Natural frequency of a servo whose stiffness the scene leaves open [rad/s].
+const SERVO: f64 = 2.0 * std::f64::consts::PI * 20.0;
+/// How far the aim of a driven joint may run ahead of it [s of its speed], so that what is stuck does not wind up.
+const LEAD_TIME: f64 = 0.1;
+/// The same at rest [rad or m].
+const LEAD: f64 = 0.02;
+
+/// A joint's motor and what drives it.
+#[derive(Debug, Clone)]
+pub(super) struct Driven {
+    motor: Option<Motor>,
+    /// Passive damping [N·m·s/rad or N·s/m].
+    damping: f64,
+    limits: Option<[f64; 2]>,
+    /// What a checkpoint holds.
+    pub memory: Memory,
+    aim: Option<(f64, f64)>,
+}
+
+/// What a motor remembers between steps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Memory {
+    target: MotorTarget,
+    /// Where a joint that is driven by speed should be now [rad or m].
+    servo: f64,
+}
+
+/// What rapier is told about a motor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Setting {
+    pub position: f64,
+    pub velocity: f64,
+    pub stiffness: f64,
+    pub damping: f64,
+    pub max_force: f64,
+    /// Whether stiffness and damping are forces; accelerations otherwise.
+    pub is_force: bool,
+}
+
+impl Driven {
+    pub fn new(joint: &Joint) -> Self {
+        Self {
+            motor: joint.motor.clone(),
+            damping: joint.damping,
+            limits: joint.limits,
+            memory: Memory {
+                target: MotorTarget::Scripted,
+                servo: 0.0,
+            },
+            aim: None,
+        }
+    }
+
+    /// Takes a new aim; `position` is where the joint is.
+    pub fn aim(&mut self, target: MotorTarget, position: f64) {
+        let held = matches!(self.memory.target, MotorTarget::Velocity(_));
+        if matches!(target, MotorTarget::Velocity(_)) && !held {
+            self.memory.servo = position;
+        }
+        self.memory.target = target;
+    }
+
+    /// Where the joint should be and how fast at the end of the step of `dt` from `time` [s]; moves the servo on.
+    pub fn advance(&mut self, joint: &JointState, time: f64, dt: f64) {
+        let fastest = self.motor.as_ref().map_or(f64::INFINITY, |m| m.max_speed);
+        let drive = self.motor.as_ref().map(|m| &m.drive);
+        let speed = match (self.memory.target, drive) {
+            (MotorTarget::Off, _) | (MotorTarget::Scripted, None) => {
+                self.aim = None;
+                return;
+            }
+            (MotorTarget::Position(x), _) => {
+                self.aim = Some((x, 0.0));
+                return;
+            }
+            (MotorTarget::Scripted, Some(Drive::Position(track))) => {
+                self.aim = Some((track.value(time + dt), track.rate(time, dt)));
+                return;
+            }
+            (MotorTarget::Velocity(v), _) => v,
+            (MotorTarget::Scripted, Some(Drive::Velocity(track))) => track.value(time + 0.5 * dt),
+        };
+        let speed = speed.clamp(-fastest, fastest);
+        let lead = LEAD + LEAD_TIME * speed.abs();
+        let mut servo = self.memory.servo + speed * dt;
+        servo = servo.clamp(joint.position - lead, joint.position + lead);
+        if let Some([low, high]) = self.limits {
+            servo = servo.clamp(low, high);
+        }
+        self.memory.servo = servo;
+        self.aim = Some((servo, speed));
+    }
+
+    /// What rapier is told; `None`: the motor is off.
+    pub fn setting(&self, kind: JointKind) -> Option<Setting> {
+        if !kind.is_single() {
+            return None;
+        }
+        let Some((position, velocity)) = self.aim else {
+            return (self.damping > 0.0).then_some(Setting {
+                position: 0.0,
+                velocity: 0.0,
+                stiffness: 0.0,
+                damping: self.damping,
+                max_force: f64::INFINITY,
+                is_force: true,
+            });
+        };
+        let motor = self.motor.as_ref();
+        let given = motor.map_or((None, None), |m| (m.stiffness, m.damping));
+        let max_force = motor.map_or(f64::INFINITY, |m| m.max_force);
+        let (stiffness, damping, is_force) = match given {
+            (None, None) => (SERVO * SERVO, 2.0 * SERVO, false),
+            // A speed is kept by damping alone; a position needs a spring.
+            (stiffness, damping) => (stiffness.unwrap_or(0.0), damping.unwrap_or(0.0), true),
+        };
+        Some(Setting {
+            position,
+            velocity,
+            stiffness,
+            damping,
+            max_force,
+            is_force,
+        })
+    }
+}

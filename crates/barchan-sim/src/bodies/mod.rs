@@ -1,0 +1,303 @@
+//! Rigid bodies, joints and motors: the only folder that names rapier. See docs/bodies.md.
+//!
+//! ```text
+//! predict (a step without grains) ──► pose (what solvers see) ──► solver step ──► advance (a step with the impulses)
+//! ```
+//!
+//! Bodies are in metres and SI units as everything else; a body's frame is the world's at t = 0.
+
+mod joints;
+mod shapes;
+mod world;
+
+use crate::collider::{BodyImpulses, Colliders, RigidMass};
+use crate::solver::SolverError;
+use barchan_scene::{Dimensions, JointControl, JointKind, Scene};
+use glam::{DVec3, Mat3, Vec3};
+use joints::Driven;
+use serde_json::Value;
+use world::World;
+
+/// The attribute of a checkpoint that holds the bodies.
+pub const ATTRIBUTE: &str = "bodies_state";
+
+/// A joint as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointState {
+    /// Name in the scene.
+    pub name: String,
+    /// What it lets move.
+    pub kind: JointKind,
+    /// Position from where it started [rad or m]; turns count on. 0 for joints that have none.
+    pub position: f64,
+    /// Its rate [rad/s or m/s].
+    pub velocity: f64,
+    /// What its motor exerted at the end of the last step, positive towards larger positions [N·m or N].
+    pub force: f64,
+    /// Least and largest position [rad or m].
+    pub limits: Option<[f64; 2]>,
+    /// How people drive it.
+    pub control: Option<JointControl>,
+}
+
+/// What a joint's motor aims at.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum MotorTarget {
+    /// What the scene says.
+    Scripted,
+    /// A speed [rad/s or m/s]. At 0 the joint is held where it is.
+    Velocity(f64),
+    /// A position [rad or m].
+    Position(f64),
+    /// Nothing: the joint moves freely.
+    Off,
+}
+
+/// A pull on a point of a body, as by a mouse: a critically damped spring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drag {
+    /// Index into [`Colliders::list`].
+    pub body: usize,
+    /// The point, in the frame of the body [m].
+    pub point: Vec3,
+    /// Where it is pulled to, in the world [m].
+    pub target: Vec3,
+}
+
+/// The rigid bodies and joints of a scene, in motion.
+pub struct Bodies {
+    names: Vec<String>,
+    /// Index of the first body in [`Colliders::list`]: colliders come before.
+    first: usize,
+    world: World,
+    /// The world as it would be at the end of the step without grains.
+    predicted: Option<World>,
+    states: Vec<JointState>,
+    driven: Vec<Driven>,
+    drag: Option<Drag>,
+}
+
+impl Bodies {
+    /// Bodies of a scene at t = 0.
+    pub fn new(scene: &Scene) -> Result<Self, SolverError> {
+        let world = match scene.bodies.is_empty() {
+            true => World::default(),
+            false => World::new(scene).map_err(SolverError::Unsupported)?,
+        };
+        let flat = scene.dimensions == Dimensions::Two;
+        debug_assert!(scene.bodies.is_empty() || world.is_flat() == flat);
+        let states = scene.joints.iter().map(|joint| JointState {
+            name: joint.name.clone(),
+            kind: joint.kind,
+            position: 0.0,
+            velocity: 0.0,
+            force: 0.0,
+            limits: joint.limits,
+            control: joint.control.clone(),
+        });
+        let mut bodies = Self {
+            names: scene
+                .bodies
+                .iter()
+                .map(|b| b.surface.name.clone())
+                .collect(),
+            first: scene.colliders.len(),
+            states: states.collect(),
+            driven: scene.joints.iter().map(Driven::new).collect(),
+            world,
+            predicted: None,
+            drag: None,
+        };
+        bodies.measure_joints(None);
+        Ok(bodies)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Names of the bodies, in scene order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Index of the first body in [`Colliders::list`].
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// All joints, in scene order, as they stand.
+    pub fn joints(&self) -> &[JointState] {
+        &self.states
+    }
+
+    /// The joint of that name.
+    pub fn joint_index(&self, name: &str) -> Option<usize> {
+        self.states.iter().position(|j| j.name == name)
+    }
+
+    /// Sets what a joint's motor aims at, from the next step on. Joints without a motor in the scene get one without limit
+    /// of force. Values that are not finite, unknown joints and joints that neither turn nor slide are ignored.
+    pub fn set_motor(&mut self, joint: usize, target: MotorTarget) {
+        let finite = match target {
+            MotorTarget::Velocity(x) | MotorTarget::Position(x) => x.is_finite(),
+            MotorTarget::Scripted | MotorTarget::Off => true,
+        };
+        if let (Some(driven), Some(state), true) =
+            (self.driven.get_mut(joint), self.states.get(joint), finite)
+        {
+            driven.aim(target, state.position);
+        }
+    }
+
+    /// Pulls on a body, or lets it go. What names no rigid body or is not finite is ignored.
+    pub fn set_drag(&mut self, drag: Option<Drag>) {
+        let usable = |d: &Drag| {
+            let known = d.body >= self.first && d.body - self.first < self.names.len();
+            known && d.point.is_finite() && d.target.is_finite()
+        };
+        self.drag = drag.filter(usable);
+    }
+
+    /// Speed of the fastest point of any body [m/s], as it would be after `dt` of gravity [m/s²].
+    pub fn max_speed(&self, gravity: Vec3, dt: f64) -> f64 {
+        let fall = f64::from(gravity.length()) * dt;
+        self.world.max_speed() + if self.is_empty() { 0.0 } else { fall }
+    }
+
+    /// Finds where the bodies would go in the step of `dt` from `time` [s] without grains, and poses them for it: where they
+    /// are now, with the velocity that they would have at its end.
+    pub fn predict(&mut self, colliders: &mut Colliders, time: f64, dt: f64, gravity: Vec3) {
+        if self.is_empty() {
+            return;
+        }
+        for (index, driven) in self.driven.iter_mut().enumerate() {
+            let state = &self.states[index];
+            driven.advance(state, time, dt);
+            self.world.set_motor(index, driven.setting(state.kind));
+        }
+        self.world.prepare(colliders, time, dt);
+        if let Some(drag) = self.drag {
+            let body = drag.body - self.first;
+            self.world.pull(body, drag.point, drag.target, dt);
+        }
+        let mut predicted = self.world.clone();
+        predicted.step(dt, gravity);
+        self.show(colliders, &predicted);
+        self.predicted = Some(predicted);
+    }
+
+    /// Poses the bodies as they are, between steps.
+    pub fn pose(&self, colliders: &mut Colliders) {
+        self.show(colliders, &self.world);
+    }
+
+    fn show(&self, colliders: &mut Colliders, ahead: &World) {
+        for body in 0..self.names.len() {
+            let Some(posed) = colliders.list.get_mut(self.first + body) else {
+                continue;
+            };
+            let pose = self.world.pose(body);
+            let (velocity, spin) = ahead.velocity(body);
+            let (inverse_mass, inverse_inertia, centre) = self.world.mass(body);
+            // Velocity of the origin now, were the body to move so.
+            let at_origin = velocity + spin.cross(pose.position - centre);
+            posed.set(pose, at_origin, spin);
+            posed.mass = Some(RigidMass {
+                inverse_mass,
+                inverse_inertia,
+                centre,
+            });
+        }
+    }
+
+    /// Takes the step that [`Self::predict`] looked ahead to, with what the grains gave.
+    pub fn advance(&mut self, impulses: &BodyImpulses, dt: f64, gravity: Vec3) {
+        let Some(predicted) = self.predicted.take() else {
+            return;
+        };
+        let given = impulses.bodies.get(self.first..).unwrap_or_default();
+        let untouched =
+            |i: &crate::collider::BodyImpulse| i.linear == DVec3::ZERO && i.angular == DVec3::ZERO;
+        if given.iter().all(untouched) {
+            self.world = predicted;
+        } else {
+            for (body, impulse) in given.iter().enumerate().take(self.names.len()) {
+                self.world
+                    .push(body, impulse.linear / dt, impulse.angular / dt);
+            }
+            self.world.step(dt, gravity);
+        }
+        self.world.release();
+        self.measure_joints(Some(dt));
+    }
+
+    fn measure_joints(&mut self, dt: Option<f64>) {
+        for (index, state) in self.states.iter_mut().enumerate() {
+            self.world.measure(index, state, dt);
+        }
+    }
+
+    /// Total momentum [kg m/s] and angular momentum about the origin of the world [kg m²/s] of the bodies.
+    pub fn momentum(&self) -> (DVec3, DVec3) {
+        let all = (0..self.names.len()).map(|b| self.world.momentum(b));
+        all.fold((DVec3::ZERO, DVec3::ZERO), |a, b| (a.0 + b.0, a.1 + b.1))
+    }
+
+    /// The exact state.
+    pub fn save(&self) -> Result<Option<Value>, String> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let positions: Vec<f64> = self.states.iter().map(|s| s.position).collect();
+        let bytes = postcard::to_stdvec(&(&self.world, &positions, &self.driven_state()))
+            .map_err(|e| format!("the bodies cannot be written: {e}"))?;
+        use base64::Engine;
+        let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+        Ok(Some(Value::String(text)))
+    }
+
+    fn driven_state(&self) -> Vec<joints::Memory> {
+        self.driven.iter().map(|d| d.memory).collect()
+    }
+
+    /// Restores the exact state.
+    pub fn load(&mut self, value: Option<&Value>) -> Result<(), String> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let text = value
+            .and_then(Value::as_str)
+            .ok_or("it holds no rigid bodies")?;
+        use base64::Engine;
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .map_err(|_| "its rigid bodies are malformed")?;
+        let (world, positions, memory): (World, Vec<f64>, Vec<joints::Memory>) =
+            postcard::from_bytes(&bytes).map_err(|_| "its rigid bodies are malformed")?;
+        if !world.fits(&self.world) || positions.len() != self.states.len() {
+            return Err("its rigid bodies are not those of the scene".into());
+        }
+        self.world = world;
+        self.predicted = None;
+        for (state, position) in self.states.iter_mut().zip(positions) {
+            state.position = position;
+        }
+        for (driven, memory) in self.driven.iter_mut().zip(memory) {
+            driven.memory = memory;
+        }
+        self.measure_joints(None);
+        Ok(())
+    }
+}
+
+/// Rows of a symmetric matrix.
+fn symmetric(m: [f32; 6]) -> Mat3 {
+    let [xx, xy, xz, yy, yz, zz] = m;
+    Mat3::from_cols(
+        Vec3::new(xx, xy, xz),
+        Vec3::new(xy, yy, yz),
+        Vec3::new(xz, yz, zz),
+    )
+}

@@ -1,0 +1,523 @@
+//! rapier's sets, as one value that can be copied, stepped and written.
+
+use super::joints::Setting;
+use super::shapes::contact_shapes;
+use super::{JointState, symmetric};
+use crate::collider::Colliders;
+use barchan_scene::{Body, Bounds, Collider, Dimensions, Joint, JointEnd, JointKind, Pose, Scene};
+use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
+use rapier3d::prelude::{
+    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, GenericJoint, GenericJointBuilder,
+    ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager, JointAxesMask,
+    JointAxis, LockedAxes, MassProperties, MotorModel, MultibodyJointSet, NarrowPhase,
+    PhysicsPipeline, Pose as Frame, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodySet,
+    SoftBodySet,
+};
+use serde::{Deserialize, Serialize};
+
+/// Longest substep of rapier [s].
+const SUBSTEP: f64 = 2.1e-3;
+/// Iterations of the joint and contact solver in a step: as many substeps as it needs, each with its part of these. Chains
+/// of joints are stiff with so many.
+const ITERATIONS: usize = 8;
+
+/// Substeps of a step of `dt` [s]. In one of them forces act first and bodies move then, which keeps angular momentum.
+fn substeps(dt: f64) -> usize {
+    ((dt / SUBSTEP).ceil() as usize).clamp(1, ITERATIONS)
+}
+/// Natural frequency of the spring that drags a body [rad/s].
+const DRAG: f32 = 12.0;
+
+/// Everything that decides how bodies go on.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct World {
+    /// Size of the smallest body, at most 1 m: contact is as exact as befits it.
+    length_unit: f32,
+    flat: bool,
+    islands: IslandManager,
+    broad_phase: BroadPhaseBvh,
+    narrow_phase: NarrowPhase,
+    bodies: RigidBodySet,
+    colliders: ColliderSet,
+    joints: ImpulseJointSet,
+    /// Of the scene's bodies.
+    free: Vec<RigidBodyHandle>,
+    /// Scripted colliders that move: index in the scene.
+    scripted: Vec<(usize, RigidBodyHandle)>,
+    joint_handles: Vec<ImpulseJointHandle>,
+    /// Centre of mass of each body in its own frame [m]. rapier's frame is there, not at the body's origin: a body that
+    /// turns about a point far from its frame's origin would drift by rounding.
+    centres: Vec<Vec3>,
+    /// Farthest any point of a body is from its centre of mass [m].
+    reach: Vec<f32>,
+}
+
+impl World {
+    /// Bodies, joints, and colliders as far as bodies meet them.
+    pub fn new(scene: &Scene) -> Result<Self, String> {
+        let mut world = Self {
+            length_unit: length_unit(&scene.bodies),
+            flat: scene.dimensions == Dimensions::Two,
+            ..Self::default()
+        };
+        let within = surroundings(scene);
+        let ground = world.bodies.insert(RigidBodyBuilder::fixed());
+        let mut solids = Vec::new();
+        for (index, collider) in scene.colliders.iter().enumerate() {
+            solids.push(world.add_collider(index, collider, &within));
+        }
+        for body in &scene.bodies {
+            let handle = world.add_body(body, &within);
+            solids.push(handle);
+            world.free.push(handle);
+            world.centres.push(body.mass.centre.as_vec3());
+            world.reach.push(reach(body));
+        }
+        for joint in &scene.joints {
+            let ends = joint.ends.map(|end| match end {
+                JointEnd::World => Some((ground, Pose::IDENTITY)),
+                JointEnd::Solid(i) => {
+                    let start = match scene.colliders.get(i) {
+                        Some(collider) => collider.motion.pose(0.0),
+                        None => Pose {
+                            position: *world.centres.get(i - scene.colliders.len())?,
+                            rotation: Quat::IDENTITY,
+                        },
+                    };
+                    solids.get(i).map(|handle| (*handle, start))
+                }
+            });
+            let [Some(a), Some(b)] = ends else {
+                return Err(format!(
+                    "joint `{}` holds a body that is not there",
+                    joint.name
+                ));
+            };
+            world.add_joint(joint, a, b);
+        }
+        Ok(world)
+    }
+
+    fn add_collider(
+        &mut self,
+        index: usize,
+        collider: &Collider,
+        within: &Bounds,
+    ) -> RigidBodyHandle {
+        let fixed = collider.motion.is_static();
+        let builder = match fixed {
+            true => RigidBodyBuilder::fixed(),
+            false => RigidBodyBuilder::kinematic_position_based(),
+        };
+        let body = builder.pose(frame(collider.motion.pose(0.0)));
+        let handle = self.bodies.insert(body);
+        for (pose, shape) in contact_shapes(&collider.shape, false, within) {
+            let built = ColliderBuilder::new(shape)
+                .position(pose)
+                .friction(collider.friction as f32);
+            self.colliders
+                .insert_with_parent(built, handle, &mut self.bodies);
+        }
+        if !fixed {
+            self.scripted.push((index, handle));
+        }
+        handle
+    }
+
+    fn add_body(&mut self, body: &Body, within: &Bounds) -> RigidBodyHandle {
+        let p = &body.mass;
+        let centre = p.centre.as_vec3();
+        let properties =
+            MassProperties::with_inertia_matrix(Vec3::ZERO, p.mass as f32, p.inertia.as_mat3());
+        let mut builder = RigidBodyBuilder::dynamic()
+            .translation(centre)
+            .linvel(body.velocity)
+            .angvel(body.spin)
+            .can_sleep(false)
+            // See `keep_spin`.
+            .gyroscopic_forces_enabled(false)
+            .additional_mass_properties(properties);
+        if self.flat {
+            builder = builder.locked_axes(
+                LockedAxes::TRANSLATION_LOCKED_Z
+                    | LockedAxes::ROTATION_LOCKED_X
+                    | LockedAxes::ROTATION_LOCKED_Y,
+            );
+        }
+        let handle = self.bodies.insert(builder);
+        let shapes = match body.collides {
+            true => contact_shapes(&body.surface.shape, true, within),
+            false => Vec::new(),
+        };
+        for (pose, shape) in shapes {
+            let built = ColliderBuilder::new(shape)
+                .position(Frame::from_translation(-centre) * pose)
+                .density(0.0)
+                .friction(body.surface.friction as f32)
+                .restitution(body.restitution as f32);
+            self.colliders
+                .insert_with_parent(built, handle, &mut self.bodies);
+        }
+        let colliders = &self.colliders;
+        if let Some(body) = self.bodies.get_mut(handle) {
+            body.recompute_mass_properties_from_colliders(colliders);
+        }
+        handle
+    }
+
+    fn add_joint(
+        &mut self,
+        joint: &Joint,
+        (a, a_start): (RigidBodyHandle, Pose),
+        (b, b_start): (RigidBodyHandle, Pose),
+    ) {
+        let locked = match joint.kind {
+            JointKind::Revolute => JointAxesMask::LOCKED_REVOLUTE_AXES,
+            JointKind::Prismatic => JointAxesMask::LOCKED_PRISMATIC_AXES,
+            JointKind::Fixed => JointAxesMask::LOCKED_FIXED_AXES,
+            JointKind::Spherical => JointAxesMask::LOCKED_SPHERICAL_AXES,
+        };
+        // The joint's x axis is the one that it turns about or slides along.
+        let turn = Quat::from_rotation_arc(Vec3::X, joint.axis.as_vec3().normalize_or(Vec3::X));
+        let place = Frame::from_parts(joint.anchor.as_vec3(), turn);
+        let local = |start: Pose| frame(start).inverse() * place;
+        let mut built = GenericJointBuilder::new(locked)
+            .local_frame1(local(a_start))
+            .local_frame2(local(b_start))
+            .contacts_enabled(false);
+        if let (Some(axis), Some(limits)) = (axis(joint.kind), joint.limits) {
+            built = built.limits(axis, limits.map(|x| x as f32));
+        }
+        let joint: GenericJoint = built.build();
+        self.joint_handles
+            .push(self.joints.insert(a, b, joint, true));
+    }
+
+    pub fn is_flat(&self) -> bool {
+        self.flat
+    }
+
+    /// Whether another world has the same bodies and joints.
+    pub fn fits(&self, other: &Self) -> bool {
+        self.free == other.free
+            && self.joint_handles == other.joint_handles
+            && self.scripted == other.scripted
+            && self.free.iter().all(|h| self.bodies.contains(*h))
+    }
+
+    /// Sets what a motor does; `None` switches it off.
+    pub fn set_motor(&mut self, index: usize, setting: Option<Setting>) {
+        let Some(joint) = self.joint_handles.get(index) else {
+            return;
+        };
+        let Some(joint) = self.joints.get_mut(*joint, false) else {
+            return;
+        };
+        let axis = match joint.data.locked_axes {
+            JointAxesMask::LOCKED_REVOLUTE_AXES => JointAxis::AngX,
+            JointAxesMask::LOCKED_PRISMATIC_AXES => JointAxis::LinX,
+            _ => return,
+        };
+        let Some(s) = setting else {
+            joint.data.motor_axes.remove(axis.into());
+            return;
+        };
+        let model = match s.is_force {
+            true => MotorModel::ForceBased,
+            false => MotorModel::AccelerationBased,
+        };
+        let position = match axis {
+            JointAxis::AngX => wrapped(s.position),
+            _ => s.position,
+        };
+        let max_force = s.max_force.min(f64::from(f32::MAX)) as f32;
+        joint
+            .data
+            .set_motor_model(axis, model)
+            .set_motor(
+                axis,
+                position as f32,
+                s.velocity as f32,
+                s.stiffness as f32,
+                s.damping as f32,
+            )
+            .set_motor_max_force(axis, max_force);
+    }
+
+    /// Tells scripted colliders where they are at the end of the step.
+    pub fn prepare(&mut self, colliders: &Colliders, time: f64, dt: f64) {
+        for (index, handle) in &self.scripted {
+            let pose = colliders
+                .list
+                .get(*index)
+                .map(|c| c.scripted_pose(time + dt));
+            if let (Some(pose), Some(body)) = (pose, self.bodies.get_mut(*handle)) {
+                body.set_next_kinematic_position(frame(pose));
+            }
+        }
+    }
+
+    /// One step of `dt` [s].
+    pub fn step(&mut self, dt: f64, gravity: Vec3) {
+        let parameters = IntegrationParameters {
+            dt: dt as f32,
+            length_unit: self.length_unit,
+            num_solver_iterations: substeps(dt),
+            num_internal_pgs_iterations: ITERATIONS / substeps(dt),
+            normalized_max_linear_velocity: f32::MAX,
+            ..IntegrationParameters::default()
+        };
+        let before: Vec<DQuat> = self.free.iter().map(|h| self.axes(*h)).collect();
+        let gravity = if self.flat {
+            gravity.with_z(0.0)
+        } else {
+            gravity
+        };
+        PhysicsPipeline::new().step(
+            gravity,
+            &parameters,
+            &mut self.islands,
+            &mut self.broad_phase,
+            &mut self.narrow_phase,
+            &mut self.bodies,
+            &mut self.colliders,
+            &mut self.joints,
+            &mut MultibodyJointSet::new(),
+            &mut SoftBodySet::new(),
+            &mut CCDSolver::new(),
+            &(),
+            &(),
+        );
+        if !self.flat {
+            self.keep_spin(&before);
+        }
+    }
+
+    /// Principal axes of a body in the world.
+    fn axes(&self, body: RigidBodyHandle) -> DQuat {
+        self.bodies.get(body).map_or(DQuat::IDENTITY, |b| {
+            let own = b
+                .mass_properties()
+                .local_mprops
+                .principal_inertia_local_frame;
+            b.rotation().as_dquat().normalize() * own.as_dquat().normalize()
+        })
+    }
+
+    /// Turns of a body that is not round change its inertia and so its angular velocity; angular momentum stays. rapier's
+    /// own way to say so loses some of it in every step.
+    fn keep_spin(&mut self, before: &[DQuat]) {
+        for (handle, before) in self.free.clone().into_iter().zip(before) {
+            let after = self.axes(handle);
+            let Some(body) = self.bodies.get_mut(handle) else {
+                continue;
+            };
+            let inverse = body.mass_properties().local_mprops.inv_principal_inertia;
+            let inverse = inverse.as_dvec3();
+            let is_round = inverse.max_element() - inverse.min_element() < 1e-6 * inverse.x;
+            if is_round || inverse.min_element() <= 0.0 {
+                continue;
+            }
+            let spin = body.angvel().as_dvec3();
+            let momentum = *before * ((before.inverse() * spin) / inverse);
+            let spin = after * ((after.inverse() * momentum) * inverse);
+            body.set_angvel(spin.as_vec3(), false);
+        }
+    }
+
+    /// Lets a force [N] at the centre of mass and a torque [N·m] about the body's origin act over the next step.
+    pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
+        let origin = self.pose(body).position;
+        let Some(body) = self.get_mut(body) else {
+            return;
+        };
+        let arm = (body.center_of_mass() - origin).as_dvec3();
+        let torque = torque_about_origin - arm.cross(force);
+        body.add_force(force.as_vec3(), true);
+        body.add_torque(torque.as_vec3(), true);
+    }
+
+    /// Pulls a point of a body (in its frame) towards a target [m] over the next step of `dt` [s].
+    pub fn pull(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
+        let (inverse_mass, inverse_inertia, centre) = self.mass(body);
+        let at = self.pose(body).to_world(point);
+        let Some(body) = self.get_mut(body) else {
+            return;
+        };
+        let arm = at - centre;
+        // Mean mass that the point seems to have.
+        let lever = (0..3).map(|i| {
+            let turn = arm.cross(Vec3::AXES[i]);
+            turn.dot(inverse_inertia * turn)
+        });
+        let seeming = 3.0 / (3.0 * inverse_mass + lever.sum::<f32>()).max(f32::MIN_POSITIVE);
+        let velocity = body.linvel() + body.angvel().cross(arm);
+        let dt = dt as f32;
+        let soft = 1.0 + 2.0 * DRAG * dt + DRAG * DRAG * dt * dt;
+        let acceleration = (DRAG * DRAG * (target - at) - 2.0 * DRAG * velocity) / soft;
+        body.add_force_at_point(seeming * acceleration, at, true);
+    }
+
+    /// Forgets the forces of the step.
+    pub fn release(&mut self) {
+        for body in self.free.clone() {
+            if let Some(body) = self.bodies.get_mut(body) {
+                body.reset_forces(false);
+                body.reset_torques(false);
+            }
+        }
+    }
+
+    fn get(&self, body: usize) -> Option<&RigidBody> {
+        self.bodies.get(*self.free.get(body)?)
+    }
+
+    fn get_mut(&mut self, body: usize) -> Option<&mut RigidBody> {
+        self.bodies.get_mut(*self.free.get(body)?)
+    }
+
+    /// Pose of a body.
+    pub fn pose(&self, body: usize) -> Pose {
+        let both = self.get(body).zip(self.centres.get(body));
+        both.map_or(Pose::IDENTITY, |(b, centre)| Pose {
+            position: b.translation() - *b.rotation() * *centre,
+            rotation: *b.rotation(),
+        })
+    }
+
+    /// Velocity of a body's centre of mass [m/s], and angular velocity [rad/s].
+    pub fn velocity(&self, body: usize) -> (Vec3, Vec3) {
+        self.get(body)
+            .map_or((Vec3::ZERO, Vec3::ZERO), |b| (b.linvel(), b.angvel()))
+    }
+
+    /// Inverse mass [1/kg], inverse inertia about the centre of mass [1/(kg m²)] and centre of mass [m] of a body, in the
+    /// world and now. Zero along what a 2D scene does not let move.
+    pub fn mass(&self, body: usize) -> (f32, Mat3, Vec3) {
+        let Some(body) = self.get(body) else {
+            return (0.0, Mat3::ZERO, Vec3::ZERO);
+        };
+        let properties = body.mass_properties();
+        let i = properties.effective_world_inv_inertia;
+        let inverse = symmetric([i.m11, i.m12, i.m13, i.m22, i.m23, i.m33]);
+        (
+            properties.local_mprops.inv_mass,
+            inverse,
+            properties.world_com,
+        )
+    }
+
+    /// Momentum [kg m/s] and angular momentum about the origin of the world [kg m²/s] of a body.
+    pub fn momentum(&self, body: usize) -> (DVec3, DVec3) {
+        let Some(b) = self.get(body) else {
+            return (DVec3::ZERO, DVec3::ZERO);
+        };
+        let p = &b.mass_properties().local_mprops;
+        let linear = b.linvel().as_dvec3() / f64::from(p.inv_mass);
+        let frame = b.rotation().as_dquat().normalize()
+            * p.principal_inertia_local_frame.as_dquat().normalize();
+        let spin = frame.inverse() * b.angvel().as_dvec3();
+        let own = frame * (spin / p.inv_principal_inertia.as_dvec3());
+        (linear, b.center_of_mass().as_dvec3().cross(linear) + own)
+    }
+
+    /// Speed of the fastest point of any body [m/s].
+    pub fn max_speed(&self) -> f64 {
+        let speeds = self.reach.iter().enumerate().map(|(body, reach)| {
+            let (velocity, spin) = self.velocity(body);
+            f64::from(velocity.length() + spin.length() * reach)
+        });
+        speeds.fold(0.0, f64::max)
+    }
+
+    /// Measures a joint; `dt` is the length of the step that its motor acted over [s].
+    pub fn measure(&self, index: usize, state: &mut JointState, dt: Option<f64>) {
+        let joint = self.joint_handles.get(index);
+        let Some(joint) = joint.and_then(|h| self.joints.get(*h)) else {
+            return;
+        };
+        let ends = (
+            self.bodies.get(joint.body1()),
+            self.bodies.get(joint.body2()),
+        );
+        let (Some(a), Some(b), Some(axis)) = (ends.0, ends.1, axis(state.kind)) else {
+            return;
+        };
+        let (fa, fb) = (
+            *a.position() * joint.data.local_frame1,
+            *b.position() * joint.data.local_frame2,
+        );
+        let direction = fa.rotation * Vec3::X;
+        match axis {
+            JointAxis::AngX => {
+                let turn = fa.rotation.inverse() * fb.rotation;
+                let angle = 2.0 * f64::from(turn.x).atan2(f64::from(turn.w));
+                state.position += wrapped(angle - state.position);
+                state.velocity = f64::from((b.angvel() - a.angvel()).dot(direction));
+            }
+            _ => {
+                let offset = fb.translation - fa.translation;
+                state.position = f64::from(offset.dot(direction));
+                let at = fb.translation;
+                let speed = b.velocity_at_point(at) - a.velocity_at_point(at);
+                state.velocity = f64::from(speed.dot(direction));
+            }
+        }
+        let motor = &joint.data.motors[axis as usize];
+        let driven = joint.data.motor_axes.contains(axis.into());
+        state.force = match (driven, dt) {
+            // The impulse is that of the last of the substeps, on the first body.
+            (true, Some(dt)) => -f64::from(motor.impulse) * substeps(dt) as f64 / dt,
+            (true, None) => state.force,
+            (false, _) => 0.0,
+        };
+    }
+}
+
+/// The axis along or about which a joint has a position.
+fn axis(kind: JointKind) -> Option<JointAxis> {
+    match kind {
+        JointKind::Revolute => Some(JointAxis::AngX),
+        JointKind::Prismatic => Some(JointAxis::LinX),
+        JointKind::Fixed | JointKind::Spherical => None,
+    }
+}
+
+/// An angle in (−π, π].
+fn wrapped(angle: f64) -> f64 {
+    use std::f64::consts::PI;
+    let turns = (angle / (2.0 * PI)).round();
+    angle - 2.0 * PI * turns
+}
+
+fn frame(pose: Pose) -> Frame {
+    Frame::from_parts(pose.position, pose.rotation)
+}
+
+fn length_unit(bodies: &[Body]) -> f32 {
+    let sizes = bodies
+        .iter()
+        .map(|b| b.surface.shape.bounds().size().max_element());
+    // A link may have no shape at all.
+    let sizes = sizes.filter(|s| *s > 0.0);
+    sizes.fold(1.0, f32::min).max(1e-4)
+}
+
+/// Farthest that a point of a body can be from its centre of mass [m].
+fn reach(body: &Body) -> f32 {
+    let bounds = body.surface.shape.bounds();
+    if !bounds.is_finite() || bounds.is_empty() {
+        return 0.0;
+    }
+    let centre = body.mass.centre.as_vec3();
+    (centre - bounds.min).max(bounds.max - centre).length()
+}
+
+/// What of an infinite collider can matter to bodies.
+fn surroundings(scene: &Scene) -> Bounds {
+    let all = scene.bodies.iter().map(|b| b.surface.shape.bounds());
+    let all = all.fold(Bounds::EMPTY, |a, b| a.union(&b));
+    let domain = scene.domain.unwrap_or(all);
+    let both = all.union(&domain);
+    both.expand(4.0 * both.size().max_element())
+}

@@ -1,0 +1,95 @@
+//! Why a simulation could not begin or go on.
+
+use crate::solver::SolverError;
+use crate::start::StartError;
+use glam::Vec3;
+
+/// Why a simulation could not begin or go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// The solver refuses the scene.
+    #[error("the solver cannot run this scene: {0}")]
+    Setup(SolverError),
+    /// The result that the scene starts from cannot be used.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A fill lies where particles of the start are.
+    #[error(
+        "fill `{name}` lies where {count} particles of the start are, the first at ({:.4}, {:.4}, {:.4}) m; move the fill \
+         to where there is room, or fill the earlier scene with it",
+        position.x, position.y, position.z
+    )]
+    FillInStart {
+        /// Name of the fill.
+        name: String,
+        /// How many particles.
+        count: usize,
+        /// Where the first of them is [m].
+        position: Vec3,
+    },
+    /// A fill gives no particle at all.
+    #[error(
+        "fill `{name}` gives no particles: it is thinner than a cell (or a grain: {dx} m), or lies inside colliders or \
+         earlier fills; refine the resolution or move it"
+    )]
+    EmptyFill {
+        /// Name of the fill.
+        name: String,
+        /// Grid spacing [m].
+        dx: f64,
+    },
+    /// A fill begins outside the domain.
+    #[error(
+        "fill `{name}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m; enlarge `domain` \
+         or move the fill",
+        position.x, position.y, position.z
+    )]
+    OutsideDomain {
+        /// Name of the fill.
+        name: String,
+        /// How many particles.
+        count: usize,
+        /// Where the first of them is [m].
+        position: Vec3,
+    },
+    /// Ids are 32 bits wide.
+    #[error(
+        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
+    )]
+    TooManyParticles,
+    /// The solver stopped.
+    #[error("frame {frame}: {source}")]
+    Solver {
+        /// The frame being computed.
+        frame: u32,
+        /// Why.
+        source: SolverError,
+    },
+    /// A checkpoint cannot be used.
+    #[error("the checkpoint cannot be used: {0}; start again without --resume")]
+    Checkpoint(String),
+    /// A step that leads nowhere.
+    #[error("a step of {dt} s leads nowhere; give a length that is finite and above 0")]
+    NoStep {
+        /// Its length [s].
+        dt: f64,
+    },
+    /// A checkpoint was asked for in the middle of a frame.
+    #[error("a checkpoint can only be written between frames")]
+    MidFrame,
+}
+
+impl SimulationError {
+    /// Whether the scene is at fault, not the run.
+    pub fn is_scene_error(&self) -> bool {
+        matches!(
+            self,
+            Self::Setup(_)
+                | Self::Start(_)
+                | Self::FillInStart { .. }
+                | Self::EmptyFill { .. }
+                | Self::OutsideDomain { .. }
+                | Self::TooManyParticles
+        )
+    }
+}

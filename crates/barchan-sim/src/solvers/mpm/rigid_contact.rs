@@ -1,0 +1,352 @@
+//! Contact of the grid with bodies that have mass: both velocities are found together.
+//!
+//! Symbols: V velocity and angular velocity of a body at its centre of mass, W its inverse mass matrix (6×6), J what the
+//! nodes give it. A node at r from the centre sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
+//! changes its velocity by Δ(u). The body would move with V⁰ in this step, were it alone, so
+//!
+//! ```text
+//! V = V⁰ + W J(V),   J(V) = −Σ m (Δ, r × Δ)
+//! ```
+//!
+//! A body that is light beside the sand on it would be thrown about if J were taken at V⁰. Newton's method solves for V:
+//! with A = −∂J/∂V = Σ m (P, r × P) of the touching nodes,
+//!
+//! ```text
+//! (I + W A) δ = V⁰ − V + W J(V),   V ← V + δ
+//! ```
+//!
+//! P is n nᵀ along the normal. Across it P is the part κ of the sliding that friction takes: 1 where a node sticks; where it
+//! slides, friction counts as viscous with the present κ. With Coulomb's own derivative, which is 0, friction would throw a
+//! light body far beyond the speed at which it sticks.
+//!
+//! Then nodes get Δ at the last V. What is still missing in the equation above, the body and the nodes that touch it take
+//! up together, by a rigid motion w with (I + W A) w = V⁰ − V + W J, P = I: momentum is exact however well Newton's method
+//! has converged, and w leaves the relative velocities as they are.
+
+use super::grid_update::{depth, respond};
+use crate::collider::{BodyImpulse, PosedCollider};
+use crate::grid::NODE;
+use crate::solver::StepContext;
+use barchan_scene::Boundary;
+use glam::{DMat3, DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Newton iterations. Contact is piecewise linear: three find which nodes touch in all but rare cases.
+const ITERATIONS: usize = 3;
+
+/// A node that a body may touch. Those of a node stand together, bodies in scene order.
+#[derive(Debug, Clone, Copy)]
+pub struct Contact {
+    /// Number of the node within its task.
+    node: u32,
+    body: u32,
+    /// Mass of the node [kg].
+    mass: f32,
+    /// Signed distance [m].
+    phi: f32,
+    normal: Vec3,
+    /// From the centre of mass (the origin of a body without mass) to the node [m].
+    arm: Vec3,
+    /// Whether the last pass changed the node's velocity.
+    touches: bool,
+}
+
+impl Contact {
+    /// The contact of a node (its number and mass) with a body within `reach` [m]; `None` when it is farther away.
+    pub fn of(
+        list: &[PosedCollider],
+        body: usize,
+        (node, mass): (usize, f32),
+        position: Vec3,
+        reach: f32,
+    ) -> Option<Self> {
+        let posed = &list[body];
+        let phi = depth(posed, position);
+        (phi < reach).then(|| Self {
+            node: node as u32,
+            body: body as u32,
+            mass,
+            phi,
+            normal: posed.normal(position),
+            arm: position - centre(posed),
+            touches: false,
+        })
+    }
+}
+
+fn centre(body: &PosedCollider) -> Vec3 {
+    body.mass.map_or(body.pose.position, |m| m.centre)
+}
+
+/// Velocity of a body at its centre, and angular velocity.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    linear: DVec3,
+    angular: DVec3,
+}
+
+impl Motion {
+    fn of(body: &PosedCollider) -> Self {
+        Self {
+            linear: body.velocity_at(centre(body)).as_dvec3(),
+            angular: body.angular_velocity.as_dvec3(),
+        }
+    }
+
+    fn at(&self, arm: Vec3) -> Vec3 {
+        (self.linear + self.angular.cross(arm.as_dvec3())).as_vec3()
+    }
+}
+
+type Vector6 = [f64; 6];
+type Matrix6 = [[f64; 6]; 6];
+
+/// What the nodes of a task, or all of them, do to a body.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    /// J.
+    given: Vector6,
+    /// A.
+    stiffness: Matrix6,
+}
+
+impl Sums {
+    const ZERO: Self = Self {
+        given: [0.0; 6],
+        stiffness: [[0.0; 6]; 6],
+    };
+
+    /// Adds a node that got `change`, with P as given.
+    fn add(&mut self, contact: &Contact, change: Vec3, p: DMat3) {
+        let (m, r) = (f64::from(contact.mass), contact.arm.as_dvec3());
+        let back = change.as_dvec3() * -m;
+        let turn = r.cross(back);
+        for i in 0..3 {
+            self.given[i] += back[i];
+            self.given[3 + i] += turn[i];
+        }
+        // Columns: what each of the body's six velocities does to the node.
+        for j in 0..6 {
+            let u = match j < 3 {
+                true => DVec3::AXES[j],
+                false => DVec3::AXES[j - 3].cross(r),
+            };
+            let push = p * u * m;
+            let turn = r.cross(push);
+            for i in 0..3 {
+                self.stiffness[i][j] += push[i];
+                self.stiffness[3 + i][j] += turn[i];
+            }
+        }
+    }
+
+    fn plus(mut self, other: &Self) -> Self {
+        for i in 0..6 {
+            self.given[i] += other.given[i];
+            for j in 0..6 {
+                self.stiffness[i][j] += other.stiffness[i][j];
+            }
+        }
+        self
+    }
+}
+
+/// Applies all bodies to the nodes of `contacts`, a list for each task of `nodes`, and adds what they receive to the
+/// impulses of the step.
+pub fn solve<'a>(
+    nodes: impl IndexedParallelIterator<Item = &'a mut [f32]>,
+    contacts: &mut [Vec<Contact>],
+    cx: &mut StepContext<'_>,
+) {
+    if contacts.iter().all(Vec::is_empty) {
+        return;
+    }
+    let list = &cx.colliders.list;
+    let alone: Vec<Motion> = list.iter().map(Motion::of).collect();
+    let mut motion = alone.clone();
+    let mut tasks: Vec<(&mut [f32], &mut Vec<Contact>)> = nodes.zip(contacts).collect();
+    tasks.retain(|(_, contacts)| !contacts.is_empty());
+    for _ in 0..ITERATIONS {
+        let sums = pass(&mut tasks, list, &motion, cx.dt, false);
+        for (b, body) in list.iter().enumerate() {
+            if let Some(step) = correction(body, &sums[b], &alone[b], &motion[b]) {
+                motion[b].linear += DVec3::new(step[0], step[1], step[2]);
+                motion[b].angular += DVec3::new(step[3], step[4], step[5]);
+            }
+        }
+    }
+    let sums = pass(&mut tasks, list, &motion, cx.dt, true);
+    let mut shared = vec![None; list.len()];
+    for (b, body) in list.iter().enumerate() {
+        let mut given = sums[b].given;
+        if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
+            for i in 0..6 {
+                let taken: f64 = (0..6).map(|j| sums[b].stiffness[i][j] * w[j]).sum();
+                given[i] -= taken;
+            }
+            shared[b] = Some(Motion {
+                linear: DVec3::new(w[0], w[1], w[2]),
+                angular: DVec3::new(w[3], w[4], w[5]),
+            });
+        }
+        if let Some(total) = cx.impulses.bodies.get_mut(b) {
+            *total += about_origin(body, &given);
+        }
+    }
+    share(&mut tasks, &shared);
+}
+
+/// What moves a body's V nearer to the solution; `None` for bodies without mass.
+fn correction(body: &PosedCollider, sums: &Sums, alone: &Motion, now: &Motion) -> Option<Vector6> {
+    let mass = body.mass.as_ref()?;
+    let inverse_mass = f64::from(mass.inverse_mass);
+    let inverse_inertia = mass.inverse_inertia.as_dmat3();
+    // W times a momentum.
+    let w_times = |p: [f64; 6]| -> Vector6 {
+        let turn = inverse_inertia * DVec3::new(p[3], p[4], p[5]);
+        let [x, y, z] = [p[0], p[1], p[2]].map(|c| c * inverse_mass);
+        [x, y, z, turn.x, turn.y, turn.z]
+    };
+    let mut matrix = [[0.0; 6]; 6];
+    for j in 0..6 {
+        let column = w_times(std::array::from_fn(|i| sums.stiffness[i][j]));
+        for i in 0..6 {
+            matrix[i][j] = column[i] + f64::from(u8::from(i == j));
+        }
+    }
+    let pushed = w_times(sums.given);
+    let (lag, turn) = (alone.linear - now.linear, alone.angular - now.angular);
+    let missing = [lag.x, lag.y, lag.z, turn.x, turn.y, turn.z];
+    let right = std::array::from_fn(|i| missing[i] + pushed[i]);
+    solve6(matrix, right)
+}
+
+/// One pass over all contacts with the bodies moving as given; the last one changes the nodes.
+fn pass(
+    tasks: &mut [(&mut [f32], &mut Vec<Contact>)],
+    list: &[PosedCollider],
+    motion: &[Motion],
+    dt: f32,
+    is_last: bool,
+) -> Vec<Sums> {
+    let parts: Vec<Vec<Sums>> = tasks
+        .par_iter_mut()
+        .map(|(nodes, contacts)| {
+            let mut sums = vec![Sums::ZERO; list.len()];
+            for of_node in contacts.chunk_by_mut(|a, b| a.node == b.node) {
+                let at = of_node[0].node as usize * NODE;
+                let mut v = Vec3::new(nodes[at], nodes[at + 1], nodes[at + 2]);
+                for contact in of_node {
+                    let b = contact.body as usize;
+                    let relative = v - motion[b].at(contact.arm);
+                    let normal = contact.normal;
+                    let change = respond(&list[b], contact.phi, || normal, relative, dt);
+                    contact.touches = change != Vec3::ZERO;
+                    if contact.touches {
+                        v += change;
+                        let p = match is_last {
+                            true => DMat3::IDENTITY,
+                            false => projection(&list[b], contact, relative, relative + change),
+                        };
+                        sums[b].add(contact, change, p);
+                    }
+                }
+                if is_last {
+                    nodes[at..at + 3].copy_from_slice(&v.to_array());
+                }
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![Sums::ZERO; list.len()];
+    for part in &parts {
+        for (total, part) in total.iter_mut().zip(part) {
+            *total = total.plus(part);
+        }
+    }
+    total
+}
+
+/// P of a touching node that moved with `before` and moves with `after` relative to the body [m/s].
+fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3) -> DMat3 {
+    let n = contact.normal;
+    let across = |v: Vec3| (v - n * v.dot(n)).length();
+    if body.boundary == Boundary::Sticky || across(before) == 0.0 {
+        return DMat3::IDENTITY;
+    }
+    let held = f64::from(1.0 - across(after) / across(before)).clamp(0.0, 1.0);
+    let n = n.as_dvec3();
+    let along = DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+    along * (1.0 - held) + DMat3::from_diagonal(DVec3::splat(held))
+}
+
+/// Adds the rigid motions that bodies share with the nodes that touch them.
+fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Motion>]) {
+    tasks.par_iter_mut().for_each(|(nodes, contacts)| {
+        for contact in contacts.iter().filter(|c| c.touches) {
+            let Some(motion) = &shared[contact.body as usize] else {
+                continue;
+            };
+            let (at, u) = (contact.node as usize * NODE, motion.at(contact.arm));
+            for axis in 0..3 {
+                nodes[at + axis] += u[axis];
+            }
+        }
+    });
+}
+
+/// An impulse and angular impulse about the centre as one about the body's origin.
+fn about_origin(body: &PosedCollider, given: &Vector6) -> BodyImpulse {
+    let linear = DVec3::new(given[0], given[1], given[2]);
+    let arm = (centre(body) - body.pose.position).as_dvec3();
+    BodyImpulse {
+        linear,
+        angular: DVec3::new(given[3], given[4], given[5]) + arm.cross(linear),
+    }
+}
+
+/// Gaussian elimination with pivots; `None` when the matrix is singular or not finite.
+fn solve6(mut a: Matrix6, mut b: Vector6) -> Option<Vector6> {
+    for k in 0..6 {
+        let pivot = (k..6).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
+        if a[pivot][k] == 0.0 || !a[pivot][k].is_finite() {
+            return None;
+        }
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in k + 1..6 {
+            let factor = a[i][k] / a[k][k];
+            for j in k..6 {
+                a[i][j] -= factor * a[k][j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for k in (0..6).rev() {
+        let known: f64 = (k + 1..6).map(|j| a[k][j] * b[j]).sum();
+        b[k] = (b[k] - known) / a[k][k];
+    }
+    b.iter().all(|x| x.is_finite()).then_some(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elimination_solves_and_refuses() {
+        let mut a = [[0.0; 6]; 6];
+        for i in 0..6 {
+            for j in 0..6 {
+                a[i][j] = ((3 * i + 5 * j) % 7) as f64 - if i == j { 9.0 } else { 0.0 };
+            }
+        }
+        let x = [1.0, -2.0, 3.0, 0.5, 0.0, 4.0];
+        let b = std::array::from_fn(|i| (0..6).map(|j| a[i][j] * x[j]).sum());
+        let found = solve6(a, b).unwrap();
+        for i in 0..6 {
+            assert!((found[i] - x[i]).abs() < 1e-12, "{found:?}");
+        }
+        assert_eq!(solve6([[0.0; 6]; 6], b), None);
+    }
+}

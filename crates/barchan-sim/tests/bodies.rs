@@ -1,0 +1,141 @@
+//! Rigid bodies with grains: what the grains lose the bodies gain, whatever they weigh.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use barchan_sim::simulation::Simulation;
+use glam::DVec3;
+use support::*;
+
+/// Momentum and angular momentum about the origin of grains and bodies together. Angular momentum of an APIC particle is
+/// that of its affine velocity too.
+fn momentum(simulation: &mut Simulation, density: f64) -> (DVec3, DVec3, f64) {
+    let state = simulation.save().unwrap();
+    let affine = floats(&state, "affine").to_vec();
+    let affine = affine.as_chunks::<9>().0;
+    let ids = match &state.column("id").unwrap().data {
+        barchan_frame::ColumnData::U32(ids) => ids.clone(),
+        _ => panic!("ids are u32"),
+    };
+    let (mut p, mut l, mut scale) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+    let all = of_checkpoint(&state);
+    for (i, id) in ids.iter().enumerate() {
+        let grain = &all[all.binary_search_by_key(id, |g| g.id).unwrap()];
+        let m = density * f64::from(grain.volume);
+        let (x, v) = (grain.x.as_dvec3(), grain.v.as_dvec3());
+        p += m * v;
+        l += m * x.cross(v);
+        // Spin of the affine velocity, with D = h²/4.
+        let c = affine[i].map(f64::from);
+        let d = m * DX * DX / 4.0;
+        l += d * curl(&c);
+        scale += m * v.length();
+    }
+    let (bp, bl) = simulation.bodies().momentum();
+    (p + bp, l + bl, scale)
+}
+
+/// Σ over axes a of e_a × (C e_a), with c[3 i + j] = ∂v_i/∂x_j.
+fn curl(c: &[f64; 9]) -> DVec3 {
+    DVec3::new(c[7] - c[5], c[2] - c[6], c[3] - c[1])
+}
+
+const DX: f64 = 0.04;
+
+fn floating(density: f64) -> String {
+    format!(
+        r#"
+frame_rate = 100
+frames = 20
+gravity = [0, 0, 0]
+[solver]
+dx = {DX}
+[materials.sand]
+preset = "dry sand"
+[[fill]]
+shape = {{ box = {{ min = [0.30, -0.05, -0.1], max = [0.55, 0.15, 0.1] }} }}
+material = "sand"
+velocity = [-2, 0, 0]
+[[body]]
+name = "box"
+shape = {{ box = {{ center = [0.1, 0, 0], size = [0.3, 0.3, 0.3] }} }}
+density = {density}
+velocity = [0.3, 0, 0]
+spin = [0, 0, 0.5]
+"#
+    )
+}
+
+#[test]
+fn what_grains_lose_bodies_gain() {
+    for density in [3000.0, 30.0] {
+        let mut simulation = start(&floating(density));
+        let (p0, l0, _) = momentum(&mut simulation, 1600.0);
+        let body0 = simulation.bodies().momentum();
+        advance(&mut simulation, 20);
+        let (p1, l1, scale) = momentum(&mut simulation, 1600.0);
+        let body1 = simulation.bodies().momentum();
+        let exchanged = (body1.0 - body0.0).length();
+        let turned = (body1.1 - body0.1).length();
+        let rounding = 1e-6 * scale.max(p0.length());
+        assert!((p1 - p0).length() < rounding, "{}", p1 - p0);
+        assert!((l1 - l0).length() < rounding, "{}", l1 - l0);
+        // The bodies alone, and so the grains alone, fail by far: they did meet.
+        assert!(exchanged > 1e4 * rounding, "{exchanged}");
+        assert!(turned > 1e2 * rounding, "{turned}");
+    }
+}
+
+/// A box on a bed of sand in a trough.
+fn on_sand(mass: f64) -> String {
+    format!(
+        r#"
+frame_rate = 50
+frames = 50
+[solver]
+dx = 0.04
+[materials.sand]
+preset = "dry sand"
+young = 4e5
+[[fill]]
+shape = {{ box = {{ min = [-0.3, 0, -0.3], max = [0.3, 0.2, 0.3] }} }}
+material = "sand"
+[[collider]]
+name = "trough"
+shape = {{ difference = [{{ box = {{ min = [-0.5, -0.2, -0.5], max = [0.5, 0.6, 0.5] }} }}, {{ box = {{ min = [-0.3, 0, -0.3], max = [0.3, 1, 0.3] }} }}] }}
+[[body]]
+name = "box"
+shape = {{ box = {{ center = [0, 0.35, 0], size = [0.2, 0.2, 0.2] }} }}
+mass = {mass}
+"#
+    )
+}
+
+#[test]
+fn bodies_of_any_weight_come_to_rest() {
+    for ratio in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
+        let mut simulation = start(&on_sand(1600.0 * 0.008 * ratio));
+        let mut fastest = 0.0f32;
+        for _ in 0..50 {
+            advance(&mut simulation, 1);
+            let mut colliders = simulation.colliders().clone();
+            simulation.bodies().pose(&mut colliders);
+            let body = &colliders.list[1];
+            let centre = body.mass.unwrap().centre;
+            let speed = body.velocity_at(centre).length();
+            assert!(speed.is_finite() && body.pose.position.is_finite());
+            fastest = fastest.max(speed);
+        }
+        let mut colliders = simulation.colliders().clone();
+        simulation.bodies().pose(&mut colliders);
+        let body = &colliders.list[1];
+        let centre = body.mass.unwrap().centre;
+        let speed = body.velocity_at(centre).length();
+        // Free fall from 0.25 m to the floor of the trough makes 2.2 m/s.
+        assert!(fastest < 2.3, "ratio {ratio}: {fastest} m/s");
+        assert!(speed < 0.02, "ratio {ratio}: {speed} m/s at the end");
+        // What is lighter than sand stays on it, what is far heavier sinks to the floor.
+        let height = if ratio <= 1.0 { 0.28..0.36 } else { 0.09..0.11 };
+        assert!(height.contains(&centre.y), "ratio {ratio}: {centre}");
+    }
+}
