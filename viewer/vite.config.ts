@@ -8,7 +8,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
   },
   server: {
-    // `npx vite` beside `barchan view DIR --no-open`: the page as it is being written.
-    proxy: { "/api": "http://127.0.0.1:8427" },
+    // `npx vite` beside `barchan view DIR|SCENE --no-open --stay`: the page as it is being written.
+    proxy: { "/api": { target: "http://127.0.0.1:8427", ws: true, changeOrigin: true, rewriteWsOrigin: true } },
   },
 });

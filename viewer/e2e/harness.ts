@@ -92,11 +92,17 @@ export function slowRun(name: string): { directory: string; child: ChildProcess 
 
 /** Serves a result; the address ends with a slash. */
 export async function serve(directory: string): Promise<string> {
-  const child = start("view", directory, "--no-open", "--json", "--port", "0");
-  return new Promise((done, fail) => {
+  return (await serveLive(directory)).url;
+}
+
+/** Serves a result, or simulates a scene live. */
+export async function serveLive(what: string, ...more: string[]): Promise<{ url: string; child: ChildProcess }> {
+  const child = start("view", what, "--no-open", "--json", "--port", "0", ...more);
+  const url = await new Promise<string>((done, fail) => {
     child.stdout?.once("data", (data: Buffer) => done((JSON.parse(String(data)) as { url: string }).url));
     child.once("exit", (code) => fail(new Error(`barchan view ended with ${code}`)));
   });
+  return { url, child };
 }
 
 function findChromium(): string {
@@ -112,8 +118,8 @@ function findChromium(): string {
   throw new Error("there is no Chromium: install Debian's package `chromium`, or set BARCHAN_CHROMIUM");
 }
 
-/** A new page; whatever it writes to its console is collected. */
-export async function open(url: string, options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
+/** A new page; whatever it writes to its console is collected. A live one never comes to rest, so is not waited for. */
+export async function open(url: string, options: BrowserContextOptions = {}, rests = true): Promise<{ page: Page; complaints: string[] }> {
   browser ??= await chromium.launch({
     executablePath: findChromium(),
     args: [
@@ -135,7 +141,7 @@ export async function open(url: string, options: BrowserContextOptions = {}): Pr
   });
   await page.goto(url);
   await until(page, "window.barchan && window.barchan.frame() !== null");
-  await settled(page);
+  if (rests) await settled(page);
   return { page, complaints };
 }
 

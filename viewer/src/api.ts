@@ -55,6 +55,47 @@ export interface Result {
   bodies: Body[];
   camera: Camera | null;
   notes: string[];
+  /** What can be done, when it is simulated live. */
+  live?: LiveAbout;
+}
+
+/** What can be done with a live scene. */
+export interface LiveAbout {
+  /** How far a single step goes [s]. */
+  step_s: number;
+  /** Parameters of each material. */
+  parameters: Parameter[][];
+  joints: Joint[];
+  /** Whether each body can be pulled. */
+  free: boolean[];
+}
+
+export interface Parameter {
+  key: string;
+  meaning: string;
+  unit: string;
+  /** Value at the beginning. */
+  value: number;
+  low: number;
+  high: number;
+  scale: "linear" | "cubic" | "logarithmic";
+}
+
+export interface Joint {
+  name: string;
+  kind: "revolute" | "prismatic" | "fixed" | "spherical";
+  /** [rad or m] */
+  limits: [number, number] | null;
+  control: JointControl | null;
+}
+
+export interface JointControl {
+  /** Keys that drive it towards smaller and larger positions. */
+  keys: [string, string] | null;
+  gamepad_axis: number | null;
+  /** When fully driven [rad/s or m/s]. */
+  speed: number;
+  label: string;
 }
 
 export interface Damage {
@@ -63,7 +104,7 @@ export interface Damage {
   help: string;
 }
 
-/** What changes while the page is open. */
+/** What changes while the page of a result is open. */
 export interface Live {
   frames: [number, number][];
   planned: number;

@@ -1,20 +1,18 @@
 // The page as a whole: what is shown, which frame, and what happens when something is asked for.
 
 import { api, type Live, type Result, type Statistics, type Vector } from "./api";
-import { Banners } from "./banners";
 import { Clock } from "./clock";
 import { BOTH_SIGNS, CATEGORIES, setMaps, table, USUAL_MAP } from "./colourmaps";
-import { element, make, throttled } from "./dom";
+import { element, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
 import { listen, type Binding } from "./keys";
-import { Legend } from "./legend";
 import { colourName, columnOf, Panel } from "./panel";
 import { pick } from "./pick";
 import { Plots } from "./plots";
-import { Scene3d, type ViewName } from "./scene3d";
-import { fromHash, toHash, type ViewState } from "./state";
-import { Theme } from "./theme";
+import { Scene3d } from "./scene3d";
+import { Shell } from "./shell";
+import { fromHash, type ViewState } from "./state";
 import { Timeline } from "./timeline";
 
 /** Frames fetched ahead while playing. */
@@ -26,15 +24,13 @@ const GROWTH = 1.25;
 
 export class App {
   private readonly state: ViewState = fromHash(location.hash);
-  private readonly theme = new Theme();
   private readonly frames = new Frames();
   private readonly clock: Clock;
   private readonly timeline = new Timeline();
-  private readonly banners = new Banners(element("banners"));
-  private readonly legend = new Legend(element("legend"));
   private readonly plots: Plots;
   private readonly panel: Panel;
   private readonly scene: Scene3d;
+  private readonly shell: Shell;
   private live: Live | null = null;
   private shown: Loaded | null = null;
   private wanted = 0;
@@ -43,7 +39,6 @@ export class App {
   private grainRequest = 0;
   /** Last frame when the range of the colours was taken. */
   private rangeFrom = 1;
-  private readonly writeHash = throttled(300, () => this.putHash());
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
   constructor(private readonly result: Result) {
@@ -51,6 +46,7 @@ export class App {
     this.clock = new Clock(result.frame_rate);
     this.plots = new Plots(result.bodies.map((body) => body.name));
     this.scene = new Scene3d(element<HTMLCanvasElement>("canvas"), result);
+    this.shell = new Shell(result, this.state, this.scene);
     this.panel = new Panel(
       element("panel"),
       result,
@@ -67,65 +63,39 @@ export class App {
 
   /** Shows what there is, and goes on listening. */
   async start(): Promise<void> {
-    document.body.classList.toggle("flat", this.result.dimensions === 2);
-    document.title = `${this.result.scene} · barchan`;
-    element("title").textContent = this.result.scene;
-    const about = element("about");
-    about.textContent = this.result.description;
-    about.title = `${this.result.description} (${this.result.solver}, ${this.result.created_by})`;
-    this.result.notes.forEach((note, i) => this.banners.show(`note-${i}`, note, "", false));
     this.wire();
-    this.theme.onChange = () => {
-      this.scene.setTheme(this.theme.isDark);
+    const { theme } = this.shell;
+    theme.onChange = () => {
+      this.scene.setTheme(theme.isDark);
       this.plots.draw();
     };
-    this.theme.onChange();
+    theme.onChange();
     this.frames.onLoaded = (loaded) => this.loaded(loaded);
     this.frames.onFailed = (frame, error) => this.failed(frame, error);
     if (this.state.camera) this.scene.cameraState = this.state.camera;
     this.applyAll();
     this.listenToServer();
     requestAnimationFrame((now) => this.tick(now));
-    if (this.result.dimensions === 3 && !this.result.bodies.some((body) => body.plane)) this.scene.bodies.addGrid(this.result.bounds[0][1]);
-    const problems = await this.scene.bodies.load(() => this.scene.refresh(true));
-    this.scene.setTheme(this.theme.isDark);
-    if (problems.length) this.banners.show("bodies", `some bodies are not shown: ${problems.join("; ")}`, "", false);
+    await this.shell.loadBodies();
   }
 
   private wire(): void {
-    const on = (id: string, run: () => void) => element(id).addEventListener("click", run);
-    const views: ViewName[] = ["reset", "front", "side", "top"];
-    for (const view of views) on(`view-${view}`, () => this.look(view));
-    on("screenshot", () => void this.screenshot());
-    on("share", () => void this.share());
-    on("theme", () => this.theme.toggle());
-    const dialog = element<HTMLDialogElement>("help-dialog");
-    on("help", () => dialog.showModal());
-    const drawer = element("drawer");
-    on("drawer", () => {
-      const isOpen = element("panel").classList.toggle("open");
-      drawer.setAttribute("aria-expanded", String(isOpen));
-      this.plots.draw();
-    });
+    this.shell.onDrawer = () => this.plots.draw();
+    this.shell.pictureName = () => `${this.result.scene}-${String(this.wanted).padStart(6, "0")}`;
     this.timeline.onSeek = (frame) => this.seek(frame);
     this.timeline.onPlay = () => this.togglePlay();
     this.timeline.onStep = (by) => this.step(by);
     this.timeline.onSpeed = (speed) => this.setSpeed(speed);
     this.timeline.onLoop = (loop) => this.setLoop(loop);
     this.plots.onSeek = (frame) => this.seek(frame);
-    this.scene.onMoved = () => {
-      this.state.camera = this.scene.cameraState;
-      this.writeHash();
-    };
     this.wirePicking();
-    const bindings = this.bindings(dialog);
-    listen(bindings, () => dialog.open);
-    for (const { label, means } of bindings) element("keys").append(make("dt", {}, make("kbd", {}, label)), make("dd", {}, means));
+    const bindings = [...this.bindings(), ...this.shell.bindings()];
+    listen(bindings, () => this.shell.dialog.open);
+    this.shell.explain(bindings);
     addEventListener("hashchange", () => this.readHash());
   }
 
-  private bindings(dialog: HTMLDialogElement): Binding[] {
-    const turn = (x: number, y: number) => () => this.scene.nudge("turn", x, y);
+  private bindings(): Binding[] {
     return [
       { keys: [" ", "k"], label: "Space", means: "play or pause", run: () => this.togglePlay() },
       { keys: ["ArrowLeft", ","], label: "←", means: "one frame back", run: () => this.step(-1) },
@@ -135,23 +105,8 @@ export class App {
       { keys: ["Home"], label: "Home", means: "first frame", run: () => this.seek(this.span.first) },
       { keys: ["End"], label: "End", means: "last frame", run: () => this.seek(this.span.last) },
       { keys: ["l"], label: "L", means: "loop", run: () => this.setLoop(!this.state.loop) },
-      { keys: ["Shift+ArrowLeft"], label: "Shift ←", means: "turn to the left", run: turn(-0.1, 0) },
-      { keys: ["Shift+ArrowRight"], label: "Shift →", means: "turn to the right", run: turn(0.1, 0) },
-      { keys: ["Shift+ArrowUp"], label: "Shift ↑", means: "turn up", run: turn(0, 0.1) },
-      { keys: ["Shift+ArrowDown"], label: "Shift ↓", means: "turn down", run: turn(0, -0.1) },
-      { keys: ["+", "="], label: "+", means: "nearer", run: () => this.scene.nudge("zoom", 0, -0.12) },
-      { keys: ["-", "_"], label: "−", means: "farther", run: () => this.scene.nudge("zoom", 0, 0.12) },
-      { keys: ["w", "a", "d", "x"], label: "W A X D", means: "shift the view", run: (event) => this.pan(event.key.toLowerCase()) },
-      { keys: ["r"], label: "R", means: "reset the view", run: () => this.look("reset") },
-      { keys: ["1"], label: "1", means: "from the front", run: () => this.look("front") },
-      { keys: ["2"], label: "2", means: "from the side", run: () => this.look("side") },
-      { keys: ["3"], label: "3", means: "from above", run: () => this.look("top") },
       { keys: ["p"], label: "P", means: "pick the grain in the middle", run: () => this.pickMiddle() },
       { keys: ["Escape"], label: "Esc", means: "let go of the grain", run: () => this.follow(null) },
-      { keys: ["s"], label: "S", means: "save a picture", run: () => void this.screenshot() },
-      { keys: ["c"], label: "C", means: "copy the address of this view", run: () => void this.share() },
-      { keys: ["t"], label: "T", means: "light or dark", run: () => this.theme.toggle() },
-      { keys: ["?", "h"], label: "?", means: "this help", run: () => dialog.showModal() },
     ];
   }
 
@@ -179,7 +134,7 @@ export class App {
     if (byHand) this.isFollowing = target === this.span.last;
     this.clock.rebase(target, performance.now());
     this.request(target);
-    if (byHand && !this.clock.playing) this.announce(`Frame ${target}`);
+    if (byHand && !this.clock.playing) this.shell.announce(`Frame ${target}`);
   }
 
   private step(by: number): void {
@@ -192,7 +147,7 @@ export class App {
     this.timeline.setFrame(frame, this.shown?.grains.header ?? null);
     this.plots.setFrame(frame);
     this.state.frame = frame;
-    this.writeHash();
+    this.shell.writeHash();
     const here = this.frames.get(frame);
     if (here) this.display(here);
     else element("loading").hidden = this.clock.playing && this.shown !== null;
@@ -216,7 +171,7 @@ export class App {
   }
 
   private loaded(loaded: Loaded): void {
-    this.banners.clear(`frame-${loaded.frame}`);
+    this.shell.banners.clear(`frame-${loaded.frame}`);
     if (loaded.frame === this.wanted) this.display(loaded);
     // Too late for its moment, but newer than what is shown: better than nothing when it is slow.
     else if (this.clock.playing && this.shown && loaded.frame > this.shown.frame && loaded.frame < this.wanted) this.display(loaded);
@@ -238,17 +193,17 @@ export class App {
     element("loading").hidden = true;
     const message = error instanceof Error ? error.message : String(error);
     const help = error instanceof Error && "help" in error ? String(error.help) : "reload the page";
-    if (frame === this.wanted) this.banners.show(`frame-${frame}`, message, help);
+    if (frame === this.wanted) this.shell.banners.show(`frame-${frame}`, message, help);
   }
 
   /** Banners of damaged frames: that of the frame that is asked for. */
   private showDamage(): void {
     if (this.live?.damage.some((d) => d.frame === this.wanted)) element("loading").hidden = true;
-    for (const key of this.banners.keys()) {
-      if (key.startsWith("frame-") && key !== `frame-${this.wanted}`) this.banners.clear(key);
+    for (const key of this.shell.banners.keys()) {
+      if (key.startsWith("frame-") && key !== `frame-${this.wanted}`) this.shell.banners.clear(key);
     }
     const damage = this.live?.damage.find((d) => d.frame === this.wanted);
-    if (damage) this.banners.show(`frame-${damage.frame}`, damage.error, damage.help);
+    if (damage) this.shell.banners.show(`frame-${damage.frame}`, damage.error, damage.help);
   }
 
   // ---- playing ------------------------------------------------------------------------------------------------------
@@ -256,13 +211,13 @@ export class App {
   private togglePlay(): void {
     if (this.clock.playing) {
       this.pause();
-      this.announce(`Paused at frame ${this.wanted}`);
+      this.shell.announce(`Paused at frame ${this.wanted}`);
       return;
     }
     const { first, last } = this.span;
     this.clock.play(this.wanted >= last ? first : this.wanted, performance.now());
     this.timeline.setPlaying(true);
-    this.announce("Playing");
+    this.shell.announce("Playing");
   }
 
   private pause(): void {
@@ -273,14 +228,14 @@ export class App {
   private setSpeed(speed: number): void {
     this.state.speed = this.clock.speed = speed;
     this.clock.rebase(this.wanted, performance.now());
-    this.writeHash();
+    this.shell.writeHash();
   }
 
   private setLoop(loop: boolean): void {
     this.state.loop = this.clock.loop = loop;
     this.timeline.setLoop(loop);
     this.clock.rebase(this.wanted, performance.now());
-    this.writeHash();
+    this.shell.writeHash();
   }
 
   private tick(now: number): void {
@@ -309,9 +264,9 @@ export class App {
       if (events) return;
       events = new EventSource("/api/events");
       events.addEventListener("message", (event) => this.update(JSON.parse(event.data as string) as Live));
-      events.addEventListener("open", () => this.banners.clear("server"));
+      events.addEventListener("open", () => this.shell.banners.clear("server"));
       events.addEventListener("error", () =>
-        this.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"),
+        this.shell.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"),
       );
     };
     document.addEventListener("visibilitychange", listenWhenSeen);
@@ -325,14 +280,14 @@ export class App {
     if (last < (before?.frames.at(-1)?.[1] ?? 0)) this.frames.forget();
     this.timeline.setSpan(first, last, live);
     this.showLive(live);
-    if (live.trouble) this.banners.show("trouble", live.trouble.error, live.trouble.help);
-    else this.banners.clear("trouble");
+    if (live.trouble) this.shell.banners.show("trouble", live.trouble.error, live.trouble.help);
+    else this.shell.banners.clear("trouble");
     if (live.frames.length === 0) {
-      this.banners.show("empty", "this result has no frames yet", "they appear here as the run writes them", false);
+      this.shell.banners.show("empty", "this result has no frames yet", "they appear here as the run writes them", false);
       element("loading").hidden = true;
       return;
     }
-    this.banners.clear("empty");
+    this.shell.banners.clear("empty");
     if (!before || before.frames.length === 0) {
       this.seek(this.state.frame ?? (last < live.planned ? last : first), false);
       this.isFollowing = this.wanted === last;
@@ -394,7 +349,7 @@ export class App {
     } else {
       void this.applyColour();
     }
-    this.writeHash();
+    this.shell.writeHash();
   }
 
   private async applyColour(): Promise<void> {
@@ -441,14 +396,14 @@ export class App {
     const column = columnOf(this.result, this.state.colour);
     const header = this.shown?.colours?.header;
     if (!column || !header || header.column !== column.name) {
-      this.legend.set(null);
+      this.shell.legend.set(null);
       return;
     }
     const part = this.state.colour?.split(".")[1] ?? "";
     const categories = column.name === "material" ? this.result.materials.map((m) => m.name) : CATEGORIES.map((_, i) => String(i));
     const isCategory = column.kind === "category";
     const shownCategories = isCategory ? (column.name === "material" ? categories : this.categoriesShown(categories)) : null;
-    this.legend.set({
+    this.shell.legend.set({
       title: colourName(column, part),
       unit: column.unit,
       min: header.min,
@@ -465,52 +420,7 @@ export class App {
     return names.slice(0, Math.min(names.length, highest + 1));
   }
 
-  // ---- camera, picture, address -------------------------------------------------------------------------------------
-
-  private look(view: ViewName): void {
-    this.scene.look(view);
-    this.state.camera = view === "reset" ? null : this.scene.cameraState;
-    this.writeHash();
-  }
-
-  private pan(key: string): void {
-    const [x, y] = ({ w: [0, 0.1], x: [0, -0.1], a: [-0.1, 0], d: [0.1, 0] } as Record<string, [number, number]>)[key] ?? [0, 0];
-    this.scene.nudge("pan", x, y);
-  }
-
-  private async screenshot(): Promise<void> {
-    this.scene.drawNow();
-    const source = this.scene.canvas;
-    const picture = make("canvas");
-    [picture.width, picture.height] = [source.width, source.height];
-    const context = picture.getContext("2d");
-    if (!context) return;
-    context.drawImage(source, 0, 0);
-    this.legend.paint(context, picture.height, picture.width / source.clientWidth, this.theme.isDark);
-    const blob = await new Promise<Blob | null>((done) => picture.toBlob(done, "image/png"));
-    if (!blob) return;
-    const url = URL.createObjectURL(blob);
-    const name = `${this.result.scene}-${String(this.wanted).padStart(6, "0")}.png`;
-    make("a", { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    this.announce(`Saved ${name}`);
-  }
-
-  private async share(): Promise<void> {
-    this.state.camera = this.scene.cameraState;
-    this.putHash();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.tell("The address of this view is copied");
-    } catch {
-      this.tell("Copy the address from the address bar: it holds this view");
-    }
-  }
-
-  private putHash(): void {
-    const hash = toHash(this.state);
-    if (`#${hash}` !== location.hash) history.replaceState(null, "", hash ? `#${hash}` : location.pathname);
-  }
+  // ---- the address -------------------------------------------------------------------------------------
 
   private readHash(): void {
     const state = fromHash(location.hash);
@@ -570,8 +480,8 @@ export class App {
       this.panel.showGrain(grain, false);
       this.scene.grains.picked = grain.index;
       this.scene.refresh();
-      this.announce(`Grain ${grain.id ?? grain.index} picked`);
-      this.writeHash();
+      this.shell.announce(`Grain ${grain.id ?? grain.index} picked`);
+      this.shell.writeHash();
     } catch (error) {
       this.failed(frame, error);
     }
@@ -587,7 +497,7 @@ export class App {
     } else {
       void this.refreshGrain();
     }
-    this.writeHash();
+    this.shell.writeHash();
   }
 
   /** The same grain in the frame that is shown now. One request at a time: what was missed is not asked for later. */
@@ -614,18 +524,6 @@ export class App {
     if (this.shown?.frame !== frame) void this.refreshGrain();
   }
   private grainUnderWay = false;
-
-  // ---- messages -----------------------------------------------------------------------------------------------------
-
-  private announce(message: string): void {
-    element("announce").textContent = message;
-  }
-
-  private tell(message: string): void {
-    this.announce(message);
-    this.banners.show("told", message, "", false);
-    setTimeout(() => this.banners.clear("told"), 3000);
-  }
 
   /** What tests and measurements look at. */
   private forTests(): object {

@@ -14,6 +14,7 @@ import {
   RawShaderMaterial,
   Vector3,
   type IUniform,
+  type Raycaster,
 } from "three";
 import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { api, type Body, type Pose, type Vector } from "./api";
@@ -31,6 +32,7 @@ export class Bodies {
   readonly shared: Record<string, IUniform>;
   private readonly groups: Group[];
   private readonly grounds: RawShaderMaterial[] = [];
+  private readonly middles: Vector[] = [];
 
   constructor(
     private readonly bodies: Body[],
@@ -80,6 +82,38 @@ export class Bodies {
     });
   }
 
+  /** The nearest of the wanted bodies that a ray meets, and where [m]. */
+  pick(ray: Raycaster, wanted: readonly boolean[]): { body: number; point: Vector } | null {
+    let best: { body: number; point: Vector } | null = null;
+    let nearest = Infinity;
+    this.groups.forEach((group, body) => {
+      if (!wanted[body] || !group.visible) return;
+      group.updateWorldMatrix(true, true);
+      const hit = ray.intersectObject(group, true)[0];
+      if (!hit || hit.distance >= nearest) return;
+      nearest = hit.distance;
+      best = { body, point: hit.point.toArray() as Vector };
+    });
+    return best;
+  }
+
+  /** A point of the world in the frame of a body [m]. */
+  toBody(body: number, point: Vector): Vector {
+    return (this.groups[body]?.worldToLocal(new Vector3(...point)) ?? new Vector3(...point)).toArray() as Vector;
+  }
+
+  /** A point of a body in the world [m]. */
+  toWorld(body: number, point: Vector): Vector3 {
+    const group = this.groups[body];
+    group?.updateWorldMatrix(true, false);
+    return group?.localToWorld(new Vector3(...point)) ?? new Vector3(...point);
+  }
+
+  /** The middle of a body's surface, in its own frame [m]; null until it is known, and for planes. */
+  middle(body: number): Vector | null {
+    return this.middles[body] ?? null;
+  }
+
   setHidden(hidden: readonly number[]): void {
     this.groups.forEach((group, i) => (group.visible = !hidden.includes(i)));
   }
@@ -92,6 +126,8 @@ export class Bodies {
   }
 
   private addSurface(i: number, body: Body, geometry: BufferGeometry): void {
+    geometry.computeBoundingBox();
+    this.middles[i] = geometry.boundingBox!.getCenter(new Vector3()).toArray() as Vector;
     const isGlass = body.look === "glass";
     const isCut = body.look === "cutaway";
     const colour = body.colour ?? (isGlass ? GLASS : SOLID);

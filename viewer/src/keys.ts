@@ -7,6 +7,13 @@ export interface Binding {
   run: (event: KeyboardEvent) => void;
 }
 
+/** Whether a control wants the key itself, when the key drives something: text wants all, a slider its arrows. */
+export function isTyping(target: EventTarget | null, key: string): boolean {
+  if (target instanceof HTMLSelectElement) return true;
+  if (target instanceof HTMLInputElement) return target.type === "range" ? /^(Arrow|Home|End|Page)/.test(key) : target.type !== "checkbox" || key === " ";
+  return target instanceof HTMLButtonElement && (key === " " || key === "Enter");
+}
+
 /** Controls that take the arrow keys, home, end and letters themselves. */
 function takesKeys(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;

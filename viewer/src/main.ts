@@ -1,13 +1,14 @@
-// Begins here: asks what the result is, then builds the page around it.
+// Begins here: asks what there is to see, a result or a live scene, then builds the page around it.
 
 import { api, Refusal } from "./api";
 import { App } from "./app";
 import { element, make } from "./dom";
+import { LiveApp } from "./live/app";
 
 async function begin(): Promise<void> {
   try {
     const result = await api.result();
-    const app = new App(result);
+    const app = result.live ? new LiveApp(result, result.live) : new App(result);
     await app.start();
   } catch (error) {
     fail(error);

@@ -34,16 +34,21 @@ export class Panel {
     private readonly result: Result,
     private readonly state: ViewState,
     private readonly events: PanelEvents,
-    plots: HTMLElement,
+    /** Plots over time; null when the scene is live, which has neither frames to plot nor grains to follow. */
+    plots: HTMLElement | null,
   ) {
     root.append(
       this.colourSection(),
       this.clipSection(),
       this.grainsSection(),
       ...this.bodiesSection(),
-      make("section", { "aria-label": "Grain" }, make("h2", {}, "Grain"), this.grain),
-      make("section", { "aria-label": "Over time" }, make("h2", {}, "Over time"), plots),
     );
+    if (plots) {
+      root.append(
+        make("section", { "aria-label": "Grain" }, make("h2", {}, "Grain"), this.grain),
+        make("section", { "aria-label": "Over time" }, make("h2", {}, "Over time"), plots),
+      );
+    }
     this.showGrain(null, false);
     this.update();
   }
@@ -57,7 +62,8 @@ export class Panel {
     this.map.value = state.map;
     if (this.map.selectedIndex < 0) this.map.selectedIndex = 0;
     const hasScale = column?.kind === "quantity";
-    for (const select of [this.map, this.range]) rowOf(select).hidden = !hasScale;
+    rowOf(this.map).hidden = !hasScale;
+    rowOf(this.range).hidden = !hasScale || this.result.live !== undefined;
     this.range.value = state.range;
     this.clipAxis.value = state.clip?.axis ?? "";
     for (const control of [this.clipAt, this.clipFlip]) rowOf(control).hidden = state.clip === null;

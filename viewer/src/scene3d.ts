@@ -2,6 +2,7 @@
 
 import {
   Color,
+  type Object3D,
   OrthographicCamera,
   PerspectiveCamera,
   Raycaster,
@@ -205,6 +206,27 @@ export class Scene3d {
     this.camera.updateMatrixWorld();
     const p = new Vector3(...point).project(this.camera);
     return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+  }
+
+  /** Adds something to the picture that is neither grain nor body. */
+  add(object: Object3D): void {
+    this.scene.add(object);
+  }
+
+  /** The body under a point of the canvas [CSS pixels], among those that are wanted, and where it was hit [m]. */
+  pickBody(x: number, y: number, wanted: readonly boolean[]): { body: number; point: Vector } | null {
+    const { origin, direction } = this.ray(x, y);
+    return this.bodies.pick(new Raycaster(new Vector3(...origin), new Vector3(...direction)), wanted);
+  }
+
+  /** Whether dragging turns the view. */
+  set isTurning(isTurning: boolean) {
+    this.controls.enabled = isTurning;
+  }
+
+  /** Size of what is looked at [m]. */
+  get size(): number {
+    return this.radius;
   }
 
   /** Draws now, all of it. */

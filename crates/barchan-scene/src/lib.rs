@@ -17,6 +17,7 @@ pub mod mesh;
 pub mod model;
 pub mod motion;
 pub mod numbers;
+pub mod parameters;
 pub mod terrain;
 mod urdf;
 pub mod yield_cone;

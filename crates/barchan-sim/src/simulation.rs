@@ -22,7 +22,7 @@ use crate::solver::{Solver, SolverError, StepContext, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Scene};
+use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Material, Scene};
 pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
@@ -572,6 +572,20 @@ impl Simulation {
     /// The state of an earlier result that this simulation was built on; `None` after [`Self::resume`].
     pub fn start(&self) -> Option<&StartRecord> {
         self.start.as_ref()
+    }
+
+    /// Takes other values for a material of the scene, from now on.
+    ///
+    /// # Errors
+    /// The solver cannot change this while it runs.
+    pub fn set_material(
+        &mut self,
+        index: usize,
+        material: &Material,
+    ) -> Result<(), SimulationError> {
+        let frame = self.state.frame;
+        let changed = self.solver.set_material(index, material);
+        changed.map_err(|source| SimulationError::Solver { frame, source })
     }
 
     /// The last whole frame.

@@ -26,12 +26,18 @@ mod urdf;
 
 pub use overrides::Overrides;
 pub use schema::schema;
+pub(crate) use spec::{Key, Kind, Range};
 
 use crate::errors::{Report, SceneError, SceneErrors};
 use crate::model::{Dimensions, MeshFile, Scene};
 use std::path::{Path, PathBuf};
 use substances::Substance;
 use toml_edit::DocumentMut;
+
+/// Keys of a material that have a slider.
+pub(crate) fn slider_keys() -> impl Iterator<Item = &'static Key> {
+    keys::MATERIAL.iter().filter(|key| key.slider.is_some())
+}
 
 /// The text of a scene and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,6 +18,8 @@ pub(crate) struct Key {
     pub doc: &'static str,
     /// Default as TOML; empty when there is none or it depends on other keys.
     pub default: &'static str,
+    /// Ends of the slider that changes it in the live view; `None`: it has none.
+    pub slider: Option<[f64; 2]>,
 }
 
 /// What a key holds.
@@ -61,7 +63,7 @@ pub(crate) enum Kind {
 }
 
 /// An interval of numbers.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
     pub low: f64,
     pub low_open: bool,
@@ -132,6 +134,7 @@ impl Key {
             required: false,
             doc,
             default: "",
+            slider: None,
         }
     }
 
@@ -144,6 +147,12 @@ impl Key {
     /// The same with a default.
     pub const fn default(mut self, toml: &'static str) -> Self {
         self.default = toml;
+        self
+    }
+
+    /// The same with a slider in the live view, between these values.
+    pub const fn slider(mut self, low: f64, high: f64) -> Self {
+        self.slider = Some([low, high]);
         self
     }
 }

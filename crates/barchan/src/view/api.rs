@@ -157,7 +157,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
 }
 
 /// Colour maps, the same as in pictures: 256 colours each, six hexadecimal digits a colour.
-fn maps() -> Value {
+pub(super) fn maps() -> Value {
     let text = |map: ColourMap| {
         let colours = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
         colours.map(|c| format!("{c:02x}")).collect::<String>()
@@ -224,7 +224,7 @@ async fn surface(
     let name = key.clone();
     let bytes = work(&viewer, move |viewer| {
         viewer.store.encoded(key, || {
-            let surface = viewer.look().surface(&viewer.store, body);
+            let surface = viewer.look().surface(body);
             let surface = surface.ok_or_else(|| ViewError::Unknown {
                 what: format!("surface of body {body}"),
                 help: "look at /api/result for the bodies that have one".into(),

@@ -6,7 +6,7 @@ use super::grain;
 use super::look::Palette;
 use super::terrain;
 use super::values::{self, Part, Range};
-use barchan_frame::{Column, FrameInfo};
+use barchan_frame::{Column, ColumnData, FrameInfo};
 use serde_json::{Map, Value, json};
 
 /// First bytes of every answer in this form.
@@ -33,35 +33,70 @@ pub fn grains(
     let position =
         position.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
     let (lower, upper) = bounds(position);
-    let size: [f32; 3] = std::array::from_fn(|a| upper[a] - lower[a]);
     let header = json!({
         "frame": info.index,
         "time": info.time,
         "grains": info.particles,
         "lower": lower,
         "upper": upper,
-        "error_bound": size.map(|s| 0.5 * s / COORDINATE_STEPS),
+        "error_bound": error_bound((lower, upper)),
         "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
         "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
         "terrain": terrain::address(info),
     });
     let mut out = begin(&header, 8 * info.particles);
-    let scale = size.map(|s| if s > 0.0 { COORDINATE_STEPS / s } else { 0.0 });
-    let id = columns.id.as_ref().map(|c| &c.data);
-    let material = columns.material.as_ref().and_then(|c| c.data.as_u8());
-    for (i, p) in position.chunks_exact(3).enumerate() {
+    let columns = GrainData {
+        position,
+        id: columns.id.as_ref().map(|c| &c.data),
+        material: columns.material.as_ref().and_then(|c| c.data.as_u8()),
+    };
+    put_grains(&mut out, &columns, (lower, upper), palette);
+    Ok(out)
+}
+
+/// Half a step of each coordinate [m].
+pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
+    std::array::from_fn(|a| 0.5 * (upper[a] - lower[a]) / COORDINATE_STEPS)
+}
+
+/// What grains are drawn from.
+pub struct GrainData<'a> {
+    /// Coordinates, three a grain [m].
+    pub position: &'a [f32],
+    /// Identities, which choose the colour.
+    pub id: Option<&'a ColumnData>,
+    /// Materials.
+    pub material: Option<&'a [u8]>,
+}
+
+/// Adds eight bytes a grain: coordinates in steps between the corners, colour, material.
+pub fn put_grains(
+    out: &mut Vec<u8>,
+    grains: &GrainData<'_>,
+    (lower, upper): ([f32; 3], [f32; 3]),
+    palette: &Palette,
+) {
+    let scale: [f32; 3] = std::array::from_fn(|a| {
+        let size = upper[a] - lower[a];
+        if size > 0.0 {
+            COORDINATE_STEPS / size
+        } else {
+            0.0
+        }
+    });
+    for (i, p) in grains.position.chunks_exact(3).enumerate() {
         let finite = p.iter().all(|x| x.is_finite());
         for axis in 0..3 {
             // A cast clamps, and makes 0 of what is not a number.
             let step = ((p[axis] - lower[axis]) * scale[axis]).round() as u16;
             out.extend_from_slice(&step.to_le_bytes());
         }
-        let id = id.and_then(|ids| grain::whole(ids, i)).unwrap_or(i as u64);
-        let material = material.map_or(0, |v| v[i].min(NOT_DRAWN - 1));
-        out.push(palette.index(material, id));
+        let id = grains.id.and_then(|ids| grain::whole(ids, i));
+        let material = grains.material.and_then(|v| v.get(i));
+        let material = material.map_or(0, |m| (*m).min(NOT_DRAWN - 1));
+        out.push(palette.index(material, id.unwrap_or(i as u64)));
         out.push(if finite { material } else { NOT_DRAWN });
     }
-    Ok(out)
 }
 
 /// The columns that [`grains`] is made of.
@@ -87,9 +122,15 @@ pub fn colours(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8>
         "missing": NO_VALUE,
     });
     let mut out = begin(&header, 2 * grains);
+    put_colours(&mut out, column, part, range);
+    out
+}
+
+/// Adds two bytes a grain: a value in steps of the range.
+pub fn put_colours(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) {
     let scale = COLOUR_STEPS / (range.max - range.min);
     let value = values::values(column, part);
-    for i in 0..grains {
+    for i in 0..column.particles() {
         let v = value(i);
         let step = if v.is_nan() {
             NO_VALUE
@@ -98,7 +139,6 @@ pub fn colours(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8>
         };
         out.extend_from_slice(&step.to_le_bytes());
     }
-    out
 }
 
 /// A surface: vertices (three floats each), then triangles (three indices each).

@@ -1,8 +1,8 @@
 //! Who may ask, and how: methods, `Host` and origin of a request, and the headers of every answer.
 //!
 //! A page of another site can make a browser send requests to the loopback address. It must neither read the answers
-//! (no CORS header is ever sent) nor get there under a name of its own (DNS rebinding), and there is no request that
-//! changes anything.
+//! (no CORS header is ever sent) nor get there under a name of its own (DNS rebinding). No request changes a result; what
+//! steers a live scene comes over a WebSocket, which is opened by a request that passes here like any other.
 
 use super::error::refusal;
 use axum::extract::{Request, State};

@@ -3,7 +3,7 @@
 use super::error::ViewError;
 use super::store::Store;
 use super::values;
-use barchan_frame::{Column, Manifest};
+use barchan_frame::{Column, Frame, Manifest};
 use barchan_render::camera::corners;
 use barchan_render::colour::chance;
 use barchan_render::props::{Sample, contains};
@@ -11,7 +11,7 @@ use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
-    Bounds, Collider, ColourMix, Overrides, Scene, SceneSource, View, load_for_viewing,
+    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, View, load_for_viewing,
 };
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ const SURFACE_CELLS: u32 = 112;
 const SAMPLED: usize = 2000;
 /// Surroundings of bodies without end, in sizes of what the grains take up.
 const SURROUNDINGS: f32 = 4.0;
+/// Bodies larger than this many times the grains do not count for what is looked at.
+const DWARFING: f32 = 5.0;
 /// Colours of all materials together: their index is a byte.
 const MOST_COLOURS: usize = 256;
 
@@ -42,6 +44,7 @@ pub struct Look {
     pub camera: Value,
     /// What could not be shown, and why.
     pub notes: Vec<String>,
+    names: Vec<String>,
     scene: Option<Scene>,
     surroundings: Bounds,
 }
@@ -63,39 +66,95 @@ impl Look {
                 None
             }
         };
-        let grains = sample(store, frames);
-        let mut bounds = values::bounds_of_result(store, frames);
-        let surroundings = surroundings(bounds, &manifest);
-        if manifest.dimensions == 3 {
-            let colliders = scene.iter().flat_map(|s| &s.colliders);
-            for container in colliders.filter(|c| contains(c, &grains)) {
-                enclose(&mut bounds, container);
+        Self::new(Seen {
+            grains: sample(store, frames),
+            bounds: values::bounds_of_result(store, frames),
+            grain_radius: grain_radius(store, frames, &manifest),
+            dimensions: manifest.dimensions,
+            dx: manifest.dx,
+            materials: manifest.materials.iter().map(|m| m.name.clone()).collect(),
+            names: manifest.colliders.clone(),
+            scene,
+            notes,
+        })
+    }
+
+    /// From a scene at its beginning.
+    pub fn at_start(scene: Scene, frame: &Frame, notes: Vec<String>) -> Self {
+        let positions = frame.column("position").and_then(|c| c.data.as_f32());
+        let positions = positions.unwrap_or_default();
+        let points = positions.chunks_exact(3).map(Vec3::from_slice);
+        let stride = (positions.len() / 3).div_ceil(SAMPLED).max(1);
+        let mut bounds = values::bounds_of_column(frame.column("position"));
+        let sources = scene
+            .emitters
+            .iter()
+            .map(|e| (e.shape.bounds(), Pose::IDENTITY));
+        let solids = scene
+            .solids()
+            .map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
+        // What dwarfs the grains is ground or wall, not what is looked at.
+        let most = bounds.map_or(f32::INFINITY, |[a, b]| {
+            DWARFING * Vec3::from(a).distance(b.into())
+        });
+        for (own, pose) in sources.chain(solids) {
+            if own.size().max_element() <= most {
+                enclose(&mut bounds, &own, &pose);
             }
         }
-        let palette = Palette::new(scene.as_ref(), manifest.materials.len());
-        let materials = manifest.materials.iter().enumerate();
-        let bodies = manifest.colliders.iter();
+        let bounds = bounds.unwrap_or([[-0.5; 3], [0.5; 3]]);
+        Self::new(Seen {
+            grains: vec![(frame.time, points.step_by(stride).collect())],
+            bounds,
+            grain_radius: typical_radius(
+                |name| typical(frame.column(name)?),
+                scene.materials.first().map_or(0.0, |m| m.density),
+                scene.dimensions.count() as u32,
+                scene.solver.length(),
+            ),
+            dimensions: scene.dimensions.count() as u32,
+            dx: scene.solver.length(),
+            materials: scene.materials.iter().map(|m| m.name.clone()).collect(),
+            names: scene.solids().map(|c| c.name.clone()).collect(),
+            scene: Some(scene),
+            notes,
+        })
+    }
+
+    fn new(seen: Seen) -> Self {
+        let Seen { scene, grains, .. } = &seen;
+        let mut bounds = Some(seen.bounds);
+        if seen.dimensions == 3 {
+            let solids = scene.iter().flat_map(Scene::solids);
+            for container in solids.filter(|c| contains(c, grains)) {
+                let own = container.shape.bounds();
+                enclose(&mut bounds, &own, &container.motion.pose(0.0));
+            }
+        }
+        let palette = Palette::new(scene.as_ref(), seen.materials.len());
+        let materials = seen.materials.iter().enumerate();
+        let bodies = seen.names.iter();
         Self {
             materials: materials
-                .map(|(i, m)| json!({ "name": m.name, "colour": palette.mean(i) }))
+                .map(|(i, name)| json!({ "name": name, "colour": palette.mean(i) }))
                 .collect(),
             bodies: bodies
-                .map(|name| body(name, scene.as_ref(), &grains, manifest.dimensions))
+                .map(|name| body(name, scene.as_ref(), grains, seen.dimensions))
                 .collect(),
-            bounds,
-            grain_radius: grain_radius(store, frames, &manifest),
+            bounds: bounds.unwrap_or(seen.bounds),
+            grain_radius: seen.grain_radius,
             camera: scene.as_ref().map_or(Value::Null, camera),
             palette,
-            notes,
-            scene,
-            surroundings,
+            notes: seen.notes,
+            surroundings: surroundings(seen.bounds, seen.dimensions, seen.dx),
+            names: seen.names,
+            scene: seen.scene,
         }
     }
 
     /// Surface of a body, in its own frame [m].
-    pub fn surface(&self, store: &Store, index: usize) -> Option<TriangleMesh> {
-        let name = store.manifest().colliders.get(index).cloned()?;
-        let collider = collider(self.scene.as_ref()?, &name)?;
+    pub fn surface(&self, index: usize) -> Option<TriangleMesh> {
+        let collider = collider(self.scene.as_ref()?, self.names.get(index)?)?;
         let own = collider.shape.bounds();
         let within = if own.is_finite() {
             own.expand(1e-4 * own.size().max_element())
@@ -106,6 +165,19 @@ impl Look {
         };
         Some(collider.shape.surface(&within, SURFACE_CELLS))
     }
+}
+
+/// What a look is made of.
+struct Seen {
+    scene: Option<Scene>,
+    grains: Vec<Sample>,
+    bounds: [[f32; 3]; 2],
+    grain_radius: f32,
+    dimensions: u32,
+    dx: f64,
+    materials: Vec<String>,
+    names: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// The scene and its warnings, or why there is none. Meshes lie where the scene was, outside the result: they are
@@ -174,17 +246,16 @@ fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -
     })
 }
 
-/// Makes the box large enough for a body at its beginning.
-fn enclose(bounds: &mut [[f32; 3]; 2], collider: &Collider) {
-    let own = collider.shape.bounds();
+/// Makes the box large enough for another that stands at `pose`; one without end does not count.
+fn enclose(bounds: &mut Option<[[f32; 3]; 2]>, own: &Bounds, pose: &Pose) {
     if !own.is_finite() {
         return;
     }
-    let pose = collider.motion.pose(0.0);
-    for corner in corners(&own).map(|c| pose.to_world(c)) {
+    let [lower, upper] = bounds.get_or_insert([[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]]);
+    for corner in corners(own).map(|c| pose.to_world(c)) {
         for axis in 0..3 {
-            bounds[0][axis] = bounds[0][axis].min(corner[axis]);
-            bounds[1][axis] = bounds[1][axis].max(corner[axis]);
+            lower[axis] = lower[axis].min(corner[axis]);
+            upper[axis] = upper[axis].max(corner[axis]);
         }
     }
 }
@@ -208,36 +279,51 @@ fn camera(scene: &Scene) -> Value {
 }
 
 /// The box in which bodies without end are shown. In the plane it is a thin slab.
-fn surroundings(bounds: [[f32; 3]; 2], manifest: &Manifest) -> Bounds {
+fn surroundings(bounds: [[f32; 3]; 2], dimensions: u32, dx: f64) -> Bounds {
     let bounds = Bounds::from_corners(bounds[0].into(), bounds[1].into());
     let mut wide = bounds.expand(SURROUNDINGS * bounds.size().length().max(1e-3));
-    if manifest.dimensions == 2 {
-        (wide.min.z, wide.max.z) = (-0.25 * manifest.dx as f32, 0.25 * manifest.dx as f32);
+    if dimensions == 2 {
+        (wide.min.z, wide.max.z) = (-0.25 * dx as f32, 0.25 * dx as f32);
     }
     wide
 }
 
 /// Radius that the grains need to fill the space that is theirs: that of a typical one in the first frame.
 fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
-    let typical = |frame: &u32, name: &str| {
-        let column: Column = store.column(*frame, name).ok()?;
-        let mut values = column.data.as_f32()?.to_vec();
-        let middle = values.len() / 2;
-        (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
+    let of = |name: &str| {
+        let first = frames.iter().take(3);
+        let mut found = first.filter_map(|f| typical(&store.column(*f, name).ok()?));
+        found.next()
     };
-    let first = |name: &str| frames.iter().take(3).find_map(|f| typical(f, name));
-    if let Some(radius) = first("radius").filter(|r| *r > 0.0) {
+    let density = manifest.materials.first().map_or(0.0, |m| m.density);
+    typical_radius(of, density, manifest.dimensions, manifest.dx)
+}
+
+/// The middle one of the values of a column.
+fn typical(column: &Column) -> Option<f32> {
+    let mut values = column.data.as_f32()?.to_vec();
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
+
+/// From the radii, or else from the masses, or else from the resolution.
+fn typical_radius(
+    typical: impl Fn(&str) -> Option<f32>,
+    density: f64,
+    dimensions: u32,
+    dx: f64,
+) -> f32 {
+    if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
         return radius;
     }
-    let density = manifest.materials.first().map_or(0.0, |m| m.density as f32);
-    let volume = first("mass").map(|mass| mass / density);
-    let radius = volume.map(|v| match manifest.dimensions {
+    let volume = typical("mass").map(|mass| mass / density as f32);
+    let radius = volume.map(|v| match dimensions {
         2 => (v / std::f32::consts::PI).sqrt(),
         _ => (0.75 * v / std::f32::consts::PI).cbrt(),
     });
     radius
         .filter(|r| *r > 0.0 && r.is_finite())
-        .unwrap_or(0.3 * manifest.dx as f32)
+        .unwrap_or(0.3 * dx as f32)
 }
 
 /// Colours of all grains: one list, in which each material has its part.

@@ -1,11 +1,13 @@
-//! The web viewer: serves one result directory, and the page that shows it, to the browsers of this machine.
+//! The web viewer: serves one result directory, or a scene that is simulated live, and the page that shows it, to the
+//! browsers of this machine.
 //!
 //! ```text
 //! result directory ──► store (checks, keeps) ──► encode ──► api ──► page (viewer/, embedded)
 //!                        └──► live (new frames, damage, statistics) ──┘
 //! ```
 //!
-//! Nothing is ever written, and nothing outside the result directory is read.
+//! Nothing is ever written, and nothing outside the result directory is read. A live scene (`play`) has its own requests
+//! behind the same guard.
 
 mod api;
 mod assets;
@@ -15,6 +17,7 @@ pub mod grain;
 mod guard;
 mod live;
 mod look;
+pub mod play;
 mod store;
 mod terrain;
 mod values;
@@ -68,13 +71,33 @@ impl Server {
     ) -> Result<Self, StartError> {
         let store = Arc::new(Store::open(directory)?);
         let live = Live::start(Arc::clone(&store))?;
-        let (listener, address) = listen_on(listen, port).await?;
         let viewer = Arc::new(api::Viewer::new(store, live));
+        Self::serving(api::routes(viewer), listen, port).await
+    }
+
+    /// Listens for the pages of a scene that is simulated live.
+    ///
+    /// # Errors
+    /// The port is taken.
+    pub async fn bind_live(
+        live: &play::Live,
+        listen: IpAddr,
+        port: Option<u16>,
+    ) -> Result<Self, StartError> {
+        Self::serving(live.routes(), listen, port).await
+    }
+
+    async fn serving(
+        routes: axum::Router,
+        listen: IpAddr,
+        port: Option<u16>,
+    ) -> Result<Self, StartError> {
+        let (listener, address) = listen_on(listen, port).await?;
         let guard = axum::middleware::from_fn_with_state(listen, guard::guard);
         Ok(Self {
             listener,
             address,
-            routes: api::routes(viewer).layer(guard),
+            routes: routes.layer(guard),
         })
     }
 

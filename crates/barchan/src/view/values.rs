@@ -146,27 +146,29 @@ pub fn first_middle_last(frames: &[u32]) -> Vec<u32> {
 /// Corners of the box that holds nearly all grains, of the first, a middle and the last frame [m].
 pub fn bounds_of_result(store: &Store, frames: &[u32]) -> [[f32; 3]; 2] {
     let wanted = first_middle_last(frames);
-    let (mut lower, mut upper) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for column in wanted
+    let columns = wanted
         .iter()
-        .filter_map(|f| store.column(*f, "position").ok())
-    {
-        for axis in 0..3 {
-            let mut sample = Vec::new();
-            add_sample(&column, Part::Component(axis), &mut sample);
-            sample.sort_unstable_by(f32::total_cmp);
-            let tail = sample.len() / 1000;
-            if let (Some(first), Some(last)) = (sample.get(tail), sample.iter().rev().nth(tail)) {
-                lower[axis] = lower[axis].min(*first);
-                upper[axis] = upper[axis].max(*last);
-            }
-        }
+        .filter_map(|f| store.column(*f, "position").ok());
+    let all = columns.filter_map(|column| bounds_of_column(Some(&column)));
+    let both = |[a, b]: [[f32; 3]; 2], [c, d]: [[f32; 3]; 2]| {
+        let lower = std::array::from_fn(|axis| a[axis].min(c[axis]));
+        [lower, std::array::from_fn(|axis| b[axis].max(d[axis]))]
+    };
+    all.reduce(both).unwrap_or([[-0.5; 3], [0.5; 3]])
+}
+
+/// Corners of the box that holds nearly all of these positions [m]; `None` when there are none.
+pub fn bounds_of_column(position: Option<&Column>) -> Option<[[f32; 3]; 2]> {
+    let (mut lower, mut upper) = ([0.0; 3], [0.0; 3]);
+    for axis in 0..3 {
+        let mut sample = Vec::new();
+        add_sample(position?, Part::Component(axis), &mut sample);
+        sample.sort_unstable_by(f32::total_cmp);
+        let tail = sample.len() / 1000;
+        lower[axis] = *sample.get(tail)?;
+        upper[axis] = *sample.iter().rev().nth(tail)?;
     }
-    if lower[0] > upper[0] {
-        [[-0.5; 3], [0.5; 3]]
-    } else {
-        [lower, upper]
-    }
+    Some([lower, upper])
 }
 
 fn add_sample(column: &Column, part: Part, sample: &mut Vec<f32>) {

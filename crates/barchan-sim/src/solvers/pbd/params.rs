@@ -60,18 +60,14 @@ impl GrainLaw {
             )));
         };
         let density = material.density / PbdSpec::packing(dimensions);
-        let mass = density * PbdSpec::grain_volume(spec.radius, dimensions);
         let contact = &material.contact;
-        let stiffness = contact.stiffness.unwrap_or(2.0 * spec.radius * law.young);
-        // Critical for the reduced mass of two equal grains, m/2.
-        let critical = 2.0 * (stiffness * 0.5 * mass).sqrt();
         let angle = friction_angle(law);
         let resting = contact.static_friction_angle.unwrap_or(angle).max(angle);
         Ok(Self {
             density,
             touch: Touch {
-                stiffness,
-                damping: contact.damping.unwrap_or(critical),
+                stiffness: material.contact_stiffness(spec),
+                damping: material.contact_damping(spec, dimensions),
                 static_friction: resting.to_radians().tan(),
                 kinetic_friction: angle.to_radians().tan(),
                 adhesion: contact.adhesion.unwrap_or(law.cohesion),

@@ -1,0 +1,93 @@
+// Driving joints: keys, buttons and gamepads add up to the velocity of each joint; it is sent when it changes.
+
+import type { Joint } from "../api";
+
+/** A stick that is nearly at rest counts as at rest. */
+export const DEAD_ZONE = 0.15;
+
+/** What a stick says: nothing in the middle, everything at the end, evenly between. */
+export function deflection(value: number): number {
+  const size = Math.abs(value);
+  if (!(size > DEAD_ZONE)) return 0;
+  return (Math.sign(value) * Math.min(1, size - DEAD_ZONE)) / (1 - DEAD_ZONE) || 0;
+}
+
+/** Name of a key as the scene writes it, without regard to case. */
+export function keyName(key: string): string {
+  return key === " " ? "space" : key.toLowerCase();
+}
+
+export class Drive {
+  private readonly held: Set<string>[];
+  private readonly sticks: number[];
+  private readonly sent: number[];
+
+  constructor(
+    private readonly joints: Joint[],
+    private readonly send: (joint: number, velocity: number) => void,
+  ) {
+    this.held = joints.map(() => new Set());
+    this.sticks = joints.map(() => 0);
+    this.sent = joints.map(() => 0);
+  }
+
+  /** Whether a key drives a joint. */
+  takes(key: string): boolean {
+    return this.joints.some((joint) => joint.control?.keys?.some((own) => keyName(own) === keyName(key)));
+  }
+
+  /** A key goes down or up. */
+  key(key: string, isDown: boolean): void {
+    this.joints.forEach((joint, i) => {
+      joint.control?.keys?.forEach((own, side) => {
+        if (keyName(own) === keyName(key)) this.hold(i, side === 0 ? -1 : 1, "key", isDown);
+      });
+    });
+  }
+
+  /** Something pushes a joint one way, or stops to. */
+  hold(joint: number, direction: -1 | 1, by: string, isDown: boolean): void {
+    const name = `${direction}${by}`;
+    if (isDown) this.held[joint]?.add(name);
+    else this.held[joint]?.delete(name);
+    this.update(joint);
+  }
+
+  /** The axes of a gamepad; none when there is no gamepad. */
+  axes(axes: readonly number[]): void {
+    this.joints.forEach((joint, i) => {
+      const axis = joint.control?.gamepad_axis;
+      const stick = axis === null || axis === undefined ? 0 : deflection(axes[axis] ?? 0);
+      // Hands are never quite still.
+      if (Math.abs(stick - this.sticks[i]!) < 0.02 && stick !== 0) return;
+      if (stick === this.sticks[i]) return;
+      this.sticks[i] = stick;
+      this.update(i);
+    });
+  }
+
+  /** Everything is let go of. */
+  release(): void {
+    this.held.forEach((held, i) => {
+      held.clear();
+      this.sticks[i] = 0;
+      this.update(i);
+    });
+  }
+
+  /** What a joint is told now, of its full speed: −1 to 1. */
+  push(joint: number): number {
+    const held = [...(this.held[joint] ?? [])];
+    const side = (sign: string) => (held.some((name) => name.startsWith(sign)) ? 1 : 0);
+    return Math.min(1, Math.max(-1, side("1") - side("-1") + this.sticks[joint]!));
+  }
+
+  private update(joint: number): void {
+    const control = this.joints[joint]?.control;
+    if (!control) return;
+    const velocity = this.push(joint) * control.speed;
+    if (velocity === this.sent[joint]) return;
+    this.sent[joint] = velocity;
+    this.send(joint, velocity);
+  }
+}

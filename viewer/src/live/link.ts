@@ -1,0 +1,115 @@
+// The connection to a live scene: pictures come in, orders go out. The page says when it has drawn a picture, and the
+// server sends no more than two beyond that: what a slow page would be too late for never comes.
+
+import type { GrainsHeader, Pose, Range, Vector } from "../api";
+import { decode, words } from "../decode";
+import type { Grains } from "../frames";
+
+export interface Rates {
+  /** Simulated seconds in a second. */
+  ratio: number;
+  steps_per_s: number;
+  step_ms: number;
+}
+
+export interface Trouble {
+  error: string;
+  help: string;
+}
+
+export interface Pull {
+  body: number;
+  /** In the frame of the body [m]. */
+  point: Vector;
+  /** [m] */
+  target: Vector;
+}
+
+export interface LivePose extends Pose {
+  /** [N m] */
+  torque: Vector;
+}
+
+/** Everything that changes, beside the grains. */
+export interface LiveHeader extends GrainsHeader {
+  playing: boolean;
+  speed: number;
+  rates: Rates;
+  trouble: Trouble | null;
+  drag: Pull | null;
+  bodies: LivePose[];
+  /** Position, velocity and motor force of each joint. */
+  joints: [number, number, number][];
+  /** Values of the parameters of each material. */
+  parameters: number[][];
+  /** Range of the speeds, where they were asked for. */
+  colours: Range | null;
+}
+
+export interface LivePicture {
+  header: LiveHeader;
+  grains: Grains;
+  /** Speeds in steps of their range. */
+  speeds: Uint16Array | null;
+}
+
+export type Order =
+  | { type: "play"; on: boolean }
+  | { type: "step" }
+  | { type: "reset" }
+  | { type: "speed"; factor: number }
+  | { type: "parameter"; material: number; key: string; value: number }
+  | { type: "motor"; joint: number; velocity: number }
+  | ({ type: "drag" } & Pull)
+  | { type: "drop" }
+  | { type: "colour"; speed: boolean }
+  | { type: "seen" };
+
+/** Time between two attempts to connect [ms]. */
+const AGAIN_MS = 700;
+
+export function read(buffer: ArrayBuffer): LivePicture {
+  const decoded = decode<LiveHeader>(buffer);
+  const { header } = decoded;
+  const all = words(decoded, (header.colours ? 5 : 4) * header.grains);
+  return {
+    header,
+    grains: { header, data: all.subarray(0, 4 * header.grains) },
+    speeds: header.colours ? all.subarray(4 * header.grains) : null,
+  };
+}
+
+export class Link {
+  onPicture: (picture: LivePicture) => void = () => {};
+  /** Connected, or connected no more. */
+  onChange: (isOpen: boolean) => void = () => {};
+  onRefusal: (refusal: Trouble) => void = () => {};
+  private socket: WebSocket | null = null;
+
+  open(): void {
+    const socket = new WebSocket(`ws://${location.host}/api/live`);
+    socket.binaryType = "arraybuffer";
+    socket.addEventListener("open", () => this.onChange(true));
+    socket.addEventListener("message", (event: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof event.data === "string") this.onRefusal(JSON.parse(event.data) as Trouble);
+      else this.onPicture(read(event.data));
+    });
+    socket.addEventListener("close", () => {
+      if (this.socket !== socket) return;
+      this.onChange(false);
+      setTimeout(() => this.open(), AGAIN_MS);
+    });
+    this.socket = socket;
+  }
+
+  /** For good: the page goes away. */
+  close(): void {
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close();
+  }
+
+  send(order: Order): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(order));
+  }
+}

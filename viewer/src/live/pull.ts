@@ -1,0 +1,97 @@
+// Pulling a body with the pointer: a spring from the point that was taken hold of to the pointer, drawn as a line.
+
+import { BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Plane, Ray, Vector3 } from "three";
+import type { Vector } from "../api";
+import type { Scene3d } from "../scene3d";
+import type { Pull } from "./link";
+
+export class Puller {
+  private held: { body: number; point: Vector; plane: Plane; pointer: number } | null = null;
+  private readonly line: Line;
+  private latest: Pull | null = null;
+
+  constructor(
+    private readonly scene: Scene3d,
+    private readonly free: readonly boolean[],
+    private readonly send: (pull: Pull | null) => void,
+  ) {
+    const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
+    // Transparent, so that it comes after the ground, which is too.
+    this.line = new Line(geometry, new LineBasicMaterial({ color: 0xd2691e, depthTest: false, transparent: true }));
+    this.line.frustumCulled = false;
+    this.line.renderOrder = 10;
+    this.line.visible = false;
+    scene.add(this.line);
+    if (free.some(Boolean)) this.listen();
+  }
+
+  /** Draws the line of a pull, from where its body is now. */
+  show(pull: Pull | null): void {
+    this.line.visible = pull !== null;
+    if (!pull) return;
+    const ends = this.line.geometry.getAttribute("position") as BufferAttribute;
+    const from = this.scene.bodies.toWorld(pull.body, pull.point);
+    // Under the own pointer the line does not wait for the server.
+    const target = this.held && this.latest ? this.latest.target : pull.target;
+    ends.setXYZ(0, from.x, from.y, from.z);
+    ends.setXYZ(1, ...target);
+    ends.needsUpdate = true;
+  }
+
+  private listen(): void {
+    const { canvas } = this.scene;
+    // Before the camera hears of it.
+    const first = { capture: true };
+    const stage = canvas.parentElement ?? canvas;
+    stage.addEventListener("pointerdown", (event) => this.down(event), first);
+    canvas.addEventListener("pointermove", (event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel"] as const) addEventListener(end, (event) => this.up(event));
+  }
+
+  private at(event: PointerEvent): [number, number] {
+    const box = this.scene.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  private down(event: PointerEvent): void {
+    if (event.target !== this.scene.canvas || event.button !== 0 || this.held) return;
+    const [x, y] = this.at(event);
+    const hit = this.scene.pickBody(x, y, this.free);
+    if (!hit) return;
+    this.scene.isTurning = false;
+    this.scene.canvas.setPointerCapture(event.pointerId);
+    const { direction } = this.scene.ray(x, y);
+    const plane = new Plane().setFromNormalAndCoplanarPoint(new Vector3(...direction).negate(), new Vector3(...hit.point));
+    this.held = { body: hit.body, point: this.scene.bodies.toBody(hit.body, hit.point), plane, pointer: event.pointerId };
+    this.pullTo(hit.point);
+  }
+
+  private move(event: PointerEvent): void {
+    if (!this.held) {
+      if (event.buttons === 0) this.scene.canvas.classList.toggle("over-body", this.scene.pickBody(...this.at(event), this.free) !== null);
+      return;
+    }
+    if (event.pointerId !== this.held.pointer) return;
+    const { origin, direction } = this.scene.ray(...this.at(event));
+    const target = new Ray(new Vector3(...origin), new Vector3(...direction)).intersectPlane(this.held.plane, new Vector3());
+    if (target) this.pullTo(target.toArray() as Vector);
+  }
+
+  private up(event: PointerEvent): void {
+    if (this.held?.pointer !== event.pointerId) return;
+    this.held = null;
+    this.latest = null;
+    this.scene.isTurning = true;
+    this.send(null);
+    this.show(null);
+    this.scene.refresh();
+  }
+
+  private pullTo(target: Vector): void {
+    if (!this.held) return;
+    this.latest = { body: this.held.body, point: this.held.point, target };
+    this.send(this.latest);
+    this.show(this.latest);
+    this.scene.refresh();
+  }
+}
