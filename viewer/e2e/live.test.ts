@@ -60,7 +60,8 @@ let opened: { page: Page; complaints: string[] }[] = [];
 let child: ChildProcess | null = null;
 
 async function show(url: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
-  const one = await open(url, options, false);
+  // Small pictures: the processor that draws them also simulates.
+  const one = await open(url, { viewport: { width: 760, height: 500 }, ...options }, false);
   opened.push(one);
   return one.page;
 }

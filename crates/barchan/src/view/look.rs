@@ -11,7 +11,8 @@ use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
-    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, View, load_for_viewing,
+    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, SolverSpec, TerrainSpec,
+    View, load_for_viewing,
 };
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -102,6 +103,7 @@ impl Look {
                 enclose(&mut bounds, &own, &pose);
             }
         }
+        let bounds = bounds.or_else(|| scene.terrain.as_ref().map(around));
         let bounds = bounds.unwrap_or([[-0.5; 3], [0.5; 3]]);
         Self::new(Seen {
             grains: vec![(frame.time, points.step_by(stride).collect())],
@@ -110,7 +112,10 @@ impl Look {
                 |name| typical(frame.column(name)?),
                 scene.materials.first().map_or(0.0, |m| m.density),
                 scene.dimensions.count() as u32,
-                scene.solver.length(),
+                match &scene.solver {
+                    SolverSpec::Mpm(spec) => 0.3 * spec.dx,
+                    SolverSpec::Pbd(spec) => spec.radius,
+                },
             ),
             dimensions: scene.dimensions.count() as u32,
             dx: scene.solver.length(),
@@ -260,6 +265,25 @@ fn enclose(bounds: &mut Option<[[f32; 3]; 2]>, own: &Bounds, pose: &Pose) {
     }
 }
 
+/// The box that holds the surface of a terrain [m].
+fn around(terrain: &TerrainSpec) -> [[f32; 3]; 2] {
+    let end = |axis: usize| terrain.origin[axis] + terrain.cell * terrain.columns[axis] as f64;
+    let low = terrain
+        .heights
+        .iter()
+        .copied()
+        .fold(f32::INFINITY, f32::min);
+    let high = terrain
+        .heights
+        .iter()
+        .copied()
+        .fold(f32::NEG_INFINITY, f32::max);
+    [
+        [terrain.origin[0] as f32, low, terrain.origin[1] as f32],
+        [end(0) as f32, high, end(1) as f32],
+    ]
+}
+
 /// The camera at the beginning; null where the scene leaves it open.
 fn camera(scene: &Scene) -> Value {
     let Some(camera) = &scene.camera else {
@@ -296,7 +320,7 @@ fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
         found.next()
     };
     let density = manifest.materials.first().map_or(0.0, |m| m.density);
-    typical_radius(of, density, manifest.dimensions, manifest.dx)
+    typical_radius(of, density, manifest.dimensions, 0.3 * manifest.dx)
 }
 
 /// The middle one of the values of a column.
@@ -306,12 +330,12 @@ fn typical(column: &Column) -> Option<f32> {
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }
 
-/// From the radii, or else from the masses, or else from the resolution.
+/// From the radii, or else from the masses [m].
 fn typical_radius(
     typical: impl Fn(&str) -> Option<f32>,
     density: f64,
     dimensions: u32,
-    dx: f64,
+    otherwise: f64,
 ) -> f32 {
     if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
         return radius;
@@ -323,7 +347,7 @@ fn typical_radius(
     });
     radius
         .filter(|r| *r > 0.0 && r.is_finite())
-        .unwrap_or(0.3 * dx as f32)
+        .unwrap_or(otherwise as f32)
 }
 
 /// Colours of all grains: one list, in which each material has its part.

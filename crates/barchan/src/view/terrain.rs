@@ -7,7 +7,7 @@ use barchan_frame::{Column, FrameInfo};
 use serde_json::{Map, Value, json};
 
 /// The array of heights and the attribute beside it: see docs/frames.md.
-const HEIGHTS: &str = "terrain_height";
+pub const HEIGHTS: &str = "terrain_height";
 const ATTRIBUTE: &str = "terrain";
 
 /// Where the page finds the terrain of a frame; null when there is none.

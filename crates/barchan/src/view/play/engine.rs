@@ -248,13 +248,17 @@ impl Engine {
             trouble: self.trouble.as_ref(),
             drag: self.drag.as_ref(),
         };
-        let picture = self.painter.paint(
+        let (picture, terrain) = self.painter.paint(
             &mut self.simulation,
             &self.scene,
             &self.play.look.palette,
             self.with_speed,
             &beside,
         );
+        // First, so that it is there when a page has read of it.
+        if let Some(terrain) = terrain {
+            self.play.terrain.send_replace(Bytes::from(terrain));
+        }
         self.play.pictures.send_replace(Bytes::from(picture));
     }
 }

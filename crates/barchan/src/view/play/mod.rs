@@ -83,6 +83,7 @@ pub(super) struct Play {
     limits: Limits,
     inbox: Inbox,
     pictures: watch::Sender<Bytes>,
+    terrain: watch::Sender<Bytes>,
     pages: watch::Sender<usize>,
     trouble: watch::Sender<Option<Trouble>>,
     is_over: AtomicBool,
@@ -147,6 +148,7 @@ impl Live {
             limits,
             inbox: Inbox::default(),
             pictures: watch::Sender::new(Bytes::new()),
+            terrain: watch::Sender::new(Bytes::new()),
             pages: watch::Sender::new(0),
             trouble: watch::Sender::new(None),
             is_over: AtomicBool::new(false),
@@ -164,6 +166,7 @@ impl Live {
             .route("/api/result", get(result))
             .route("/api/bodies/{body}/surface", get(surface))
             .route("/api/live", get(socket::connect))
+            .route("/api/live/terrain", get(terrain))
             .fallback(assets::page)
             .with_state(Arc::clone(&self.play))
     }
@@ -295,17 +298,32 @@ async fn surface(State(play): Shared, Path(body): Path<String>) -> Response {
         Some(encode::surface(&surface))
     });
     match made.await {
-        Ok(Some(bytes)) => {
-            let headers = [
-                (header::CONTENT_TYPE, "application/octet-stream"),
-                (header::CACHE_CONTROL, "no-store"),
-            ];
-            (headers, bytes).into_response()
-        }
+        Ok(Some(bytes)) => binary(bytes.into()),
         _ => refusal(
             StatusCode::NOT_FOUND,
             "there is no such surface",
             "look at /api/result for the bodies that have one",
         ),
     }
+}
+
+/// The newest terrain, whichever was asked for.
+async fn terrain(State(play): Shared) -> Response {
+    let bytes = play.terrain.borrow().clone();
+    if bytes.is_empty() {
+        return refusal(
+            StatusCode::NOT_FOUND,
+            "this scene has no terrain",
+            "give it one with [terrain]",
+        );
+    }
+    binary(bytes)
+}
+
+fn binary(bytes: Bytes) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, bytes).into_response()
 }

@@ -2,6 +2,7 @@
 
 use super::super::encode::{self, GrainData};
 use super::super::look::Palette;
+use super::super::terrain;
 use super::super::values::{Part, Range};
 use super::Trouble;
 use super::pace::Rates;
@@ -25,10 +26,16 @@ pub(super) struct Beside<'a> {
     pub drag: Option<&'a Drag>,
 }
 
+/// Pictures between two looks at the terrain of a scene that runs: it is large, and changes slowly.
+const TERRAIN_EVERY: u64 = 6;
+
 /// Makes pictures, each in the memory of the one before it.
 pub(super) struct Painter {
     spent: Frame,
     fastest: f32,
+    /// Heights of the terrain that pages were told of, and how many there have been.
+    heights: Vec<f32>,
+    terrains: u64,
 }
 
 impl Painter {
@@ -36,10 +43,13 @@ impl Painter {
         Self {
             spent: Frame::default(),
             fastest: 0.0,
+            heights: Vec::new(),
+            terrains: 0,
         }
     }
 
-    /// The picture of a simulation now. One that cannot be made is made of the bodies alone.
+    /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
+    /// bodies alone.
     pub fn paint(
         &mut self,
         simulation: &mut Simulation,
@@ -47,9 +57,11 @@ impl Painter {
         palette: &Palette,
         with_speed: bool,
         beside: &Beside<'_>,
-    ) -> Vec<u8> {
+    ) -> (Vec<u8>, Option<Vec<u8>>) {
         let spent = std::mem::take(&mut self.spent);
         let frame = simulation.write_frame_over(spent).unwrap_or_default();
+        let is_due = !beside.playing || beside.number % TERRAIN_EVERY == 1;
+        let terrain = is_due.then(|| self.terrain(&frame, palette)).flatten();
         let position = frame.column("position").and_then(|c| c.data.as_f32());
         let grains = GrainData {
             position: position.unwrap_or_default(),
@@ -82,6 +94,7 @@ impl Painter {
                 .map(|j| [j.position, j.velocity, j.force]).collect::<Vec<_>>(),
             "parameters": values(scene),
             "colours": speeds.as_ref().map(|(_, range)| range),
+            "terrain": (self.terrains > 0).then(|| format!("/api/live/terrain?number={}", self.terrains)),
         });
         let bytes = if speeds.is_some() { 10 } else { 8 };
         let mut out = encode::begin(&header, bytes * count);
@@ -90,7 +103,20 @@ impl Painter {
             encode::put_colours(&mut out, velocity, Part::Magnitude, range);
         }
         self.spent = frame;
-        out
+        (out, terrain)
+    }
+
+    /// The terrain of a frame, when it is not the one that pages know.
+    fn terrain(&mut self, frame: &Frame, palette: &Palette) -> Option<Vec<u8>> {
+        let column = frame.array(terrain::HEIGHTS)?;
+        let heights = column.data.as_f32()?;
+        if heights == self.heights {
+            return None;
+        }
+        self.heights.clear();
+        self.heights.extend_from_slice(heights);
+        self.terrains += 1;
+        terrain::encoded(&frame.attributes, column, |m| palette.mean(m)).ok()
     }
 
     /// From rest to a little over the fastest grain of late, in round numbers.

@@ -175,6 +175,27 @@ fn a_pull_lifts_a_body_and_letting_go_drops_it() {
     when(&live, |h| h["drag"].is_null() && height(h) < 0.2);
 }
 
+#[test]
+fn a_terrain_comes_once_and_again_when_it_has_changed() {
+    let terrain = "[terrain]\nsize = [2, 2]\ncell = 0.25\ndepth = 0.5\nmaterial = \"dry sand\"\n";
+    let live = live(&format!("{SCENE}{terrain}").replace("radius = 0.03", "radius = 0.05"));
+    let first = when(&live, |h| h["terrain"].is_string());
+    assert_eq!(first["terrain"], "/api/live/terrain?number=1");
+    let heights = live.play.terrain.borrow().clone();
+    assert_eq!(header(&heights)["columns"], json!([8, 8]));
+    // Paused, every picture looks for a change; there is none.
+    let number = first["frame"].as_u64().unwrap();
+    say(&live, r#"{"type":"play","on":false}"#);
+    let later = when(&live, |h| h["frame"].as_u64().unwrap() > number);
+    assert_eq!(later["terrain"], first["terrain"]);
+    // The fill lies on it and comes to rest: columns rise.
+    let _page = live.play.page();
+    say(&live, r#"{"type":"play","on":true}"#);
+    say(&live, r#"{"type":"speed","factor":16}"#);
+    when(&live, |h| h["terrain"] != first["terrain"]);
+    assert_ne!(*live.play.terrain.borrow(), heights);
+}
+
 /// A solver that gives up at its first step.
 struct GivesUp;
 
