@@ -428,7 +428,7 @@ pub enum PbdScheme {
 pub enum PbdFriction {
     /// Coulomb's cone on the corrections that a step has accumulated.
     Coulomb,
-    /// In proportion to the penetration of each pass, after Macklin 2014.
+    /// In proportion to the penetration of each pass, after [Macklin14].
     Macklin,
 }
 

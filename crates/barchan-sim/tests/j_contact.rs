@@ -392,6 +392,6 @@ fn macklin_friction_is_relative_to_the_penetration() {
     // Below µ_s d everything is taken back, above µ_k d of it.
     assert!((rub(0.004) + 0.004).abs() < 1e-15);
     assert!((rub(0.02) + 0.004).abs() < 1e-15);
-    // As printed ([survey] Eq. 16 with x_i twice) the slip would be nothing and nothing would be taken back.
+    // As printed in a survey, with x_i twice, the slip would be nothing and nothing would be taken back.
     assert!(rub(0.02) != 0.0);
 }

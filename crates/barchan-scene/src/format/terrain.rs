@@ -100,7 +100,7 @@ impl Builder<'_> {
             return Some(None);
         };
         let table = node.table()?;
-        self.can_have_terrain(document, node.at);
+        self.in_space(node.at);
         let material = self.material_of(table);
         let angle = material.and_then(|m| self.repose(table, m, table.at("material", node.at)));
         let layout = self.layout(table, node.at);
@@ -137,20 +137,12 @@ impl Builder<'_> {
         }))
     }
 
-    fn can_have_terrain(&mut self, document: &Table, at: Place) {
+    fn in_space(&mut self, at: Place) {
         if self.dimensions == Dimensions::Two {
             self.report.error(
                 at,
                 "a 2D scene has no terrain",
                 "remove [terrain], or set dimensions = 3",
-            );
-        }
-        let solver = document.table("solver");
-        if solver.is_some_and(|s| !s.is_bad("method") && s.text("method") != Some("pbd")) {
-            self.report.error(
-                at,
-                "only the solver \"pbd\" has terrain: soil that turns into grains and back",
-                "set solver.method = \"pbd\", or fill a box with grains instead",
             );
         }
     }

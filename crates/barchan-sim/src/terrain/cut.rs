@@ -52,6 +52,7 @@ impl Terrain {
     ) {
         self.clock += f64::from(dt.max(0.0));
         self.release();
+        self.rise(dt.max(0.0));
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.cuts.clear();
         for tool in tools {
@@ -73,15 +74,15 @@ impl Terrain {
         }
         self.scratch = scratch;
         if !self.withheld.is_empty() {
-            self.spawn(tools, grains, spawn);
+            self.spawn(tools, dt, grains, spawn);
             self.give_back();
         }
     }
 
     /// Distance from a body within which columns become grains [m]: it reaches from the middle of any column to its
-    /// corners, and leaves room for a grain.
+    /// corners, and leaves room for more than a grain.
     fn margin(&self) -> f32 {
-        0.75 * self.layout.cell + 2.0 * self.lattice.largest
+        0.75 * self.layout.cell + 3.0 * self.lattice.largest
     }
 
     fn moves(&self, tool: &PosedCollider, dt: f32) -> bool {
@@ -202,11 +203,11 @@ impl Terrain {
 
     /// Lowers a column to `target` or below, and sets aside what was there.
     fn lower(&mut self, column: usize, target: f32) {
-        let top = self.height[column];
-        if target >= top || self.mass[column] == 0 {
+        let top = self.full_height(column);
+        if target >= self.height[column] || self.mass[column] == 0 {
             return;
         }
-        let target = target.min(top - SHALLOWEST * self.grain.radius);
+        let target = target.min(self.height[column] - SHALLOWEST * self.grain.radius);
         let depth = f64::from(target) - f64::from(self.floor);
         let kept = (depth.max(0.0) / self.rise) as u64;
         let cut = self.mass[column].saturating_sub(kept);

@@ -8,7 +8,7 @@ const REACH: f32 = 1.5;
 
 impl Terrain {
     /// A grain at rest becomes part of the columns below it; `false` when it cannot: outside the site, too high above
-    /// the surface, or near a body that cuts.
+    /// the surface, or near a body that cuts and not pressed into the soil by it.
     ///
     /// Its mass is spread as a tent as wide as itself, at least over the columns that surround its middle, so that it
     /// leaves no spike.
@@ -18,7 +18,9 @@ impl Terrain {
         let Some(column) = self.layout.column_at(position.x, position.z) else {
             return false;
         };
-        if !good || self.is_held(column) || self.distance(position) > REACH * radius {
+        let distance = self.distance(position);
+        let is_out = distance > REACH * radius || (self.is_held(column) && distance > -radius);
+        if !good || is_out {
             return false;
         }
         self.touched += 1;

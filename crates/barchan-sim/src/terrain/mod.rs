@@ -36,6 +36,10 @@ const QUANTA_PER_GRAIN: f64 = 4294967296.0;
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
 /// Height that may be heaped on the highest column before quanta run out, in heights of the site and in metres.
 const HEADROOM: f64 = 100.0;
+/// Speed at which a surface rises under grains, as a part of √(g d).
+const RISE: f32 = 0.1;
+/// For [`RISE`] [m/s²].
+const GRAVITY: f32 = 9.81;
 /// Ticks of the clock in a second.
 const TICKS: f64 = 1024.0;
 
@@ -173,8 +177,11 @@ pub struct Terrain {
 
     /// Quanta in each column.
     mass: Vec<u64>,
-    /// Surface above the middle of each column [m]: follows from `mass`.
+    /// Surface above the middle of each column [m]: follows `mass`, downwards at once, upwards at a limited speed.
     height: Vec<f32>,
+    /// Columns whose surface is still below what their mass makes, each once.
+    rising: Vec<u32>,
+    is_rising: Vec<bool>,
     /// Quanta in all columns and withheld.
     total: u128,
     /// Mass that was cut and waits for room, by column.
@@ -224,6 +231,8 @@ impl Terrain {
             lattice: Lattice::new(&grain, material.density),
             mass: spec.heights.iter().map(quanta).collect(),
             height: vec![0.0; layout.count()],
+            rising: Vec::new(),
+            is_rising: vec![false; layout.count()],
             total: 0,
             withheld: BTreeMap::new(),
             active: VecDeque::new(),
@@ -349,10 +358,37 @@ impl Terrain {
 
     /// A column has changed: slopes there and around it may have.
     fn changed(&mut self, column: usize) {
-        self.height[column] = self.height_of(self.mass[column]);
+        let full = self.full_height(column);
+        if full <= self.height[column] {
+            self.height[column] = full;
+        } else if !self.is_rising[column] {
+            self.is_rising[column] = true;
+            self.rising.push(column as u32);
+        }
         for near in self.layout.around(column, 1) {
             self.activate(near);
         }
+    }
+
+    /// Where the surface of a column is once it has risen [m].
+    fn full_height(&self, column: usize) -> f32 {
+        self.height_of(self.mass[column])
+    }
+
+    /// Lets surfaces rise towards where they belong, so slowly that they lift the grains on them and do not throw them.
+    fn rise(&mut self, dt: f32) {
+        let most = RISE * (2.0 * self.grain.radius * GRAVITY).sqrt() * dt;
+        let mut rising = std::mem::take(&mut self.rising);
+        self.touched += rising.len() as u64;
+        rising.retain(|&column| {
+            let column = column as usize;
+            let full = self.full_height(column);
+            let height = (self.height[column] + most).min(full);
+            self.height[column] = height;
+            self.is_rising[column] = height < full;
+            height < full
+        });
+        self.rising = rising;
     }
 
     fn tick(&self) -> u32 {

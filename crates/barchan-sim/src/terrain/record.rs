@@ -17,6 +17,7 @@ const MASS: &str = "terrain_mass";
 const WITHHELD: &str = "terrain_withheld";
 const ACTIVE: &str = "terrain_active";
 const HELD: &str = "terrain_held";
+const RISING: &str = "terrain_rising";
 const CLOCK: &str = "terrain_clock";
 
 impl Terrain {
@@ -61,6 +62,10 @@ impl Terrain {
             .held
             .iter()
             .flat_map(|c| [*c, self.held_until[*c as usize]]);
+        let rising = self
+            .rising
+            .iter()
+            .flat_map(|c| [*c, self.height[*c as usize].to_bits()]);
         out.arrays.extend([
             array(
                 MASS,
@@ -74,6 +79,7 @@ impl Terrain {
                 ColumnData::U32(self.active.iter().copied().collect()),
             ),
             array(HELD, 2, ColumnData::U32(held.collect())),
+            array(RISING, 2, ColumnData::U32(rising.collect())),
             array(CLOCK, 1, ColumnData::U64(vec![self.clock.to_bits()])),
         ]);
     }
@@ -91,9 +97,12 @@ impl Terrain {
             long(WITHHELD).filter(|w| w.len() % 3 == 0),
             short(ACTIVE),
             short(HELD).filter(|h| h.len() % 2 == 0),
+            short(RISING).filter(|r| r.len() % 2 == 0),
             long(CLOCK).and_then(|c| c.first()),
         );
-        let (Some(mass), Some(withheld), Some(active), Some(held), Some(clock)) = state else {
+        let (Some(mass), Some(withheld), Some(active), Some(held), Some(rising), Some(clock)) =
+            state
+        else {
             return Err(SolverError::Checkpoint(
                 "its terrain is missing or has other columns".into(),
             ));
@@ -102,6 +111,7 @@ impl Terrain {
             .iter()
             .copied()
             .chain(held.chunks_exact(2).map(|h| h[0]))
+            .chain(rising.chunks_exact(2).map(|r| r[0]))
             .map(u64::from)
             .chain(withheld.chunks_exact(3).map(|w| w[0]));
         if columns.into_iter().any(|c| c >= count as u64) || mass.iter().any(|m| *m > 1 << 62) {
@@ -128,6 +138,14 @@ impl Terrain {
             self.held_until[pair[0] as usize] = pair[1];
         }
         self.refresh();
+        self.is_rising.fill(false);
+        self.rising.clear();
+        for pair in rising.chunks_exact(2) {
+            let (column, height) = (pair[0] as usize, f32::from_bits(pair[1]));
+            self.rising.push(pair[0]);
+            self.is_rising[column] = true;
+            self.height[column] = height.clamp(self.floor, self.height[column]);
+        }
         Ok(())
     }
 }

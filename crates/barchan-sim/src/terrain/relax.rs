@@ -10,7 +10,7 @@ use super::Terrain;
 pub const BUDGET: usize = 4096;
 /// Part of the surplus that flows at once. Four neighbours share a column.
 const FLOW: f32 = 0.25;
-/// Height that may flow from one column to another in a call, in cells: the surface must not jump under grains.
+/// Height that may flow from one column to another in a call, in cells.
 const LARGEST_FLOW: f32 = 0.1;
 
 impl Terrain {
@@ -49,14 +49,15 @@ impl Terrain {
     fn slope_at(&self, column: usize, axis: usize) -> f32 {
         let next = self.neighbour(column, axis, true);
         let last = self.neighbour(column, axis, false);
-        let rise = self.height[next.unwrap_or(column)] - self.height[last.unwrap_or(column)];
+        let rise =
+            self.full_height(next.unwrap_or(column)) - self.full_height(last.unwrap_or(column));
         let cells = usize::from(next.is_some()) + usize::from(last.is_some());
         rise / (self.layout.cell * cells.max(1) as f32)
     }
 
     /// Drop from a column to another along `axis` [m], and the slope there.
     fn slope_between(&self, a: usize, b: usize, axis: usize) -> (f32, f32) {
-        let drop = self.height[a] - self.height[b];
+        let drop = self.full_height(a) - self.full_height(b);
         let across = 0.5 * (self.slope_at(a, 1 - axis) + self.slope_at(b, 1 - axis));
         (drop, (drop / self.layout.cell).hypot(across))
     }

@@ -12,8 +12,6 @@ pub const MOST_GRAINS: usize = 2048;
 const DEPTH: f32 = 0.05;
 /// Grains may appear up to this many radii above where the surface was.
 const HEAVE: f32 = 3.0;
-/// Height that goes back to a column in a call, in radii: the surface must not jump under grains.
-const RETURN: f32 = 0.1;
 
 /// Mass that was cut from a column and is not yet grains.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +27,7 @@ impl Terrain {
     pub(super) fn spawn(
         &mut self,
         tools: &[PosedCollider],
+        dt: f32,
         grains: GrainsNow<'_>,
         spawn: &mut Vec<SpawnedGrain>,
     ) {
@@ -44,7 +43,7 @@ impl Terrain {
             let before = withheld.mass;
             self.lattice.sites(&self.layout, column, range, |grain| {
                 let quanta = (grain.mass / self.quantum).round() as u64;
-                let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
+                let room = quanta <= withheld.mass && self.has_room(&grain, tools, dt, &occupied);
                 if room {
                     withheld.mass -= quanta;
                     spawn.push(grain);
@@ -73,26 +72,32 @@ impl Terrain {
         bounds
     }
 
-    fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
+    fn has_room(
+        &self,
+        grain: &SpawnedGrain,
+        tools: &[PosedCollider],
+        dt: f32,
+        occupied: &Occupied,
+    ) -> bool {
         let (p, least) = (grain.position, (1.0 - DEPTH) * grain.radius);
         self.distance(p) >= least
-            && !tools.iter().any(|t| t.may_touch(p, least))
+            && !tools
+                .iter()
+                .any(|t| t.may_touch(p, least + dt * t.velocity_at(p).length()))
             && !occupied.touches(p, least)
     }
 
     /// Gives what is left back to the columns that no body is near.
     pub(super) fn give_back(&mut self) {
-        let most = (f64::from(RETURN * self.grain.radius) / self.rise) as u64;
         let mut waiting = std::mem::take(&mut self.withheld);
         waiting.retain(|&column, withheld| {
             let column = column as usize;
-            if !self.is_held(column) && withheld.mass > 0 {
-                let part = withheld.mass.min(most.max(1));
-                withheld.mass -= part;
-                self.mass[column] += part;
+            let stays = self.is_held(column) && withheld.mass > 0;
+            if !stays {
+                self.mass[column] += withheld.mass;
                 self.changed(column);
             }
-            withheld.mass > 0
+            stays
         });
         self.withheld = waiting;
     }

@@ -89,6 +89,13 @@ impl Pile {
     }
 }
 
+/// Lets the surface rise to where it belongs.
+fn wait(soil: &mut Terrain) {
+    for _ in 0..10_000 {
+        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+    }
+}
+
 /// Moves the body for a second.
 fn drive(
     terrain: &mut Terrain,
@@ -269,6 +276,7 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     let at = Vec3::new(0.313, 0.04, -0.277);
     let mass = soil.grain.mass;
     assert!(soil.deposit(at, 0.04, mass));
+    wait(&mut soil);
     // Its bulk on one column would be this high.
     let spike = mass / (1600.0 * 0.01);
     let highest = soil.heights().iter().copied().fold(0.0, f32::max);
@@ -284,8 +292,28 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     assert_eq!(soil.mass(), before);
     // Grains larger than a column cover more of them.
     assert!(soil.deposit(Vec3::new(-1.0, 0.15, -1.0), 0.15, 50.0 * mass));
+    wait(&mut soil);
     let raised = soil.heights().iter().filter(|h| **h > 0.0).count();
     assert!(raised > 4 + 7, "{raised}");
+}
+
+/// What settles lifts the surface at walking pace; what is cut leaves at once.
+#[test]
+fn surfaces_rise_slowly_and_fall_at_once() {
+    let mut soil = terrain(4.0, 0.1);
+    assert!(soil.deposit(Vec3::new(0.0, 0.04, 0.0), 0.04, 20.0 * soil.grain.mass));
+    let mut last = soil.height(0.0, 0.0).unwrap();
+    assert!(last.abs() < 1e-6);
+    for _ in 0..20 {
+        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+        let now = soil.height(0.0, 0.0).unwrap();
+        assert!(now > last && now - last < 0.1 * DT, "{last} {now}");
+        last = now;
+    }
+    let mut digging = mover(blade(), DVec3::ZERO, DVec3::X);
+    digging.pose(0.0, 1.0 / 60.0);
+    soil.cut(&digging.list, DT, GrainsNow::default(), &mut Vec::new());
+    assert!(soil.height(0.0, 0.0).unwrap() < -0.4);
 }
 
 #[test]
@@ -328,6 +356,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
         let [x, z] = [0; 2].map(|_| 0.3 * random.unit() - 0.15);
         let y = soil.height(x, z).unwrap() + 0.04;
         assert!(soil.deposit(Vec3::new(x, y, z), 0.04, soil.grain.mass));
+        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
         if relax {
             soil.relax();
         }
@@ -338,6 +367,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
         }
         soil.relax();
     }
+    wait(&mut soil);
     soil
 }
 
@@ -374,8 +404,11 @@ fn soil_that_slides_keeps_every_quantum_and_stays_on_the_site() {
     while soil.sliding() > 0 {
         soil.relax();
     }
+    wait(&mut soil);
+    let heights = soil.height.clone();
     soil.refresh();
     assert_eq!(soil.total, before);
+    assert_eq!(soil.height, heights);
     assert!(soil.height(1.4, 0.0).unwrap() < soil.height(-1.4, 0.0).unwrap());
 }
 

@@ -1,6 +1,7 @@
 //! `barchan bench`: how fast this machine does what barchan does.
 
 mod mpm;
+mod pbd;
 mod render;
 
 use super::Failure;
@@ -17,6 +18,7 @@ pub struct Bench {
 #[derive(Debug, Subcommand)]
 enum What {
     Mpm(mpm::BenchMpm),
+    Pbd(pbd::BenchPbd),
     Render(render::BenchRender),
 }
 
@@ -24,6 +26,7 @@ impl Bench {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         match &self.what {
             What::Mpm(bench) => bench.run(),
+            What::Pbd(bench) => bench.run(),
             What::Render(bench) => bench.run(),
         }
     }
@@ -31,6 +34,7 @@ impl Bench {
     pub fn wants_json(&self) -> bool {
         match &self.what {
             What::Mpm(bench) => bench.json,
+            What::Pbd(bench) => bench.json,
             What::Render(bench) => bench.json,
         }
     }

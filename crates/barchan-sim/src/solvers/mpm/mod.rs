@@ -119,6 +119,10 @@ impl Mpm {
                 "mpm takes at most 256 materials".into(),
             ));
         }
+        if scene.terrain.is_some() {
+            let reason = "mpm has no [terrain], whose soil turns into grains and back; choose method = \"pbd\", or fill a box";
+            return Err(SolverError::Unsupported(reason.into()));
+        }
         let prepared = |m| prepared_law(m, scene.dimensions);
         let laws = scene.materials.iter().map(prepared).collect();
         Ok(Self {

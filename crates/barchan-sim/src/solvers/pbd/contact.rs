@@ -172,7 +172,7 @@ pub fn project<S: Scalar>(
     })
 }
 
-/// As [`project`] with the friction of Macklin 2014 ([survey] Eq. 16): in proportion to the penetration that the pass
+/// As [`project`] with the friction of [Macklin14] (with the sign and brackets put right): in proportion to the penetration that the pass
 /// finds, nothing is accumulated.
 #[inline(always)]
 pub fn project_macklin<S: Scalar>(

@@ -88,7 +88,7 @@ impl Pbd {
         added
     }
 
-    /// Grains at rest on the terrain become part of it.
+    /// Grains at rest on the terrain, or pressed into it, become part of it.
     fn settle(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
         let material = soil.terrain.material() as u8;
         let diameter = 2.0 * self.spec.radius as f32;
@@ -99,7 +99,8 @@ impl Pbd {
         let terrain = &mut soil.terrain;
         soil.keep.extend((0..g.len()).map(|i| {
             let is_due = g.id[i] % TURNS == turn && g.material[i] == material;
-            let rests = is_due && g.velocity[i].length() <= slow;
+            let is_buried = || terrain.distance(g.position[i]) < -g.radius[i];
+            let rests = is_due && (g.velocity[i].length() <= slow || is_buried());
             !(rests && terrain.deposit(g.position[i], g.radius[i], f64::from(g.mass[i])))
         }));
         if soil.keep.contains(&false) {

@@ -14,6 +14,9 @@ use rayon::prelude::*;
 /// Displacement [m] that no force of a step overcomes.
 const HELD: f32 = 1e6;
 
+/// Depth in the terrain, in radii, from which on it pushes no harder: a grain that a body presses into it goes in.
+const YIELD: f32 = 0.25;
+
 /// A grain at a collider.
 #[derive(Debug, Clone, Copy)]
 struct WallContact {
@@ -472,7 +475,7 @@ fn stand(
     Some(WallContact {
         grain: grain as u32,
         normal,
-        gap: distance - radius - normal.dot(d),
+        gap: (distance - radius - normal.dot(d)).max(-YIELD * radius),
         touches: distance <= radius,
         ..WallContact::NONE
     })

@@ -1,0 +1,144 @@
+//! `[terrain]`: what it makes, and what is refused.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use barchan_scene::{Overrides, SceneSource, TerrainSpec, load, load_for_viewing};
+use common::breaking::expect;
+use common::*;
+
+const SITE: &str = r#"[solver]
+method = "pbd"
+radius = 0.05
+
+[terrain]
+material = "dry sand"
+size = [8, 4]
+center = [1, -1]
+depth = 1
+"#;
+
+fn site(extra: &str) -> TerrainSpec {
+    good(&format!("{SITE}{extra}")).terrain.unwrap()
+}
+
+#[test]
+fn terrain_alone_is_a_scene_with_usual_values() {
+    let flat = site("");
+    assert_eq!((flat.cell, flat.columns), (0.1, [80, 40]));
+    assert!((flat.origin[0] + 3.0).abs() < 1e-9 && (flat.origin[1] + 3.0).abs() < 1e-9);
+    assert!(flat.heights.iter().all(|h| *h == 0.0));
+    assert_eq!((flat.floor, flat.angle_of_repose), (-1.0, 35.0));
+    assert!((flat.volume() - 32.0).abs() < 1e-6);
+    let coarse = site("cell = 0.3\nheight = 2\nangle_of_repose = 60\n");
+    assert_eq!(coarse.columns, [27, 13]);
+    assert_eq!((coarse.floor, coarse.angle_of_repose), (1.0, 60.0));
+}
+
+#[test]
+fn rows_spread_over_the_site_and_mounds_stand_on_them() {
+    let slope = site("heights = [[0, 8], [0, 8]]\ncell = 0.5\n");
+    for (i, h) in slope.heights[..16].iter().enumerate() {
+        assert!((h - (i as f32 + 0.5) * 0.5).abs() < 1e-5, "{i}: {h}");
+    }
+    assert!((slope.floor - (0.25 - 1.0)).abs() < 1e-6);
+    let heap = site(
+        "mounds = [{ center = [1, -1], height = 1, radius = 1 }, { center = [-2, -1], height = -0.5, radius = 1 }]\n",
+    );
+    let highest = heap.heights.iter().copied().fold(0.0, f32::max);
+    let lowest = heap.heights.iter().copied().fold(0.0, f32::min);
+    assert!((0.9..1.0).contains(&highest) && (-0.5..-0.4).contains(&lowest));
+    assert!((heap.floor - f64::from(lowest - 1.0)).abs() < 1e-6);
+}
+
+#[test]
+fn a_picture_gives_heights_with_all_its_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let ramp = |x: u32, y: u32| image::Luma([(x * 20_000 + y * 100) as u16]);
+    let picture = image::ImageBuffer::from_fn(4, 3, ramp);
+    let picture: image::ImageBuffer<image::Luma<u16>, Vec<u16>> = picture;
+    picture.save(folder.path().join("site.png")).unwrap();
+    let text = SITE.replace("size = [8, 4]", "size = [4, 3]\ncell = 1");
+    let text = format!("{text}image = {{ file = \"site.png\", low = -1, high = 2 }}\n");
+    let source = SceneSource {
+        directory: folder.path().to_owned(),
+        ..source(&text)
+    };
+    let scene = load(&source, &Overrides::default()).unwrap();
+    let terrain = scene.terrain.unwrap();
+    // The middle of column 1 is 1.5 m from the rim: 1.125 of the three steps between four points.
+    let grey = 1.125 * 20_000.0 + 1.0 * 100.0;
+    let expected = -1.0 + 3.0 * grey / 65_535.0;
+    assert!(
+        (terrain.heights[5] - expected).abs() < 1e-4,
+        "{} {expected}",
+        terrain.heights[5]
+    );
+    assert_eq!(scene.meshes[0].file, "site.png");
+    std::fs::write(folder.path().join("site.png"), b"no picture").unwrap();
+    let errors = load(&source, &Overrides::default()).unwrap_err();
+    assert!(show(&errors).contains("cannot use the picture `site.png`"));
+    let (viewed, warnings) = load_for_viewing(&source, &Overrides::default()).unwrap();
+    assert!(viewed.terrain.is_none() && warnings.len() == 1);
+}
+
+#[test]
+fn mistakes_are_marked() {
+    let refuse = |from: &str, to: &str, message: &str, marked: &str| {
+        expect(SITE, from, to, message, marked);
+    };
+    refuse("size = [8, 4]", "size = [8, -4]", "above 0", "[8, -4]");
+    refuse(
+        "size = [8, 4]",
+        "size = [8, 0.1]",
+        "no room for two columns",
+        "[8, 0.1]",
+    );
+    refuse("depth = 1", "cell = 0.0005", "more than", "0.0005");
+    refuse("depth = 1", "depth = 0", "at least", "0");
+    refuse(
+        "center = [1, -1]",
+        "center = [1e7, 0]",
+        "farther",
+        "[1e7, 0]",
+    );
+    refuse(
+        "\"dry sand\"",
+        "\"rubber\"",
+        "no friction angle",
+        "\"rubber\"",
+    );
+    refuse(
+        "depth = 1",
+        "heights = [[1, 2], [3]]",
+        "row 1",
+        "[[1, 2], [3]]",
+    );
+    refuse("depth = 1", "heights = []", "is empty", "[]");
+    refuse("depth = 1", "heights = [1, 2]", "rows of numbers", "[1, 2]");
+    refuse("depth = 1", "heights = [[nan]]", "not finite", "[[nan]]");
+    refuse("depth = 1", "heights = [[1e9]]", "beyond", "[[1e9]]");
+    refuse(
+        "depth = 1",
+        "heights = [[1]]\nheight = 1",
+        "`height` has no meaning",
+        "height",
+    );
+    refuse(
+        "depth = 1",
+        "image = { file = \"none.png\", high = 1 }",
+        "none.png",
+        "\"none.png\"",
+    );
+    refuse("depth = 1", "angle_of_repose = 90", "at most 89", "90");
+    refuse("depth = 1", "dept = 1", "unknown key `dept`", "dept");
+    let flat = bad(&format!("dimensions = 2\n{SITE}"));
+    assert!(show(&flat).contains("a 2D scene has no terrain"));
+}
+
+#[test]
+fn settings_reach_into_it() {
+    let scene = load_with(SITE, &["terrain.cell=0.2", "terrain.angle_of_repose=20"]).unwrap();
+    let terrain = scene.terrain.unwrap();
+    assert_eq!((terrain.cell, terrain.angle_of_repose), (0.2, 20.0));
+}
