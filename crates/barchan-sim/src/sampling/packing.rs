@@ -151,8 +151,15 @@ impl Packing {
         (cell.x + self.cells * (cell.y + self.cells * z)) as usize
     }
 
+    /// Of two points in the box.
     fn nearest_image(&self, d: Vec3) -> Vec3 {
-        d - self.side * (d / self.side).round()
+        let half = 0.5 * self.side;
+        let wrap = |c: f32| match c {
+            c if c > half => c - self.side,
+            c if c < -half => c + self.side,
+            c => c,
+        };
+        Vec3::new(wrap(d.x), wrap(d.y), wrap(d.z))
     }
 }
 

@@ -8,6 +8,7 @@ mod soil;
 mod state;
 mod walls;
 
+use crate::collider::{Colliders, PosedCollider};
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
@@ -97,6 +98,12 @@ struct Factors {
 }
 
 impl Step {
+    /// Whether substeps follow each other without a look at the bodies: none can be pushed.
+    fn can_flow(&self, colliders: &Colliders) -> bool {
+        let has_mass = |c: &PosedCollider| c.mass.is_some();
+        self.scheme == PbdScheme::MassSplitting && !colliders.list.iter().any(has_mass)
+    }
+
     /// Factors of a contact of given stiffness [N/m] and damping [N s/m]. `w` is the sum of the inverse masses [1/kg],
     /// `split` what it is for a contact that shares its grains with others.
     fn factors(&self, stiffness: f64, damping: f64, w: f64, split: f64) -> Factors {
@@ -229,8 +236,9 @@ impl Pbd {
         });
     }
 
-    /// One pass: the corrections of all contacts, and where they take the grains and the bodies.
-    fn correct(&mut self, step: &Step, pass: u32, cx: &StepContext<'_>) {
+    /// One pass: the corrections of all contacts, and where they take the grains and the bodies. With `goes_on` the
+    /// substep ends with it and the next is predicted, in the same walk over the grains.
+    fn correct(&mut self, step: &Step, pass: u32, goes_on: bool, cx: &StepContext<'_>) {
         let s = &mut self.scratch;
         let (mass, contacts) = (&self.grains.mass, &s.contacts);
         match step.scheme {
@@ -241,15 +249,22 @@ impl Pbd {
         }
         let pairs = &s.pairs;
         s.walls.for_grains(step, &mut s.motion, |i, motion, walls| {
-            let given = match step.scheme {
-                PbdScheme::Averaged => {
-                    let part = 1.0 / contacts[i].max(1) as f32;
-                    part * pairs.given_to(i)[0] + walls.correct(pass, part, motion)
-                }
-                PbdScheme::MassSplitting => pairs.given_to(i)[0] + walls.correct(pass, 1.0, motion),
-                PbdScheme::GaussSeidel => walls.correct(pass, 1.0, motion),
+            let [given, forces] = match step.scheme {
+                PbdScheme::GaussSeidel => [Vec3::ZERO; 2],
+                _ => pairs.given_to(i),
             };
+            // Eq. 9, or the sum.
+            let part = match step.scheme {
+                PbdScheme::Averaged => 1.0 / contacts[i].max(1) as f32,
+                _ => 1.0,
+            };
+            let given = part * given + walls.correct(pass, part, motion);
             motion.moved += (given / mass[i]).extend(0.0);
+            if goes_on {
+                motion.total += motion.moved;
+                let begin = (forces + walls.go_on()) / mass[i];
+                motion.moved += (step.fall + begin).extend(0.0);
+            }
         });
         s.walls.push_bodies(cx.colliders);
     }
@@ -386,13 +401,20 @@ impl Solver for Pbd {
         self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
         self.sort(&step, cx);
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
+        let flows = step.can_flow(cx.colliders);
         for substep in 0..self.spec.substeps {
             step.done = substep as f32;
-            self.predict(&step); // Eq. 2
-            for pass in 0..step.passes {
-                self.correct(&step, pass, cx); // Eq. 9, 23, 32, 33
+            if substep == 0 || !flows {
+                self.predict(&step); // Eq. 2
             }
-            self.end_substep();
+            let goes_on = flows && substep + 1 < self.spec.substeps;
+            for pass in 0..step.passes {
+                let goes_on = goes_on && pass + 1 == step.passes;
+                self.correct(&step, pass, goes_on, cx); // Eq. 9, 23, 32, 33
+            }
+            if !goes_on {
+                self.end_substep();
+            }
         }
         let walls = &self.scratch.walls;
         walls.answer(step.dt, cx.colliders, cx.impulses); // §6.6

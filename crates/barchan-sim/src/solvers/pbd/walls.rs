@@ -123,6 +123,14 @@ impl OwnWalls<'_> {
         sum
     }
 
+    /// Ends a substep and begins the next one with its forces [kg m].
+    pub fn go_on(&mut self) -> Vec3 {
+        for contact in self.own.iter_mut() {
+            contact.total += std::mem::take(&mut contact.given);
+        }
+        self.begin()
+    }
+
     /// Begins a substep with the forces of the one before [kg m].
     pub fn begin(&mut self) -> Vec3 {
         let mut sum = Vec3::ZERO;
