@@ -14,7 +14,7 @@ impl Terrain {
     /// leaves no spike.
     pub fn deposit(&mut self, position: Vec3, radius: f32, mass: f64) -> bool {
         let quanta = (mass / self.quantum).round();
-        let good = position.is_finite() && radius > 0.0 && quanta >= 1.0 && quanta < 1e18;
+        let good = position.is_finite() && radius > 0.0 && (1.0..1e18).contains(&quanta);
         let Some(column) = self.layout.column_at(position.x, position.z) else {
             return false;
         };
@@ -46,7 +46,7 @@ impl Terrain {
         let Some(heaviest) = columns().max_by(|a, b| weight(*a).total_cmp(&weight(*b))) else {
             return false;
         };
-        if !(sum > 0.0) || columns().any(|c| self.mass[c] > u64::MAX / 4) {
+        if sum.is_nan() || sum <= 0.0 || columns().any(|c| self.mass[c] > u64::MAX / 4) {
             return false;
         }
         let shares: Vec<(usize, u64)> = columns()

@@ -164,7 +164,6 @@ pub fn fixed(shape: barchan_scene::Geometry, boundary: barchan_scene::Boundary) 
         boundary,
         friction: 0.0,
         look: None,
-        contact: Default::default(),
         colour: None,
     }
 }
