@@ -453,7 +453,7 @@ fn a_resumed_run_gives_the_same_bits() {
         go(&mut first, stop);
         first.write_frame().unwrap();
         let checkpoint = through_json(&first.save().unwrap());
-        let mut second = Simulation::empty(&scene, ballistic(1.3e-3).0);
+        let mut second = Simulation::empty(&scene, ballistic(1.3e-3).0).unwrap();
         second.load(&checkpoint).unwrap();
         assert_eq!(second.frame(), stop);
         go(&mut second, 12 - stop);
@@ -522,7 +522,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
     go(&mut simulation, 2);
     let good = simulation.save().unwrap();
     let refused = |checkpoint: &Checkpoint, scene: &Scene| {
-        let mut other = Simulation::empty(scene, ballistic(1e-3).0);
+        let mut other = Simulation::empty(scene, ballistic(1e-3).0).unwrap();
         let error = other.load(checkpoint).unwrap_err();
         assert!(matches!(error, SimulationError::Checkpoint(_)));
         error.to_string()
