@@ -567,6 +567,7 @@ fn a_step_too_small_is_an_error() {
     let mut solver = solver_of(&scene);
     solver
         .emit(&Samples {
+            radius: Vec::new(),
             position: vec![Vec3::ZERO],
             velocity: vec![Vec3::new(1e9, 0.0, 0.0)],
             velocity_gradient: Mat3::ZERO,
