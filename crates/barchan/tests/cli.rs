@@ -362,7 +362,7 @@ fn thin_moving_bodies_are_warned_of() {
     };
     let thin = warning(&body(0.08, moving));
     for text in [
-        "collider `paddle`",
+        "body `paddle`",
         "0.08 m thick, 2.0 cells",
         "0.16 m",
         "solver.dx 0.02 m",
@@ -381,5 +381,5 @@ fn thin_moving_bodies_are_warned_of() {
     place.write("paddle.toml", &body(0.08, moving));
     let run = place.run(&["run", "paddle.toml", "--frames", "1", "--json"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("collider `paddle` moves"), "{run:?}");
+    assert!(run.stderr.contains("body `paddle` moves"), "{run:?}");
 }
