@@ -109,7 +109,7 @@ fn bad_scenes_do_not() {
         ("frames = 60", "frames = \"60\""),
         ("frames = 60", "frames = 0"),
         ("frames = 60", "framse = 60"),
-        ("dx = 0.05", ""),
+        ("material = \"sand\"", ""),
         ("kernel = \"cubic\"", "kernel = \"cubik\""),
         ("poisson = 0.25", "poisson = 0.5"),
         ("spin = [0, 2, 0]", "spin = [0, 2, 0, 1]"),
