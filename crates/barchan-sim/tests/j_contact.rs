@@ -387,7 +387,10 @@ fn macklin_friction_is_relative_to_the_penetration() {
     };
     let rub = |slip: f64| {
         let mut sum = Accumulated::zero(0.0);
-        project_macklin(&law, [0.0, 1.0, 0.0], -0.01, [slip, -0.01, 0.0], &mut sum)[0]
+        let by = project_macklin(&law, [0.0, 1.0, 0.0], -0.01, [slip, -0.01, 0.0], &mut sum);
+        // Nothing for the next substep to begin with.
+        assert_eq!(sum.tangent, [0.0; 3]);
+        by[0]
     };
     // Below µ_s d everything is taken back, above µ_k d of it.
     assert!((rub(0.004) + 0.004).abs() < 1e-15);

@@ -121,6 +121,16 @@ pub fn between<S: Scalar>(apart: V3<S>, moved: V3<S>, reach: S) -> (V3<S>, S) {
     (normal, distance - reach)
 }
 
+/// Spring and damper of a pass, Eq. 23: what it adds to the push.
+#[inline(always)]
+fn spring_and_damper<S: Scalar>(law: &Law<S>, gap: S, closing: S, sum: &mut Accumulated<S>) -> S {
+    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let pushed = wanted.max(gap.constant(0.0));
+    let push = pushed - sum.normal;
+    sum.normal = pushed;
+    push
+}
+
 /// One pass over one contact: `normal` is the unit vector from j to i, `gap` the constraint C_s (Eq. 22), `moved` the
 /// relative displacement (pᵢ − xᵢ) − (pⱼ − xⱼ) so far. Returns the relative displacement to add, which the two share by
 /// their inverse masses.
@@ -137,12 +147,9 @@ pub fn project<S: Scalar>(
     sum: &mut Accumulated<S>,
 ) -> V3<S> {
     let zero = gap.constant(0.0);
-    // Spring and damper, Eq. 23.
     let closing = dot(moved, normal);
-    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
-    let pushed = wanted.max(zero);
-    let push = pushed - sum.normal;
-    sum.normal = pushed;
+    let push = spring_and_damper(law, gap, closing, sum);
+    let pushed = sum.normal;
     // Adhesion: a damper without relaxation on what is still separating, up to its force.
     let pulled = sum.adhesion - (closing + push);
     let pulled = -((-pulled).max(zero));
@@ -172,8 +179,8 @@ pub fn project<S: Scalar>(
     })
 }
 
-/// As [`project`] with the friction of [Macklin14] (with the sign and brackets put right): in proportion to the penetration that the pass
-/// finds, nothing is accumulated.
+/// As [`project`] with the friction of [Macklin14]: in proportion to the penetration that the pass finds. Nothing of it is
+/// accumulated, and there is no adhesion.
 #[inline(always)]
 pub fn project_macklin<S: Scalar>(
     law: &Law<S>,
@@ -184,10 +191,7 @@ pub fn project_macklin<S: Scalar>(
 ) -> V3<S> {
     let zero = gap.constant(0.0);
     let closing = dot(moved, normal);
-    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
-    let pushed = wanted.max(zero);
-    let push = pushed - sum.normal;
-    sum.normal = pushed;
+    let push = spring_and_damper(law, gap, closing, sum);
     let depth = (-gap).max(zero);
     let slip: V3<S> = std::array::from_fn(|a| moved[a] - closing * normal[a]);
     let length = dot(slip, slip).sqrt();
@@ -198,9 +202,6 @@ pub fn project_macklin<S: Scalar>(
         // min(µ_k d/|Δx⊥|, 1)
         -((-(law.kinetic_friction * depth / length.max(tiny))).max(gap.constant(-1.0))),
     );
-    std::array::from_fn(|a| {
-        let rub = -(slip[a] * factor);
-        sum.tangent[a] = sum.tangent[a] + rub;
-        push.mul_add(normal[a], rub)
-    })
+    sum.tangent = [zero; 3];
+    std::array::from_fn(|a| push.mul_add(normal[a], -(slip[a] * factor)))
 }

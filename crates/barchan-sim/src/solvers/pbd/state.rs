@@ -12,6 +12,16 @@ fn flat(vectors: &[Vec3]) -> Vec<f32> {
     vectors.iter().flat_map(|v| v.to_array()).collect()
 }
 
+fn identities(g: &Grains) -> Column {
+    let ids = ColumnData::U32(g.id.clone());
+    Column::exact("id", "1", "stable identity", 1, ids)
+}
+
+fn materials(g: &Grains) -> Column {
+    let materials = ColumnData::U8(g.material.clone());
+    Column::exact("material", "1", "index of the material", 1, materials)
+}
+
 impl Pbd {
     pub(super) fn write_columns(&self, out: &mut Frame) {
         let g = &self.grains;
@@ -19,20 +29,8 @@ impl Pbd {
         out.columns = vec![
             Column::vector3("position", "m", "position", step, flat(&g.position)),
             Column::vector3("velocity", "m/s", "velocity", 1e-3, flat(&g.velocity)),
-            Column::exact(
-                "id",
-                "1",
-                "stable identity",
-                1,
-                ColumnData::U32(g.id.clone()),
-            ),
-            Column::exact(
-                "material",
-                "1",
-                "index of the material",
-                1,
-                ColumnData::U8(g.material.clone()),
-            ),
+            identities(g),
+            materials(g),
             Column::scalar("mass", "kg", "mass", 0.0, g.mass.clone()),
             Column::scalar("radius", "m", "radius of the grain", 0.0, g.radius.clone()),
         ];
@@ -49,20 +47,8 @@ impl Pbd {
             floats("velocity", "m/s", "velocity", 3, flat(&g.velocity)),
             floats("radius", "m", "radius of the grain", 1, g.radius.clone()),
             floats("mass", "kg", "mass", 1, g.mass.clone()),
-            Column::exact(
-                "id",
-                "1",
-                "stable identity",
-                1,
-                ColumnData::U32(g.id.clone()),
-            ),
-            Column::exact(
-                "material",
-                "1",
-                "index of the material",
-                1,
-                ColumnData::U8(g.material.clone()),
-            ),
+            identities(g),
+            materials(g),
         ];
         if self.spec.scheme != PbdScheme::MassSplitting {
             return;
