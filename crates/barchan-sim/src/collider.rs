@@ -64,9 +64,21 @@ impl PosedCollider {
         self.pose = pose;
         self.body_from_world = pose.rotation.inverse();
         let body = self.geometry.bounds();
-        self.world_bounds = if body.min.is_finite() && body.max.is_finite() {
+        self.world_bounds = if pose.rotation == Quat::IDENTITY {
+            // Half-spaces along an axis are bounded on one side.
+            Bounds {
+                min: body.min + pose.position,
+                max: body.max + pose.position,
+            }
+        } else if body.min.is_finite() && body.max.is_finite() {
             let centre = pose.position + pose.rotation * (0.5 * (body.min + body.max));
-            let radius = Vec3::splat(0.5 * (body.max - body.min).length());
+            let half = 0.5 * (body.max - body.min);
+            // The box around the turned box, with room for rounding.
+            let turned = Mat3::from_quat(pose.rotation);
+            let radius = half.x * turned.x_axis.abs()
+                + half.y * turned.y_axis.abs()
+                + half.z * turned.z_axis.abs();
+            let radius = radius + 1e-5 * (half.max_element() + centre.abs().max_element());
             Bounds {
                 min: centre - radius,
                 max: centre + radius,
@@ -104,12 +116,20 @@ impl PosedCollider {
         self.pose.rotation * self.geometry.normal(self.to_body(p))
     }
 
+    /// Whether it has no velocity in this step.
+    #[inline]
+    pub fn is_still(&self) -> bool {
+        self.velocity == Vec3::ZERO && self.angular_velocity == Vec3::ZERO
+    }
+
     /// Velocity of the body at a world point [m/s].
+    #[inline]
     pub fn velocity_at(&self, p: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(p - self.pose.position)
     }
 
     /// Whether the body can lie within `reach` of a ball of that centre and radius.
+    #[inline]
     pub fn may_touch(&self, centre: Vec3, radius: f32) -> bool {
         let b = &self.world_bounds;
         centre.cmpge(b.min - radius).all()

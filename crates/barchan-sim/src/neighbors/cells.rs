@@ -4,8 +4,12 @@
 //! together, and where they begin only moves forward as one goes through the cells: no table and no hash, however large
 //! the box.
 
-use glam::{I64Vec3, Vec3};
+use crate::math::lanes::LANES;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, f32x16};
+use glam::{I64Vec3, Vec3, Vec4};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Cells along an axis at most; what lies farther shares the last one. Three such numbers fit in a key.
 const LIMIT: i64 = (1 << 13) - 3;
@@ -110,9 +114,15 @@ impl Cells {
             .map(move |e| (e & mask) as usize)
     }
 
-    /// All pairs of sorted points (i, j) in the same or touching cells for which `touches` holds, in lists: by i in
-    /// ascending order through all lists.
-    pub fn pairs(&mut self, touches: impl Fn(usize, usize) -> bool + Sync) -> &[Vec<(u32, u32)>] {
+    /// The pairs that were found last.
+    pub fn lists(&self) -> &[Vec<(u32, u32)>] {
+        &self.lists
+    }
+
+    /// All pairs of sorted balls (i, j) that are no farther apart than `margin`, in lists: by i in ascending order through
+    /// all lists. Where there are several sets of balls, one set in which they are is enough. Cells must be as large as
+    /// the reach.
+    pub fn pairs(&mut self, level: Level, balls: &[&Balls], margin: f32) -> &[Vec<(u32, u32)>] {
         let tasks = self.keys.len().div_ceil(CELLS_PER_TASK);
         if self.lists.len() < tasks {
             self.lists.resize_with(tasks, Vec::new);
@@ -124,38 +134,110 @@ impl Cells {
             .for_each(|(task, list)| {
                 list.clear();
                 let cells = task * CELLS_PER_TASK..((task + 1) * CELLS_PER_TASK).min(keys.len());
-                let first = keys[cells.start];
-                let mut cursors =
-                    rows.map(|(offset, _)| keys.partition_point(|k| *k < first + offset));
-                for cell in cells {
-                    let mut ranges = [(0u32, 0u32); 5];
-                    for ((cursor, (offset, width)), range) in
-                        cursors.iter_mut().zip(rows).zip(&mut ranges)
-                    {
-                        let begin = keys[cell] + offset;
-                        while *cursor < keys.len() && keys[*cursor] < begin {
-                            *cursor += 1;
-                        }
-                        let mut end = *cursor;
-                        while end < keys.len() && keys[end] < begin + width {
-                            end += 1;
-                        }
-                        *range = (starts[*cursor], starts[end]);
-                    }
-                    let own = starts[cell]..starts[cell + 1];
-                    for i in own.clone() {
-                        let rest = (i + 1, own.end);
-                        for (begin, end) in std::iter::once(rest).chain(ranges) {
-                            for j in begin..end {
-                                if touches(i as usize, j as usize) {
-                                    list.push((i, j));
-                                }
-                            }
-                        }
-                    }
-                }
+                let search = Search {
+                    keys,
+                    starts,
+                    rows,
+                    balls,
+                    margin,
+                };
+                dispatch!(level, simd => search.run(simd, cells, list));
             });
         &self.lists[..tasks]
+    }
+}
+
+/// Balls in the order of their cells, an array for each coordinate.
+#[derive(Debug, Default)]
+pub struct Balls {
+    /// x, y, z and radius [m], then sixteen more that are read and not looked at.
+    columns: [Vec<f32>; 4],
+}
+
+impl Balls {
+    /// Takes balls as (x, y, z, radius) [m].
+    pub fn fill(&mut self, balls: impl IndexedParallelIterator<Item = Vec4>) {
+        let count = balls.len();
+        for column in &mut self.columns {
+            column.resize(count + LANES, 0.0);
+        }
+        let [x, y, z, r] = &mut self.columns;
+        (x[..count].par_iter_mut())
+            .zip(&mut y[..count])
+            .zip(&mut z[..count])
+            .zip(&mut r[..count])
+            .zip(balls)
+            .for_each(|((((x, y), z), r), ball)| [*x, *y, *z, *r] = ball.to_array());
+    }
+
+    /// Which of the sixteen balls from `j` on ball `i` touches, as bits.
+    #[inline(always)]
+    fn touched<S: Simd>(&self, simd: S, i: usize, j: usize, margin: f32) -> u64 {
+        let [x, y, z, r] = &self.columns;
+        let apart = |c: &Vec<f32>| f32x16::from_slice(simd, &c[j..j + LANES]) - c[i];
+        let (dx, dy, dz) = (apart(x), apart(y), apart(z));
+        let reach = f32x16::from_slice(simd, &r[j..j + LANES]) + (r[i] + margin);
+        let squared = dx * dx + dy * dy + dz * dz;
+        squared.simd_le(reach * reach).to_bitmask()
+    }
+}
+
+/// What a task needs to search its cells.
+struct Search<'a> {
+    keys: &'a [u64],
+    starts: &'a [u32],
+    rows: &'a [(u64, u64); 5],
+    balls: &'a [&'a Balls],
+    margin: f32,
+}
+
+impl Search<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(&self, simd: S, cells: Range<usize>, list: &mut Vec<(u32, u32)>) {
+        let (keys, starts) = (self.keys, self.starts);
+        let first = keys[cells.start];
+        let mut cursors =
+            (self.rows).map(|(offset, _)| keys.partition_point(|k| *k < first + offset));
+        for cell in cells {
+            let mut ranges = [(0u32, 0u32); 5];
+            for ((cursor, (offset, width)), range) in
+                cursors.iter_mut().zip(self.rows).zip(&mut ranges)
+            {
+                let begin = keys[cell] + offset;
+                while *cursor < keys.len() && keys[*cursor] < begin {
+                    *cursor += 1;
+                }
+                let mut end = *cursor;
+                while end < keys.len() && keys[end] < begin + width {
+                    end += 1;
+                }
+                *range = (starts[*cursor], starts[end]);
+            }
+            let end = starts[cell + 1];
+            for i in starts[cell]..end {
+                for (begin, end) in std::iter::once((i + 1, end)).chain(ranges) {
+                    self.row(simd, i, begin, end, list);
+                }
+            }
+        }
+    }
+
+    /// Balls from `begin` to `end` that ball `i` touches.
+    #[inline(always)]
+    fn row<S: Simd>(&self, simd: S, i: u32, begin: u32, end: u32, list: &mut Vec<(u32, u32)>) {
+        let mut from = begin;
+        while from < end {
+            let mut hits = 0;
+            for balls in self.balls {
+                hits |= balls.touched(simd, i as usize, from as usize, self.margin);
+            }
+            hits &= u64::MAX >> (64 - (end - from).min(LANES as u32));
+            while hits != 0 {
+                list.push((i, from + hits.trailing_zeros()));
+                hits &= hits - 1;
+            }
+            from += LANES as u32;
+        }
     }
 }
 
@@ -180,7 +262,10 @@ mod tests {
         let mut cells = Cells::default();
         cells.sort(points, edge);
         let order: Vec<usize> = cells.order().collect();
-        let lists = cells.pairs(|i, j| points[order[i]].distance(points[order[j]]) < edge);
+        let mut balls = Balls::default();
+        let ball = |i: usize| points[i].extend(0.5 * edge);
+        balls.fill(cells.order().map(ball));
+        let lists = cells.pairs(Level::new(), &[&balls], 0.0);
         let number = |i: u32| order[i as usize] as u32;
         let mut pairs: Vec<(u32, u32)> = lists
             .iter()
@@ -210,7 +295,7 @@ mod tests {
             let mut direct = Vec::new();
             for j in 0..points.len() {
                 for i in 0..j {
-                    if points[i].distance(points[j]) < edge {
+                    if points[i].distance_squared(points[j]) <= edge * edge {
                         direct.push((i as u32, j as u32));
                     }
                 }

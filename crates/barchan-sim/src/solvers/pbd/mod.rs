@@ -53,6 +53,8 @@ struct Scratch {
     /// Predicted positions [m].
     predicted: Vec<Vec3>,
     motion: Vec<Motion>,
+    /// Mass times displacement that contacts among grains have given each in the present substep [kg m].
+    given: Vec<Vec3>,
     pairs: Pairs,
     walls: Walls,
     /// Contacts of each grain.
@@ -193,7 +195,9 @@ impl Pbd {
     /// Finds all contacts, once a step, and works out what stays the same in all passes.
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
-        s.pairs.find(step, g, &s.motion, &mut s.cells, &self.touch);
+        let (motion, touch) = (&s.motion, &self.touch);
+        s.pairs
+            .find(self.level, step, g, motion, &mut s.cells, touch);
         let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
         s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
@@ -208,11 +212,10 @@ impl Pbd {
         both.with_min_len(GRAINS_PER_TASK)
             .map(weight)
             .collect_into_vec(&mut s.weights);
-        s.pairs.prepare(step, g, &self.touch, &s.weights);
+        s.pairs.prepare(step, g, &s.cells, touch, &s.weights);
         s.walls
             .prepare(step, g, &self.laws, &s.weights, cx.colliders);
         if is_split {
-            s.pairs.begin(step, &g.number);
             s.walls.begin(step, &g.number);
         }
     }
@@ -223,17 +226,21 @@ impl Pbd {
         let (pairs, mass) = (&s.pairs, &self.grains.mass);
         let is_split = step.scheme == PbdScheme::MassSplitting;
         let velocity = &self.grains.velocity;
-        s.walls.for_grains(step, &mut s.motion, |i, motion, walls| {
-            let mut d = match step.done == 0.0 {
-                true => step.dt * velocity[i],
-                false => motion.moved.truncate(),
-            };
-            d += step.fall;
-            if is_split {
-                d += (pairs.given_to(i)[1] + walls.begin()) / mass[i];
-            }
-            motion.moved = d.extend(0.0);
-        });
+        s.given.resize(mass.len(), Vec3::ZERO);
+        let (motion, given) = (&mut s.motion, &mut s.given);
+        s.walls
+            .for_grains(step, motion, given, |i, motion, given, walls| {
+                let mut d = match step.done == 0.0 {
+                    true => step.dt * velocity[i],
+                    false => motion.moved.truncate(),
+                };
+                d += step.fall;
+                if is_split {
+                    *given = pairs.given_to(i);
+                    d += (*given + walls.begin()) / mass[i];
+                }
+                motion.moved = d.extend(0.0);
+            });
     }
 
     /// One pass: the corrections of all contacts, and where they take the grains and the bodies. With `goes_on` the
@@ -248,24 +255,30 @@ impl Pbd {
             _ => s.pairs.correct(self.level, step, pass, &s.motion),
         }
         let pairs = &s.pairs;
-        s.walls.for_grains(step, &mut s.motion, |i, motion, walls| {
-            let [given, forces] = match step.scheme {
-                PbdScheme::GaussSeidel => [Vec3::ZERO; 2],
-                _ => pairs.given_to(i),
-            };
-            // Eq. 9, or the sum.
-            let part = match step.scheme {
-                PbdScheme::Averaged => 1.0 / contacts[i].max(1) as f32,
-                _ => 1.0,
-            };
-            let given = part * given + walls.correct(pass, part, motion);
-            motion.moved += (given / mass[i]).extend(0.0);
-            if goes_on {
-                motion.total += motion.moved;
-                let begin = (forces + walls.go_on()) / mass[i];
-                motion.moved += (step.fall + begin).extend(0.0);
-            }
-        });
+        let (motion, given) = (&mut s.motion, &mut s.given);
+        s.walls
+            .for_grains(step, motion, given, |i, motion, given, walls| {
+                let (new, part) = match step.scheme {
+                    PbdScheme::GaussSeidel => (Vec3::ZERO, 1.0),
+                    // Eq. 9.
+                    PbdScheme::Averaged => {
+                        let part = 1.0 / contacts[i].max(1) as f32;
+                        (part * pairs.given_to(i), part)
+                    }
+                    // The sum.
+                    PbdScheme::MassSplitting => {
+                        let all = pairs.given_to(i);
+                        (all - std::mem::replace(given, all), 1.0)
+                    }
+                };
+                let new = new + walls.correct(pass, part, motion);
+                motion.moved += (new / mass[i]).extend(0.0);
+                if goes_on {
+                    motion.total += motion.moved;
+                    let begin = (*given + walls.go_on()) / mass[i];
+                    motion.moved += (step.fall + begin).extend(0.0);
+                }
+            });
         s.walls.push_bodies(cx.colliders);
     }
 

@@ -7,9 +7,10 @@
 use super::contact::{self, Accumulated, Law, V3};
 use super::grains::{Grains, NEW};
 use super::params::Touch;
-use super::{Motion, Step};
+use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::math::lanes::{LANES, Lanes};
-use crate::neighbors::cells::Cells;
+use crate::neighbors::cells::{Balls, Cells};
+use barchan_scene::PbdScheme;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::{Vec3, Vec4};
@@ -26,8 +27,9 @@ pub(super) fn memory_scale(dt: f32, before: f32) -> f32 {
 /// Packets of contacts that one task works on.
 const PACKETS_PER_TASK: usize = 64;
 
-/// Sixteen contacts, lane by lane.
+/// Sixteen contacts, lane by lane. Each row is a cache line: what a pass does not need it does not fetch.
 #[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
 struct Packet {
     i: [u32; LANES],
     j: [u32; LANES],
@@ -40,14 +42,16 @@ struct Packet {
     keep: Lanes,
     spring: Lanes,
     damper: Lanes,
+    normal_sum: Lanes,
+    tangent_sum: [Lanes; 3],
+    // Not looked at where all contacts are alike.
     static_friction: Lanes,
     kinetic_friction: Lanes,
     adhesion: Lanes,
+    // Where a substep has several passes.
     /// 1 where the two touched when the substep began, else 0.
     active: Lanes,
-    normal_sum: Lanes,
     adhesion_sum: Lanes,
-    tangent_sum: [Lanes; 3],
 }
 
 impl Packet {
@@ -61,13 +65,13 @@ impl Packet {
         keep: [0.0; LANES],
         spring: [0.0; LANES],
         damper: [0.0; LANES],
+        normal_sum: [0.0; LANES],
+        tangent_sum: [[0.0; LANES]; 3],
         static_friction: [0.0; LANES],
         kinetic_friction: [0.0; LANES],
         adhesion: [0.0; LANES],
         active: [0.0; LANES],
-        normal_sum: [0.0; LANES],
         adhesion_sum: [0.0; LANES],
-        tangent_sum: [[0.0; LANES]; 3],
     };
 }
 
@@ -75,16 +79,21 @@ impl Packet {
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     packets: Vec<Packet>,
-    /// Of each contact: mass times displacement [kg m] that it gave grain i in this pass, and n·εĝ; then all that it
-    /// gives over the substep.
-    given: Vec<[[Vec4; 2]; LANES]>,
+    /// Of each contact: mass times displacement [kg m] that it gives grain i, and n·εĝ. With mass splitting all that it
+    /// gives over the substep, else what it gave in this pass.
+    given: Vec<[Vec4; LANES]>,
     /// First packet of each list of the search, and the end.
     offsets: Vec<usize>,
     /// Contacts of each grain: where they begin in `own`, and the end.
     starts: Vec<u32>,
     own: Vec<Own>,
     cursors: Vec<u32>,
+    /// Grains at their predicted positions, and where they are.
+    predicted: Balls,
+    present: Balls,
     memory: Memory,
+    /// Static and kinetic friction where they are the same for all contacts, which then do not stick.
+    friction: Option<[f32; 2]>,
 }
 
 /// A contact as one of its grains has it.
@@ -104,6 +113,117 @@ impl Own {
     /// 1 for grain i, −1 for grain j.
     fn sign(self) -> f32 {
         1.0 - 2.0 * (self.code & 1) as f32
+    }
+}
+
+/// The contacts as the search lists them.
+#[derive(Clone, Copy)]
+struct Numbered<'a> {
+    lists: &'a [Vec<(u32, u32)>],
+    /// First packet of each list.
+    offsets: &'a [usize],
+}
+
+impl Numbered<'_> {
+    /// Takes down the contacts of the grains from `first` on, which `cursors` and `own` are of; as many as `share` on a thread.
+    fn take_down(self, first: usize, share: usize, cursors: &mut [u32], own: &mut [Own]) {
+        let Some(&base) = cursors.first() else {
+            return;
+        };
+        if cursors.len() > share {
+            let middle = cursors.len() / 2;
+            let cut = (cursors[middle] - base) as usize;
+            let (near, far) = cursors.split_at_mut(middle);
+            let (own_near, own_far) = own.split_at_mut(cut);
+            rayon::join(
+                || self.take_down(first, share, near, own_near),
+                || self.take_down(first + middle, share, far, own_far),
+            );
+            return;
+        }
+        for (list, offset) in self.lists.iter().zip(self.offsets) {
+            for (contact, (i, j)) in (offset * LANES..).zip(list) {
+                for (grain, partner, odd) in [(i, j, 0), (j, i, 1)] {
+                    let Some(at) = cursors.get_mut((*grain as usize).wrapping_sub(first)) else {
+                        continue;
+                    };
+                    own[(*at - base) as usize] = Own {
+                        partner: *partner,
+                        code: 2 * contact as u32 + odd,
+                    };
+                    *at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// What contacts are made of.
+struct Maker<'a> {
+    step: &'a Step,
+    grains: &'a Grains,
+    /// Of every pair of materials.
+    touch: &'a [Touch],
+    materials: usize,
+    /// Inverse masses that contacts see [1/kg].
+    weights: &'a [f32],
+    /// Where forces are remembered.
+    memory: Option<&'a Memory>,
+    /// From remembered forces to those of a substep of this step.
+    scale: f32,
+}
+
+impl Maker<'_> {
+    /// What stays the same in all passes.
+    #[inline]
+    fn make(&self, packet: &mut Packet, lane: usize) {
+        let (step, grains) = (self.step, self.grains);
+        let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+        let apart = grains.position[i] - grains.position[j];
+        for axis in 0..3 {
+            packet.apart[axis][lane] = apart[axis];
+        }
+        let (ri, rj) = (grains.radius[i], grains.radius[j]);
+        packet.reach[lane] = ri + rj;
+        let w = f64::from(self.weights[i]) + f64::from(self.weights[j]);
+        packet.reduced[lane] = (1.0 / w) as f32;
+        let (a, b) = (grains.material[i], grains.material[j]);
+        let touch = &self.touch[usize::from(a) * self.materials + usize::from(b)];
+        let own = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
+        let factors = step.factors(touch.stiffness, touch.damping, own, w);
+        packet.keep[lane] = factors.keep;
+        packet.spring[lane] = factors.spring;
+        packet.damper[lane] = factors.damper;
+        packet.static_friction[lane] = touch.static_friction as f32;
+        packet.kinetic_friction[lane] = touch.kinetic_friction as f32;
+        if touch.adhesion > 0.0 {
+            let dt = f64::from(step.dt);
+            let depth = f64::from(ri + rj - apart.length());
+            let force = touch.adhesive_force(depth, f64::from(ri.min(rj)));
+            packet.adhesion[lane] = (dt * dt * w * force) as f32;
+        }
+    }
+
+    /// The force of the last step, where there was one.
+    #[inline]
+    fn begin(&self, packet: &mut Packet, given: &mut [Vec4; LANES], lane: usize) {
+        let numbers = &self.grains.number;
+        let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+        let found = self.memory.and_then(|m| m.find(numbers[i], numbers[j]));
+        let Some(rub) = found else {
+            return;
+        };
+        let rub = self.scale * rub;
+        let apart: Vec3 = std::array::from_fn(|a| packet.apart[a][lane]).into();
+        let normal = apart.normalize_or(Vec3::Y);
+        let push = rub.dot(normal);
+        packet.normal_sum[lane] = push.max(0.0) / packet.reduced[lane];
+        let tangent = (rub - push * normal) / packet.reduced[lane];
+        for axis in 0..3 {
+            packet.tangent_sum[axis][lane] = tangent[axis];
+        }
+        let force = rub + (push.max(0.0) - push) * normal;
+        given[lane] = force.extend(self.step.reduction.dot(normal));
     }
 }
 
@@ -145,72 +265,64 @@ impl Pairs {
     /// Finds what touches at the predicted positions (C_s ≤ margin, once a step), or sticks together where it is.
     pub fn find(
         &mut self,
+        level: Level,
         step: &Step,
         grains: &Grains,
         motion: &[Motion],
         cells: &mut Cells,
         touch: &[Touch],
     ) {
+        let balls = || grains.position.par_iter().zip(&grains.radius);
+        let ahead = balls().zip(motion).with_min_len(GRAINS_PER_TASK);
+        let moved = |m: &Motion| m.moved.truncate();
+        (self.predicted).fill(ahead.map(|((x, r), m)| (*x + moved(m)).extend(*r)));
         let sticky = touch.iter().any(|t| t.adhesion > 0.0);
-        let lists = cells.pairs(|i, j| {
-            let apart = grains.position[i] - grains.position[j];
-            let predicted = apart + (motion[i].moved - motion[j].moved).truncate();
-            let reach = grains.radius[i] + grains.radius[j] + step.margin;
-            let reach = reach * reach;
-            predicted.length_squared() <= reach || (sticky && apart.length_squared() <= reach)
-        });
+        let lists = match sticky {
+            false => cells.pairs(level, &[&self.predicted], step.margin),
+            true => {
+                let now = balls().with_min_len(GRAINS_PER_TASK);
+                self.present.fill(now.map(|(x, r)| x.extend(*r)));
+                cells.pairs(level, &[&self.predicted, &self.present], step.margin)
+            }
+        };
         self.offsets.clear();
         self.offsets.push(0);
         self.offsets.extend(lists.iter().scan(0, |sum, list| {
             *sum += list.len().div_ceil(LANES);
             Some(*sum)
         }));
-        let total = self.offsets.last().copied().unwrap_or(0);
-        self.packets.resize(total, Packet::EMPTY);
-        self.given.resize(total, [[Vec4::ZERO; 2]; LANES]);
-        let offsets = &self.offsets;
-        self.packets
-            .par_iter_mut()
-            .with_min_len(PACKETS_PER_TASK)
-            .enumerate()
-            .for_each(|(k, packet)| {
-                let list = offsets.partition_point(|first| *first <= k) - 1;
-                let from = (k - offsets[list]) * LANES;
-                *packet = Packet::EMPTY;
-                for (lane, (i, j)) in lists[list][from..].iter().take(LANES).enumerate() {
-                    (packet.i[lane], packet.j[lane]) = (*i, *j);
-                }
-            });
         self.list_by_grain(grains.len(), lists);
     }
 
-    /// The contacts of each grain, in the order of the contacts.
+    /// The contacts of each grain, in the order of the contacts. Each thread looks at all contacts and takes down those of
+    /// its own grains.
     fn list_by_grain(&mut self, grains: usize, lists: &[Vec<(u32, u32)>]) {
+        let parts = rayon::current_num_threads().min(grains.div_ceil(GRAINS_PER_TASK));
+        let share = grains.div_ceil(parts.max(1)).max(1);
         self.starts.clear();
         self.starts.resize(grains + 1, 0);
-        for (i, j) in lists.iter().flatten() {
-            self.starts[*i as usize + 1] += 1;
-            self.starts[*j as usize + 1] += 1;
-        }
+        (self.starts[1..].par_chunks_mut(share).enumerate()).for_each(|(part, counts)| {
+            let first = part * share;
+            for (i, j) in lists.iter().flatten() {
+                for grain in [*i, *j] {
+                    if let Some(count) = counts.get_mut((grain as usize).wrapping_sub(first)) {
+                        *count += 1;
+                    }
+                }
+            }
+        });
         for grain in 0..grains {
             self.starts[grain + 1] += self.starts[grain];
         }
-        self.cursors.clear();
-        self.cursors.extend(&self.starts[..grains]);
         self.own
             .resize(self.starts[grains] as usize, Own::default());
-        for (list, offset) in lists.iter().zip(&self.offsets) {
-            for (contact, (i, j)) in (offset * LANES..).zip(list) {
-                for (grain, partner, odd) in [(i, j, 0), (j, i, 1)] {
-                    let at = &mut self.cursors[*grain as usize];
-                    self.own[*at as usize] = Own {
-                        partner: *partner,
-                        code: 2 * contact as u32 + odd,
-                    };
-                    *at += 1;
-                }
-            }
-        }
+        self.cursors.clear();
+        self.cursors.extend(&self.starts[..grains]);
+        let numbered = Numbered {
+            lists,
+            offsets: &self.offsets,
+        };
+        numbered.take_down(0, share, &mut self.cursors, &mut self.own);
     }
 
     /// Contacts of a grain with others.
@@ -218,70 +330,50 @@ impl Pairs {
         self.starts[grain + 1] - self.starts[grain]
     }
 
-    /// Works out what stays the same in all passes. `weights` are the inverse masses that contacts see [1/kg].
-    pub fn prepare(&mut self, step: &Step, grains: &Grains, touch: &[Touch], weights: &[f32]) {
-        let materials = (touch.len() as f64).sqrt().round() as usize;
-        let pair = |a: u8, b: u8| &touch[usize::from(a) * materials + usize::from(b)];
-        let dt = f64::from(step.dt);
-        self.packets
-            .par_iter_mut()
-            .with_min_len(PACKETS_PER_TASK)
-            .for_each(|packet| {
-                for lane in 0..LANES {
-                    let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-                    if i == j {
-                        continue;
-                    }
-                    let apart = grains.position[i] - grains.position[j];
-                    for axis in 0..3 {
-                        packet.apart[axis][lane] = apart[axis];
-                    }
-                    let (ri, rj) = (grains.radius[i], grains.radius[j]);
-                    packet.reach[lane] = ri + rj;
-                    let w = f64::from(weights[i]) + f64::from(weights[j]);
-                    packet.reduced[lane] = (1.0 / w) as f32;
-                    let touch = pair(grains.material[i], grains.material[j]);
-                    let own = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
-                    let factors = step.factors(touch.stiffness, touch.damping, own, w);
-                    packet.keep[lane] = factors.keep;
-                    packet.spring[lane] = factors.spring;
-                    packet.damper[lane] = factors.damper;
-                    packet.static_friction[lane] = touch.static_friction as f32;
-                    packet.kinetic_friction[lane] = touch.kinetic_friction as f32;
-                    if touch.adhesion > 0.0 {
-                        let depth = f64::from(ri + rj - apart.length());
-                        let force = touch.adhesive_force(depth, f64::from(ri.min(rj)));
-                        packet.adhesion[lane] = (dt * dt * w * force) as f32;
-                    }
-                }
-            });
-    }
-
-    /// Begins every contact with its force in the last step. `numbers` are the grains as that step numbered them.
-    pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
+    /// Works out what stays the same in all passes, and begins every contact with its force in the last step. `weights` are
+    /// the inverse masses that contacts see [1/kg].
+    pub fn prepare(
+        &mut self,
+        step: &Step,
+        grains: &Grains,
+        cells: &Cells,
+        touch: &[Touch],
+        weights: &[f32],
+    ) {
+        let total = self.offsets.last().copied().unwrap_or(0);
+        self.packets.resize(total, Packet::EMPTY);
+        self.given.resize(total, [Vec4::ZERO; LANES]);
+        self.friction = match touch {
+            [touch] if touch.adhesion <= 0.0 => {
+                Some([touch.static_friction, touch.kinetic_friction].map(|f| f as f32))
+            }
+            _ => None,
+        };
         let memory = &self.memory;
-        let scale = memory_scale(step.dt, memory.dt);
+        let maker = Maker {
+            step,
+            grains,
+            touch,
+            materials: (touch.len() as f64).sqrt().round() as usize,
+            weights,
+            memory: (step.scheme == PbdScheme::MassSplitting).then_some(memory),
+            scale: memory_scale(step.dt, memory.dt),
+        };
+        let (offsets, lists) = (&self.offsets, cells.lists());
         self.packets
             .par_iter_mut()
             .with_min_len(PACKETS_PER_TASK)
             .zip(&mut self.given)
-            .for_each(|(packet, given)| {
-                *given = [[Vec4::ZERO; 2]; LANES];
-                for lane in 0..LANES {
-                    let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-                    let Some(rub) = memory.find(numbers[i], numbers[j]) else {
-                        continue;
-                    };
-                    let rub = scale * rub;
-                    let apart: Vec3 = std::array::from_fn(|a| packet.apart[a][lane]).into();
-                    let normal = apart.normalize_or(Vec3::Y);
-                    let push = rub.dot(normal);
-                    packet.normal_sum[lane] = push.max(0.0) / packet.reduced[lane];
-                    let tangent = (rub - push * normal) / packet.reduced[lane];
-                    for axis in 0..3 {
-                        packet.tangent_sum[axis][lane] = tangent[axis];
-                    }
-                    given[lane][1] = (rub + (push.max(0.0) - push) * normal).extend(0.0);
+            .enumerate()
+            .for_each(|(k, (packet, given))| {
+                let list = offsets.partition_point(|first| *first <= k) - 1;
+                let from = (k - offsets[list]) * LANES;
+                *packet = Packet::EMPTY;
+                *given = [Vec4::ZERO; LANES];
+                for (lane, (i, j)) in lists[list][from..].iter().take(LANES).enumerate() {
+                    (packet.i[lane], packet.j[lane]) = (*i, *j);
+                    maker.make(packet, lane);
+                    maker.begin(packet, given, lane);
                 }
             });
     }
@@ -352,7 +444,7 @@ impl Pairs {
             .par_iter_mut()
             .with_min_len(LANES * PACKETS_PER_TASK)
             .zip(given)
-            .for_each(|(rub, given)| *rub = given[1].truncate());
+            .for_each(|(rub, given)| *rub = given.truncate());
         std::mem::swap(&mut memory.starts, &mut self.starts);
         std::mem::swap(&mut memory.own, &mut self.own);
     }
@@ -363,25 +455,29 @@ impl Pairs {
             .par_chunks_mut(PACKETS_PER_TASK)
             .zip(self.given.par_chunks_mut(PACKETS_PER_TASK))
             .for_each(|(packets, given)| {
-                dispatch!(level, simd => correct_packets(simd, step, pass, packets, given, motion));
+                let pass = Pass {
+                    step,
+                    number: pass,
+                    friction: self.friction,
+                    motion,
+                };
+                dispatch!(level, simd => pass.correct(simd, packets, given));
             });
     }
 
-    /// What the contacts of a grain gave it in this pass [kg m], weighted by Eq. 37, and all that they
-    /// give it over the substep.
-    pub fn given_to(&self, grain: usize) -> [Vec3; 2] {
+    /// What the contacts of a grain give it [kg m], weighted by Eq. 37: over the substep with mass splitting, else in this
+    /// pass.
+    pub fn given_to(&self, grain: usize) -> Vec3 {
         let range = self.starts[grain] as usize..self.starts[grain + 1] as usize;
-        let mut sum = [Vec4::ZERO; 2];
+        let mut sum = Vec4::ZERO;
         let given = self.given.as_flattened();
         for own in &self.own[range] {
-            let [given, all] = given[own.contact()];
+            let given = given[own.contact()];
             let sign = own.sign();
             // eᵢ = 1 − ε n·ĝ with n towards the grain.
-            let weight = 1.0 - sign * given.w;
-            sum[0] += sign * weight * given;
-            sum[1] += sign * all;
+            sum += (sign - given.w) * given;
         }
-        sum.map(Vec4::truncate)
+        sum.truncate()
     }
 
     /// One pass in which every contact sees what those before it did (Gauss–Seidel).
@@ -401,29 +497,33 @@ impl Pairs {
     }
 }
 
-#[inline(always)]
-fn correct_packets<S: Simd>(
-    simd: S,
-    step: &Step,
-    pass: u32,
-    packets: &mut [Packet],
-    given: &mut [[[Vec4; 2]; LANES]],
-    motion: &[Motion],
-) {
-    for (packet, given) in packets.iter_mut().zip(given) {
-        correct_packet(simd, step, pass, packet, given, motion);
+/// A pass over packets.
+struct Pass<'a> {
+    step: &'a Step,
+    /// From 0.
+    number: u32,
+    /// Static and kinetic friction where they are the same for all contacts, which then do not stick.
+    friction: Option<[f32; 2]>,
+    motion: &'a [Motion],
+}
+
+impl Pass<'_> {
+    #[inline(always)]
+    fn correct<S: Simd>(&self, simd: S, packets: &mut [Packet], given: &mut [[Vec4; LANES]]) {
+        for (packet, given) in packets.iter_mut().zip(given) {
+            correct_packet(simd, self, packet, given);
+        }
     }
 }
 
 #[inline(always)]
 fn correct_packet<S: Simd>(
     simd: S,
-    step: &Step,
-    pass: u32,
+    pass: &Pass<'_>,
     packet: &mut Packet,
-    given: &mut [[Vec4; 2]; LANES],
-    motion: &[Motion],
+    given: &mut [Vec4; LANES],
 ) {
+    let (step, motion) = (pass.step, pass.motion);
     let (mut before, mut relative) = ([[0.0; LANES]; 3], [[0.0; LANES]; 3]);
     for lane in 0..LANES {
         let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
@@ -445,52 +545,65 @@ fn correct_packet<S: Simd>(
         apart[2] + before[2],
     ];
     let (normal, gap) = contact::between(apart, moved, load(&packet.reach));
-    let zero = f32x16::splat(simd, 0.0);
+    let splat = |x: f32| f32x16::splat(simd, x);
+    let (zero, one) = (splat(0.0), splat(1.0));
+    let is_first = pass.number == 0;
     let mut sum = Accumulated {
         normal: load(&packet.normal_sum),
-        adhesion: load(&packet.adhesion_sum),
+        adhesion: match is_first {
+            true => zero,
+            false => load(&packet.adhesion_sum),
+        },
         tangent: three(&packet.tangent_sum),
     };
-    if pass == 0 {
-        let touches = gap.simd_le(zero);
-        touches
-            .select(f32x16::splat(simd, 1.0), zero)
-            .store_array(&mut packet.active);
-        sum.adhesion = zero;
-    }
+    let touched = match is_first {
+        true => gap.simd_le(zero),
+        false => load(&packet.active).simd_gt(zero),
+    };
+    let [static_friction, kinetic_friction, adhesion] = match pass.friction {
+        Some([resting, sliding]) => [splat(resting), splat(sliding), zero],
+        None => [
+            load(&packet.static_friction),
+            load(&packet.kinetic_friction),
+            load(&packet.adhesion),
+        ],
+    };
     // What has come apart only gives back what it pressed too much.
-    let (one, touched) = (f32x16::splat(simd, 1.0), load(&packet.active));
-    let touched = touched.simd_gt(zero);
     let law = Law {
         keep: touched.select(load(&packet.keep), one),
         spring: touched.select(load(&packet.spring), one),
         damper: touched.select(load(&packet.damper), zero),
-        static_friction: load(&packet.static_friction),
-        kinetic_friction: load(&packet.kinetic_friction),
-        adhesion: load(&packet.adhesion),
+        static_friction,
+        kinetic_friction,
+        adhesion,
     };
     let move_by = match step.is_macklin {
         false => contact::project(&law, normal, gap, moved, &mut sum),
         true => contact::project_macklin(&law, normal, gap, moved, &mut sum),
     };
     sum.normal.store_array(&mut packet.normal_sum);
-    sum.adhesion.store_array(&mut packet.adhesion_sum);
+    if pass.number + 1 < step.passes {
+        sum.adhesion.store_array(&mut packet.adhesion_sum);
+        let touched = touched.select(one, zero);
+        touched.store_array(&mut packet.active);
+    }
     let reduced = load(&packet.reduced);
-    let mut out = [[0.0; LANES]; 7];
+    let mut out = [[0.0; LANES]; 4];
     for axis in 0..3 {
         sum.tangent[axis].store_array(&mut packet.tangent_sum[axis]);
-        (move_by[axis] * reduced).store_array(&mut out[axis]);
-        let all = SimdFloat::mul_add(sum.normal, normal[axis], sum.tangent[axis]);
-        (all * reduced).store_array(&mut out[4 + axis]);
+        let gives = match step.scheme {
+            PbdScheme::MassSplitting => {
+                SimdFloat::mul_add(sum.normal, normal[axis], sum.tangent[axis])
+            }
+            _ => move_by[axis],
+        };
+        (gives * reduced).store_array(&mut out[axis]);
     }
     let e = step.reduction;
     let along = normal[0] * e.x + normal[1] * e.y + normal[2] * e.z;
     along.store_array(&mut out[3]);
     for lane in 0..LANES {
-        given[lane] = [
-            Vec4::new(out[0][lane], out[1][lane], out[2][lane], out[3][lane]),
-            Vec4::new(out[4][lane], out[5][lane], out[6][lane], 0.0),
-        ];
+        given[lane] = Vec4::from_array(std::array::from_fn(|k| out[k][lane]));
     }
 }
 

@@ -328,26 +328,30 @@ impl Walls {
         (self.memory, self.memory_dt) = (memory, dt);
     }
 
-    /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion, and its contacts with colliders.
+    /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion,
+    /// what contacts among grains gave it, and its contacts with colliders.
     pub fn for_grains(
         &mut self,
         step: &Step,
         motion: &mut [Motion],
-        go: impl Fn(usize, &mut Motion, &mut OwnWalls<'_>) + Sync,
+        given: &mut [Vec3],
+        go: impl Fn(usize, &mut Motion, &mut Vec3, &mut OwnWalls<'_>) + Sync,
     ) {
         let pushed = &self.pushed;
         let lists = self.lists[..self.tasks].par_iter_mut();
         lists
             .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
+            .zip(given.par_chunks_mut(GRAINS_PER_TASK))
             .enumerate()
-            .for_each(|(task, (list, motion))| {
+            .for_each(|(task, ((list, motion), given))| {
                 let mut rest = &mut list[..];
-                for (grain, motion) in (task * GRAINS_PER_TASK..).zip(motion) {
+                let grains = motion.iter_mut().zip(given);
+                for (grain, (motion, given)) in (task * GRAINS_PER_TASK..).zip(grains) {
                     let own = rest.iter().take_while(|c| c.grain as usize == grain);
                     let count = own.count();
                     let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
                     rest = others;
-                    go(grain, motion, &mut OwnWalls { step, own, pushed });
+                    go(grain, motion, given, &mut OwnWalls { step, own, pushed });
                 }
             });
     }
@@ -441,8 +445,13 @@ fn touch(
     let (x, radius) = (grains.position[grain], grains.radius[grain]);
     let d = motion[grain].moved.truncate();
     let reach = radius + step.margin;
-    let drive = step.whole * collider.velocity_at(x);
-    if !collider.may_touch(x, reach + d.length() + drive.length()) {
+    let drive = match collider.is_still() {
+        true => Vec3::ZERO,
+        false => step.whole * collider.velocity_at(x),
+    };
+    // A sum of absolute values is quick and never too short.
+    let way = (d.abs() + drive.abs()).element_sum();
+    if !collider.may_touch(x, reach + way) {
         return None;
     }
     // The body stays and the grain moves as seen from it.

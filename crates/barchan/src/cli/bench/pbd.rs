@@ -228,7 +228,9 @@ impl Runner {
 fn settled(particles: u64, settings: &str) -> String {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let volume = particles as f64 * 4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / 0.6;
-    let height = volume / (side * side);
+    // A fill leaves out grains that its walls would cut: about 0.75 radii on each side.
+    let room = side - 1.5 * RADIUS;
+    let height = volume / (room * room) + 1.5 * RADIUS;
     let half = 0.5 * side;
     let wall = |from: [f64; 3], to: [f64; 3]| {
         format!(
