@@ -98,7 +98,7 @@ impl Abuse {
             )
             .unwrap();
         }
-        let (fills, start) = fills(d, width, height, radius, has_terrain);
+        let (fills, start) = fills(d, width, height, radius, has_terrain, g == 0.0);
         text += &fills;
         let tools = d.whole(if g == 0.0 { 1 } else { 0 }, 2);
         for _ in 0..tools {
@@ -193,7 +193,7 @@ fn walls(text: &mut String, width: f64, has_terrain: bool, flat: bool) {
 }
 
 /// One or two fills, which may overlap; also the highest speed.
-fn fills(d: &mut Dice, width: f64, height: f64, radius: f64, has_terrain: bool) -> (String, f64) {
+fn fills(d: &mut Dice, width: f64, height: f64, radius: f64, has_terrain: bool, moves: bool) -> (String, f64) {
     let (mut text, mut fastest) = (String::new(), 0.0f64);
     let base = if has_terrain { 0.8 * height } else { 0.0 };
     for material in ["a", "b"].iter().take(d.whole(1, 2) as usize) {
@@ -204,7 +204,7 @@ fn fills(d: &mut Dice, width: f64, height: f64, radius: f64, has_terrain: bool) 
             [at[0] - half[0], low, at[1].min(0.0) - half[2]],
             [at[0] + half[0], low + 4.0 * radius + half[1], at[1].max(0.0) + half[2]],
         );
-        let speed = match d.chance(0.3) {
+        let speed = match d.chance(0.3) || moves {
             true => d.decades(0.01, 30.0),
             false => 0.0,
         };
@@ -317,6 +317,7 @@ struct Outcome {
     is_finite: bool,
     error: Option<String>,
     wall: f32,
+    tags: Vec<&'static str>,
 }
 
 impl Outcome {
@@ -395,6 +396,7 @@ fn run(number: u64, watch: bool) -> Option<Outcome> {
         is_finite: true,
         ..Outcome::default()
     };
+    out.tags = tags(&abuse);
     let begun = std::time::Instant::now();
     let mut fastest = abuse.fall.max(abuse.start);
     if watch {
@@ -419,11 +421,29 @@ fn run(number: u64, watch: bool) -> Option<Outcome> {
         out.grain = out.grain.max(grain / fastest);
         out.body = out.body.max(body / fastest);
         if watch {
-            println!("dt {dt:.5} fastest {fastest:.3} grain {grain:.3} body {body:.3} of {}", grains.len());
+            let which = grains.iter().position(|v| v.length() == grain).unwrap_or(0);
+            println!(
+                "dt {dt:.5} fastest {fastest:.3} grain {grain:.3} body {body:.3} of {}; it is at {:?}, v {:?}",
+                grains.len(), places.get(which), grains.get(which)
+            );
         }
     }
     out.wall = begun.elapsed().as_secs_f32();
     Some(out)
+}
+
+/// What an abuse is made of.
+fn tags(abuse: &Abuse) -> Vec<&'static str> {
+    let words = [
+        "mass splitting", "averaged", "gauss-seidel", "macklin", "error_reduction", "adhesion", "damping =", "substeps", "sleep_threshold",
+        "dimensions = 2", "[terrain]", "[[body]]", "[collider.motion]", "rotation", "sticky", "slipping",
+    ];
+    let mut tags: Vec<_> = words.into_iter().filter(|w| abuse.text.contains(w)).collect();
+    tags.extend((abuse.squeeze > 0.0).then_some("squeezed"));
+    tags.extend(abuse.buried.is_some().then_some("buried"));
+    tags.extend((abuse.steps[0] != abuse.steps[1]).then_some("dt changes"));
+    tags.extend((abuse.fall == 0.0).then_some("no gravity"));
+    tags
 }
 
 /// Runs one abuse; a panic is its number.
@@ -442,9 +462,15 @@ fn abuses(numbers: std::ops::Range<u64>) -> Vec<Outcome> {
             ..Outcome::default()
         }))
         .collect();
-    let mut slow: Vec<_> = all.iter().map(|o| (o.wall, o.grains, o.steps, o.number)).collect();
-    slow.sort_by(|a, b| b.0.total_cmp(&a.0));
-    println!("{:?} of {}", &slow[..8], slow.iter().map(|s| s.0).sum::<f32>());
+    let mut table: std::collections::BTreeMap<&str, [usize; 2]> = Default::default();
+    for o in &all {
+        for tag in &o.tags {
+            let row = table.entry(tag).or_default();
+            row[0] += usize::from(!o.is_good());
+            row[1] += 1;
+        }
+    }
+    println!("{table:?}");
     let steps: usize = all.iter().map(|o| o.steps).sum();
     let grains: usize = all.iter().map(|o| o.grains).sum();
     let highest = |f: fn(&Outcome) -> f32| all.iter().map(f).fold(0.0, f32::max);

@@ -367,8 +367,10 @@ impl Walls {
             gained.linear += given;
             gained.angular += contact.arm.as_dvec3().cross(given);
         }
-        for (pushed, collider) in self.pushed.iter_mut().zip(&colliders.list) {
-            pushed.gained = match &collider.mass {
+        for (body, pushed) in self.pushed.iter_mut().enumerate() {
+            // The terrain stands after the colliders and has no mass either.
+            let mass = colliders.list.get(body).and_then(|c| c.mass.as_ref());
+            pushed.gained = match mass {
                 Some(mass) => Shift {
                     linear: f64::from(mass.inverse_mass) * pushed.gained.linear,
                     angular: mass.inverse_inertia.as_dmat3() * pushed.gained.angular,
