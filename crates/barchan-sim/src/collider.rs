@@ -122,6 +122,17 @@ impl PosedCollider {
         self.world_bounds
     }
 
+    /// Upper bound of the speed of its surface in this step, turning about its middle; speed of the origin for an infinite
+    /// one [m/s].
+    pub fn surface_speed(&self) -> f32 {
+        let b = &self.world_bounds;
+        if !(b.min.is_finite() && b.max.is_finite()) {
+            return self.velocity.length();
+        }
+        let turning = self.angular_velocity.length() * 0.5 * (b.max - b.min).length();
+        self.velocity_at(0.5 * (b.min + b.max)).length() + turning
+    }
+
     /// Upper bound of the surface speed of a finite body; speed of the origin for an infinite one [m/s].
     fn max_speed(&self) -> f32 {
         let b = self.geometry.bounds();
@@ -157,6 +168,12 @@ impl Colliders {
             c.place(c.motion.pose(time));
             (c.velocity, c.angular_velocity) = c.motion.velocities(time, dt);
         }
+    }
+
+    /// Speed of the fastest surface of all, free bodies included [m/s].
+    pub fn fastest(&self) -> f32 {
+        let speeds = self.list.iter().map(PosedCollider::surface_speed);
+        speeds.fold(0.0, f32::max)
     }
 
     /// Speed of the fastest scripted body [m/s].

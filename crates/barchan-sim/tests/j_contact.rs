@@ -79,6 +79,7 @@ impl Point {
                 static_friction: plane.static_friction,
                 kinetic_friction: plane.kinetic_friction,
                 adhesion: dt * dt * w * plane.adhesion,
+                parting: f64::INFINITY,
             };
             let mut sum = Accumulated::zero(0.0);
             for _ in 0..passes {

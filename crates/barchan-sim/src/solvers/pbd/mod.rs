@@ -26,6 +26,9 @@ use walls::Walls;
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
 const MARGIN: f32 = 0.2;
 
+/// Time for which the speed of what was fastest counts [s].
+const MEMORY: f32 = 1.0;
+
 /// Grains that one task moves.
 const GRAINS_PER_TASK: usize = 1024;
 
@@ -40,6 +43,8 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
+    /// Speed of the fastest thing there was lately [m/s], see [`Pbd::keep_pace`].
+    pace: f32,
     /// Soil at rest.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -86,6 +91,8 @@ struct Step {
     /// ε ĝ: the direction of gravity times the error reduction.
     reduction: Vec3,
     is_macklin: bool,
+    /// Displacement in a substep with which contacts may let their grains part [m].
+    parting: f32,
     /// Gap up to which grains are taken for contacts, so that those at rest do not come and go [m].
     margin: f32,
 }
@@ -155,6 +162,7 @@ impl Pbd {
             laws,
             grains: Grains::default(),
             largest: 0.0,
+            pace: 0.0,
             soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
@@ -258,7 +266,7 @@ impl Pbd {
                 PbdScheme::Averaged => 1.0 / contacts[i].max(1) as f32,
                 _ => 1.0,
             };
-            let given = part * given + walls.correct(pass, part, motion);
+            let given = part * given + walls.correct(pass, part, motion, mass[i]);
             motion.moved += (given / mass[i]).extend(0.0);
             if goes_on {
                 motion.total += motion.moved;
@@ -328,9 +336,24 @@ impl Pbd {
         }
     }
 
+    /// Grains that a contact pushes apart do not part faster than the fastest thing there was in the last [`MEMORY`]: bodies, and
+    /// grains as far as gravity can have made them so fast.
+    fn keep_pace(&mut self, cx: &StepContext<'_>) {
+        let speeds = self.grains.velocity.par_iter();
+        let own = speeds
+            .with_min_len(GRAINS_PER_TASK)
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, f32::max)
+            .sqrt();
+        let before = self.pace * (1.0 - cx.dt / MEMORY).max(0.0);
+        let fallen = own.min(self.pace + cx.dt * cx.gravity.length());
+        self.pace = before.max(fallen).max(cx.colliders.fastest());
+    }
+
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
         let down = cx.gravity.normalize_or_zero();
         let dt = cx.dt / self.spec.substeps as f32;
+        let climb = (2.0 * self.spec.radius as f32 * cx.gravity.length()).sqrt();
         Step {
             whole: cx.dt,
             dt,
@@ -340,6 +363,7 @@ impl Pbd {
             scheme: self.spec.scheme,
             reduction: self.spec.error_reduction as f32 * down,
             margin: self.margin(cx),
+            parting: dt * self.pace.max(climb),
             is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
         }
     }
@@ -365,6 +389,7 @@ impl Solver for Pbd {
             g.material.push(batch.material as u8);
             g.number.push(grains::NEW);
             self.largest = self.largest.max(radius);
+            self.pace = self.pace.max(v.length());
         }
         Ok(())
     }
@@ -397,6 +422,7 @@ impl Solver for Pbd {
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        self.keep_pace(cx);
         let mut step = self.step_settings(cx);
         self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
         self.sort(&step, cx);

@@ -468,6 +468,7 @@ fn correct_packet<S: Simd>(
         static_friction: load(&packet.static_friction),
         kinetic_friction: load(&packet.kinetic_friction),
         adhesion: load(&packet.adhesion),
+        parting: f32x16::splat(simd, step.parting),
     };
     let move_by = match step.is_macklin {
         false => contact::project(&law, normal, gap, moved, &mut sum),
@@ -504,6 +505,7 @@ fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Ve
         static_friction: packet.static_friction[lane],
         kinetic_friction: packet.kinetic_friction[lane],
         adhesion: packet.adhesion[lane],
+        parting: step.parting,
     };
     let mut sum = Accumulated {
         normal: packet.normal_sum[lane],

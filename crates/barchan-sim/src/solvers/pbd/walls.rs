@@ -7,7 +7,7 @@ use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
 use crate::terrain::Terrain;
-use barchan_scene::Boundary;
+use barchan_scene::{Boundary, PbdScheme};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -58,6 +58,7 @@ impl WallContact {
             static_friction: 0.0,
             kinetic_friction: 0.0,
             adhesion: 0.0,
+            parting: 0.0,
         },
         reduced: 0.0,
         sum: Accumulated {
@@ -111,14 +112,18 @@ pub(super) struct OwnWalls<'a> {
 }
 
 impl OwnWalls<'_> {
-    /// One pass over them: mass times displacement that the grain gets [kg m]; it takes `part` of it.
-    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion) -> Vec3 {
-        let mut sum = Vec3::ZERO;
+    /// One pass over them: mass times displacement that the grain of that mass [kg] gets [kg m]; it takes `part` of it.
+    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
+        let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
+        let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.own.iter_mut() {
             let body = &self.pushed[contact.body as usize];
-            let given = part * correct_one(self.step, contact, pass, motion, body);
+            let given = part * correct_one(self.step, contact, pass, &motion, body);
             contact.given += given;
             sum += given;
+            if in_turn {
+                motion.moved += (given / mass).extend(0.0);
+            }
         }
         sum
     }
@@ -262,6 +267,7 @@ impl Walls {
                     static_friction: friction[0],
                     kinetic_friction: friction[1],
                     adhesion,
+                    parting: step.parting,
                 };
             }
         });
