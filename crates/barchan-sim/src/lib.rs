@@ -12,3 +12,4 @@ pub mod solver;
 pub mod solvers;
 pub mod start;
 pub mod terrain;
+pub mod view;

@@ -9,12 +9,12 @@
 
 mod support;
 
-use barchan_frame::{Checkpoint, Frame};
+use barchan_frame::Checkpoint;
 use barchan_sim::simulation::Simulation;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::fmt::Write;
-use support::{floats_mut, scene};
+use support::floats_mut;
 
 /// Times the fastest thing that hit it that a grain may be fast.
 const BOUND: f32 = 10.0;
@@ -125,7 +125,12 @@ impl Abuse {
 }
 
 fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
-    let scheme = d.one_of(&["mass splitting", "mass splitting", "averaged", "gauss-seidel"]);
+    let scheme = d.one_of(&[
+        "mass splitting",
+        "mass splitting",
+        "averaged",
+        "gauss-seidel",
+    ]);
     let tilt = match d.chance(0.2) {
         true => d.within(0.0, 0.5),
         false => 0.0,
@@ -175,7 +180,10 @@ fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
 
 /// A trough, so that the height of the scene bounds what falls.
 fn walls(text: &mut String, width: f64, has_terrain: bool, flat: bool) {
-    let mut planes = vec![([-width, 0.0, 0.0], [1, 0, 0]), ([width, 0.0, 0.0], [-1, 0, 0])];
+    let mut planes = vec![
+        ([-width, 0.0, 0.0], [1, 0, 0]),
+        ([width, 0.0, 0.0], [-1, 0, 0]),
+    ];
     if !has_terrain {
         planes.push(([0.0; 3], [0, 1, 0]));
     }
@@ -193,7 +201,14 @@ fn walls(text: &mut String, width: f64, has_terrain: bool, flat: bool) {
 }
 
 /// One or two fills, which may overlap; also the highest speed.
-fn fills(d: &mut Dice, width: f64, height: f64, radius: f64, has_terrain: bool, moves: bool) -> (String, f64) {
+fn fills(
+    d: &mut Dice,
+    width: f64,
+    height: f64,
+    radius: f64,
+    has_terrain: bool,
+    moves: bool,
+) -> (String, f64) {
     let (mut text, mut fastest) = (String::new(), 0.0f64);
     let base = if has_terrain { 0.8 * height } else { 0.0 };
     for material in ["a", "b"].iter().take(d.whole(1, 2) as usize) {
@@ -202,7 +217,11 @@ fn fills(d: &mut Dice, width: f64, height: f64, radius: f64, has_terrain: bool, 
         let low = base + d.within(0.0, 0.5) * height;
         let (min, max) = (
             [at[0] - half[0], low, at[1].min(0.0) - half[2]],
-            [at[0] + half[0], low + 4.0 * radius + half[1], at[1].max(0.0) + half[2]],
+            [
+                at[0] + half[0],
+                low + 4.0 * radius + half[1],
+                at[1].max(0.0) + half[2],
+            ],
         );
         let speed = match d.chance(0.3) || moves {
             true => d.decades(0.01, 30.0),
@@ -225,12 +244,18 @@ fn shape(d: &mut Dice, at: [f64; 3], radius: f64) -> String {
     let end = at.map(|x| x + d.within(-1.0, 1.0) * size);
     match d.whole(0, 3) {
         0 => format!("sphere = {{ center = {at:?}, radius = {size} }}"),
-        1 => format!("capsule = {{ from = {at:?}, to = {end:?}, radius = {} }}", 0.4 * size),
+        1 => format!(
+            "capsule = {{ from = {at:?}, to = {end:?}, radius = {} }}",
+            0.4 * size
+        ),
         2 => {
             let sizes = [0, 1, 2].map(|_| size * d.within(0.2, 2.0));
             format!("box = {{ center = {at:?}, size = {sizes:?} }}")
         }
-        _ => format!("cylinder = {{ from = {at:?}, to = {end:?}, radius = {} }}", 0.4 * size),
+        _ => format!(
+            "cylinder = {{ from = {at:?}, to = {end:?}, radius = {} }}",
+            0.4 * size
+        ),
     }
 }
 
@@ -326,11 +351,6 @@ impl Outcome {
     }
 }
 
-fn velocities(frame: &Frame, name: &str) -> Vec<Vec3> {
-    let all = frame.column(name).unwrap().data.as_f32().unwrap();
-    (all.as_chunks::<3>().0.iter()).map(|v| Vec3::from_array(*v)).collect()
-}
-
 /// Speed of the fastest point of a collider in the last step [m/s].
 fn surface_speed(collider: &barchan_sim::collider::PosedCollider) -> f32 {
     let b = collider.world_bounds();
@@ -338,7 +358,13 @@ fn surface_speed(collider: &barchan_sim::collider::PosedCollider) -> f32 {
         return 0.0;
     }
     let corner = |i: u32| {
-        let pick = |axis: usize| if i >> axis & 1 == 0 { b.min[axis] } else { b.max[axis] };
+        let pick = |axis: usize| {
+            if i >> axis & 1 == 0 {
+                b.min[axis]
+            } else {
+                b.max[axis]
+            }
+        };
         Vec3::new(pick(0), pick(1), pick(2))
     };
     (0..8)
@@ -348,10 +374,10 @@ fn surface_speed(collider: &barchan_sim::collider::PosedCollider) -> f32 {
 
 /// The simulation of an abuse, with its bodies put into soil that was there before them, and its grains squeezed.
 fn begin(abuse: &Abuse) -> Option<Simulation> {
-    let mut simulation = Simulation::new(&scene(&abuse.text)).ok()?;
+    let mut simulation = Simulation::from_toml(&abuse.text).ok()?;
     let mut state = simulation.save().unwrap();
     if let Some(text) = &abuse.buried {
-        let mut soil = Simulation::new(&scene(text)).ok()?;
+        let mut soil = Simulation::from_toml(text).ok()?;
         let bodies = state.attributes.clone();
         state = soil.save().unwrap();
         state.attributes = bodies;
@@ -413,18 +439,20 @@ fn run(number: u64, watch: bool) -> Option<Outcome> {
         fastest = tools.map(surface_speed).fold(fastest, f32::max);
         let free = list.iter().filter(|c| c.mass.is_some());
         let body = free.map(surface_speed).fold(0.0, f32::max);
-        let frame = simulation.write_frame().unwrap();
-        let grains = velocities(&frame, "velocity");
-        let places = velocities(&frame, "position");
-        out.is_finite &= grains.iter().chain(&places).all(|v| v.is_finite()) && body.is_finite();
+        out.body = out.body.max(body / fastest);
+        fastest = fastest.max(body);
+        let arrays = simulation.view().arrays().unwrap();
+        let (grains, places) = (arrays.velocity, arrays.position);
+        out.is_finite &= grains.iter().chain(places).all(|v| v.is_finite()) && body.is_finite();
         let grain = grains.iter().map(|v| v.length()).fold(0.0, f32::max);
         out.grain = out.grain.max(grain / fastest);
-        out.body = out.body.max(body / fastest);
         if watch {
             let which = grains.iter().position(|v| v.length() == grain).unwrap_or(0);
             println!(
                 "dt {dt:.5} fastest {fastest:.3} grain {grain:.3} body {body:.3} of {}; it is at {:?}, v {:?}",
-                grains.len(), places.get(which), grains.get(which)
+                grains.len(),
+                places.get(which),
+                grains.get(which)
             );
         }
     }
@@ -435,10 +463,27 @@ fn run(number: u64, watch: bool) -> Option<Outcome> {
 /// What an abuse is made of.
 fn tags(abuse: &Abuse) -> Vec<&'static str> {
     let words = [
-        "mass splitting", "averaged", "gauss-seidel", "macklin", "error_reduction", "adhesion", "damping =", "substeps", "sleep_threshold",
-        "dimensions = 2", "[terrain]", "[[body]]", "[collider.motion]", "rotation", "sticky", "slipping",
+        "mass splitting",
+        "averaged",
+        "gauss-seidel",
+        "macklin",
+        "error_reduction",
+        "adhesion",
+        "damping =",
+        "substeps",
+        "sleep_threshold",
+        "dimensions = 2",
+        "[terrain]",
+        "[[body]]",
+        "[collider.motion]",
+        "rotation",
+        "sticky",
+        "slipping",
     ];
-    let mut tags: Vec<_> = words.into_iter().filter(|w| abuse.text.contains(w)).collect();
+    let mut tags: Vec<_> = words
+        .into_iter()
+        .filter(|w| abuse.text.contains(w))
+        .collect();
     tags.extend((abuse.squeeze > 0.0).then_some("squeezed"));
     tags.extend(abuse.buried.is_some().then_some("buried"));
     tags.extend((abuse.steps[0] != abuse.steps[1]).then_some("dt changes"));
@@ -456,11 +501,13 @@ fn abuses(numbers: std::ops::Range<u64>) -> Vec<Outcome> {
     let asked = numbers.end - numbers.start;
     let all: Vec<Outcome> = (numbers.into_par_iter())
         .filter_map(|n| caught(n).transpose())
-        .map(|outcome| outcome.unwrap_or_else(|n| Outcome {
-            number: n,
-            error: Some("a panic".into()),
-            ..Outcome::default()
-        }))
+        .map(|outcome| {
+            outcome.unwrap_or_else(|n| Outcome {
+                number: n,
+                error: Some("a panic".into()),
+                ..Outcome::default()
+            })
+        })
         .collect();
     let mut table: std::collections::BTreeMap<&str, [usize; 2]> = Default::default();
     for o in &all {
@@ -487,7 +534,11 @@ fn abuses(numbers: std::ops::Range<u64>) -> Vec<Outcome> {
         println!("over {limit}: grains of {grains}, bodies of {bodies}");
     }
     // Scenes that cannot be built are no abuses; most must be.
-    assert!(10 * all.len() as u64 > 9 * asked, "{} of {asked}", all.len());
+    assert!(
+        10 * all.len() as u64 > 9 * asked,
+        "{} of {asked}",
+        all.len()
+    );
     all.into_iter().filter(|o| !o.is_good()).collect()
 }
 
@@ -502,7 +553,9 @@ fn none_may_fail(numbers: std::ops::Range<u64>) {
 
 #[test]
 fn six_hundred_abuses_and_nothing_explodes() {
-    let count = std::env::var("BARCHAN_ABUSES").ok().and_then(|n| n.parse().ok());
+    let count = std::env::var("BARCHAN_ABUSES")
+        .ok()
+        .and_then(|n| n.parse().ok());
     none_may_fail(0..count.unwrap_or(600));
 }
 
@@ -515,6 +568,8 @@ fn ten_thousand_abuses_and_nothing_explodes() {
 #[test]
 #[ignore = "shows the abuse whose number is in BARCHAN_ABUSE"]
 fn one_abuse() {
-    let number = std::env::var("BARCHAN_ABUSE").ok().and_then(|n| n.parse().ok());
+    let number = std::env::var("BARCHAN_ABUSE")
+        .ok()
+        .and_then(|n| n.parse().ok());
     println!("{:?}", run(number.unwrap_or(0), true));
 }

@@ -12,6 +12,8 @@ use crate::collider::{Colliders, PosedCollider};
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::terrain::Terrain;
+use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
 use fearless_simd::Level;
@@ -150,6 +152,9 @@ impl Pbd {
                 "pbd has no column `{}`; leave it out of output.columns",
                 column.name()
             )));
+        }
+        if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
+            tracing::warn!("solver.error_reduction has no effect with scheme = \"mass splitting\"");
         }
         let laws = (scene.materials.iter())
             .map(|m| GrainLaw::new(m, spec, scene.dimensions))
@@ -351,7 +356,11 @@ impl Pbd {
     }
 
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
-        let down = cx.gravity.normalize_or_zero();
+        // A correction that takes back a remembered force must be weighted as that was: not at all.
+        let reduction = match self.spec.scheme {
+            PbdScheme::MassSplitting => 0.0,
+            _ => self.spec.error_reduction as f32,
+        };
         let dt = cx.dt / self.spec.substeps as f32;
         let climb = (2.0 * self.spec.radius as f32 * cx.gravity.length()).sqrt();
         Step {
@@ -361,7 +370,7 @@ impl Pbd {
             done: 0.0,
             passes: self.spec.iterations,
             scheme: self.spec.scheme,
-            reduction: self.spec.error_reduction as f32 * down,
+            reduction: reduction * cx.gravity.normalize_or_zero(),
             margin: self.margin(cx),
             parting: dt * self.pace.max(climb),
             is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
@@ -402,6 +411,14 @@ impl Solver for Pbd {
 
     fn particles(&self) -> usize {
         self.grains.len()
+    }
+
+    fn view(&self) -> ParticlesView<'_> {
+        self.grains.view()
+    }
+
+    fn terrain(&self) -> Option<&Terrain> {
+        self.soil.as_ref().map(|soil| &soil.terrain)
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {

@@ -15,10 +15,11 @@ use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-/// Factor from friction over a (sub)step of length `before` to that over one of length `dt`.
+/// Factor from a displacement over a (sub)step of length `before` to that over one of length `dt`: the same force, or in a
+/// longer one the same impulse, since the force of an impact lasts no longer than it did.
 pub(super) fn memory_scale(dt: f32, before: f32) -> f32 {
     match before > 0.0 {
-        true => (dt / before) * (dt / before),
+        true => (dt / before) * (dt / before).min(1.0),
         false => 0.0,
     }
 }
