@@ -122,14 +122,13 @@ impl PosedCollider {
         self.world_bounds
     }
 
-    /// Upper bound of the speed of its surface in this step, turning about its middle; speed of the origin for an infinite
-    /// one [m/s].
+    /// Speed in this step of the fastest point of a ball that holds the body [m/s]; that of the origin for an infinite body.
     pub fn surface_speed(&self) -> f32 {
         let b = &self.world_bounds;
         if !(b.min.is_finite() && b.max.is_finite()) {
             return self.velocity.length();
         }
-        let turning = self.angular_velocity.length() * 0.5 * (b.max - b.min).length();
+        let turning = self.angular_velocity.length() * 0.5 * (b.max - b.min).max_element();
         self.velocity_at(0.5 * (b.min + b.max)).length() + turning
     }
 

@@ -10,8 +10,10 @@
 mod support;
 
 use barchan_frame::Checkpoint;
+use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use barchan_sim::collider::PosedCollider;
 use barchan_sim::simulation::Simulation;
-use glam::Vec3;
+use barchan_sim::solvers::pbd::Pbd;
 use rayon::prelude::*;
 use std::fmt::Write;
 use support::floats_mut;
@@ -88,9 +90,11 @@ impl Abuse {
         };
         let mut text = head(d, radius, g, flat);
         walls(&mut text, width, has_terrain, flat);
+        let mut deep = 0.0;
         if has_terrain {
             let cell = radius * d.within(1.0, 4.0);
             let depth = radius * d.within(2.0, 20.0);
+            deep = depth;
             writeln!(
                 text,
                 "[terrain]\nmaterial = \"a\"\nsize = [{0}, {0}]\ncell = {cell}\ndepth = {depth}\nheight = {1}",
@@ -114,7 +118,7 @@ impl Abuse {
         Self {
             steps: steps(d),
             text,
-            fall: (2.0 * g * 2.0 * top).sqrt() as f32,
+            fall: (2.0 * g * (top + deep)).sqrt() as f32,
             start: start.max(fastest) as f32,
             buried,
             squeeze: squeeze as f32,
@@ -212,7 +216,7 @@ fn fills(
     let (mut text, mut fastest) = (String::new(), 0.0f64);
     let base = if has_terrain { 0.8 * height } else { 0.0 };
     for material in ["a", "b"].iter().take(d.whole(1, 2) as usize) {
-        let half = [0, 1, 2].map(|_| d.within(2.0 * radius, 0.6 * width));
+        let half = [0, 1, 2].map(|_| d.within(2.0 * radius, 0.9 * width));
         let at = [half[0], half[2]].map(|h| d.within(h - width, width - h));
         let low = base + d.within(0.0, 0.5) * height;
         let (min, max) = (
@@ -337,12 +341,12 @@ struct Outcome {
     steps: usize,
     /// Fastest grain, in the fastest thing until then.
     grain: f32,
-    /// The same of the bodies.
+    /// The same without free bodies among these things.
+    strict: f32,
+    /// Fastest free body, in the fastest thing but them.
     body: f32,
     is_finite: bool,
     error: Option<String>,
-    wall: f32,
-    tags: Vec<&'static str>,
 }
 
 impl Outcome {
@@ -351,30 +355,17 @@ impl Outcome {
     }
 }
 
-/// Speed of the fastest point of a collider in the last step [m/s].
-fn surface_speed(collider: &barchan_sim::collider::PosedCollider) -> f32 {
-    let b = collider.world_bounds();
-    if !b.min.is_finite() {
-        return 0.0;
-    }
-    let corner = |i: u32| {
-        let pick = |axis: usize| {
-            if i >> axis & 1 == 0 {
-                b.min[axis]
-            } else {
-                b.max[axis]
-            }
-        };
-        Vec3::new(pick(0), pick(1), pick(2))
-    };
-    (0..8)
-        .map(|i| collider.velocity_at(corner(i)).length())
-        .fold(0.0, f32::max)
-}
-
 /// The simulation of an abuse, with its bodies put into soil that was there before them, and its grains squeezed.
-fn begin(abuse: &Abuse) -> Option<Simulation> {
-    let mut simulation = Simulation::from_toml(&abuse.text).ok()?;
+fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
+    let scene = read(&abuse.text)?;
+    let SolverSpec::Pbd(spec) = &scene.solver else {
+        return None;
+    };
+    let mut solver = Pbd::new(&scene, spec).unwrap();
+    if freely {
+        solver.part_freely();
+    }
+    let mut simulation = Simulation::with_solver(&scene, Box::new(solver)).ok()?;
     let mut state = simulation.save().unwrap();
     if let Some(text) = &abuse.buried {
         let mut soil = Simulation::from_toml(text).ok()?;
@@ -385,6 +376,16 @@ fn begin(abuse: &Abuse) -> Option<Simulation> {
     spoil(abuse, &mut state);
     simulation.load(&state).unwrap();
     Some(simulation)
+}
+
+/// A scene; `None` where it is refused: a fill inside a tool, soil without friction as terrain.
+fn read(text: &str) -> Option<Scene> {
+    let source = SceneSource {
+        name: "abuse.toml".into(),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    load(&source, &Overrides::default()).ok()
 }
 
 /// Random radii and places instead of the lattice; grains that are squeezed together.
@@ -413,18 +414,16 @@ fn spoil(abuse: &Abuse, state: &mut Checkpoint) {
     }
 }
 
-fn run(number: u64, watch: bool) -> Option<Outcome> {
+fn run(number: u64, freely: bool, watch: bool) -> Option<Outcome> {
     let abuse = Abuse::new(number);
-    let mut simulation = begin(&abuse)?;
+    let mut simulation = begin(&abuse, freely)?;
     let mut out = Outcome {
         number,
         grains: simulation.particles(),
         is_finite: true,
         ..Outcome::default()
     };
-    out.tags = tags(&abuse);
-    let begun = std::time::Instant::now();
-    let mut fastest = abuse.fall.max(abuse.start);
+    let (mut scripted, mut free) = (abuse.fall.max(abuse.start), 0.0f32);
     if watch {
         println!("{}\nfall {} start {}", abuse.text, abuse.fall, abuse.start);
     }
@@ -435,72 +434,44 @@ fn run(number: u64, watch: bool) -> Option<Outcome> {
         }
         out.steps += 1;
         let list = &simulation.colliders().list;
-        let tools = list.iter().filter(|c| c.mass.is_none());
-        fastest = tools.map(surface_speed).fold(fastest, f32::max);
-        let free = list.iter().filter(|c| c.mass.is_some());
-        let body = free.map(surface_speed).fold(0.0, f32::max);
-        out.body = out.body.max(body / fastest);
-        fastest = fastest.max(body);
+        let speed = |is_free: bool| {
+            let which = list.iter().filter(|c| c.mass.is_some() == is_free);
+            which.map(PosedCollider::surface_speed).fold(0.0, f32::max)
+        };
+        scripted = scripted.max(speed(false));
+        let body = speed(true);
+        free = free.max(body);
         let arrays = simulation.view().arrays().unwrap();
         let (grains, places) = (arrays.velocity, arrays.position);
         out.is_finite &= grains.iter().chain(places).all(|v| v.is_finite()) && body.is_finite();
         let grain = grains.iter().map(|v| v.length()).fold(0.0, f32::max);
-        out.grain = out.grain.max(grain / fastest);
+        out.grain = out.grain.max(grain / scripted.max(free));
+        out.strict = out.strict.max(grain / scripted);
+        out.body = out.body.max(body / scripted);
         if watch {
             let which = grains.iter().position(|v| v.length() == grain).unwrap_or(0);
             println!(
-                "dt {dt:.5} fastest {fastest:.3} grain {grain:.3} body {body:.3} of {}; it is at {:?}, v {:?}",
+                "dt {dt:.5} fastest {scripted:.3} grain {grain:.3} body {body:.3} of {}; it is at {:?}, v {:?}",
                 grains.len(),
                 places.get(which),
                 grains.get(which)
             );
         }
     }
-    out.wall = begun.elapsed().as_secs_f32();
     Some(out)
 }
 
-/// What an abuse is made of.
-fn tags(abuse: &Abuse) -> Vec<&'static str> {
-    let words = [
-        "mass splitting",
-        "averaged",
-        "gauss-seidel",
-        "macklin",
-        "error_reduction",
-        "adhesion",
-        "damping =",
-        "substeps",
-        "sleep_threshold",
-        "dimensions = 2",
-        "[terrain]",
-        "[[body]]",
-        "[collider.motion]",
-        "rotation",
-        "sticky",
-        "slipping",
-    ];
-    let mut tags: Vec<_> = words
-        .into_iter()
-        .filter(|w| abuse.text.contains(w))
-        .collect();
-    tags.extend((abuse.squeeze > 0.0).then_some("squeezed"));
-    tags.extend(abuse.buried.is_some().then_some("buried"));
-    tags.extend((abuse.steps[0] != abuse.steps[1]).then_some("dt changes"));
-    tags.extend((abuse.fall == 0.0).then_some("no gravity"));
-    tags
-}
-
 /// Runs one abuse; a panic is its number.
-fn caught(number: u64) -> Result<Option<Outcome>, u64> {
-    std::panic::catch_unwind(|| run(number, false)).map_err(|_| number)
+fn caught(number: u64, freely: bool) -> Result<Option<Outcome>, u64> {
+    std::panic::catch_unwind(|| run(number, freely, false)).map_err(|_| number)
 }
 
 /// Runs abuses, prints what they came to, and returns those that went wrong.
-fn abuses(numbers: std::ops::Range<u64>) -> Vec<Outcome> {
-    let asked = numbers.end - numbers.start;
+fn abuses(count: usize, freely: bool) -> Vec<Outcome> {
+    // Some are refused as scenes.
+    let numbers = 0..count as u64 + count as u64 / 10 + 10;
     let all: Vec<Outcome> = (numbers.into_par_iter())
-        .filter_map(|n| caught(n).transpose())
+        .filter_map(|n| caught(n, freely).transpose())
         .map(|outcome| {
             outcome.unwrap_or_else(|n| Outcome {
                 number: n,
@@ -509,67 +480,52 @@ fn abuses(numbers: std::ops::Range<u64>) -> Vec<Outcome> {
             })
         })
         .collect();
-    let mut table: std::collections::BTreeMap<&str, [usize; 2]> = Default::default();
-    for o in &all {
-        for tag in &o.tags {
-            let row = table.entry(tag).or_default();
-            row[0] += usize::from(!o.is_good());
-            row[1] += 1;
-        }
-    }
-    println!("{table:?}");
+    assert!(all.len() >= count, "{} of {count}", all.len());
+    let all = &all[..count];
     let steps: usize = all.iter().map(|o| o.steps).sum();
     let grains: usize = all.iter().map(|o| o.grains).sum();
     let highest = |f: fn(&Outcome) -> f32| all.iter().map(f).fold(0.0, f32::max);
     println!(
-        "{} abuses of {asked}, {steps} steps, {} grains on average; fastest grain {:.2}, fastest body {:.2} of what may have hit it",
-        all.len(),
-        grains / all.len().max(1),
+        "{count} abuses, {steps} steps, {} grains on average; fastest grain {:.2} times what may have hit it, {:.2} without \
+         free bodies; fastest free body {:.2}",
+        grains / count.max(1),
         highest(|o| o.grain),
+        highest(|o| o.strict),
         highest(|o| o.body),
     );
     for limit in [1.0, 2.0, 5.0, 10.0, 100.0, 1000.0] {
         let grains = all.iter().filter(|o| o.grain > limit).count();
+        let strict = all.iter().filter(|o| o.strict > limit).count();
         let bodies = all.iter().filter(|o| o.body > limit).count();
-        println!("over {limit}: grains of {grains}, bodies of {bodies}");
+        println!("over {limit}: grains of {grains} ({strict}), bodies of {bodies}");
     }
-    // Scenes that cannot be built are no abuses; most must be.
-    assert!(
-        10 * all.len() as u64 > 9 * asked,
-        "{} of {asked}",
-        all.len()
-    );
-    all.into_iter().filter(|o| !o.is_good()).collect()
-}
-
-fn none_may_fail(numbers: std::ops::Range<u64>) {
-    let mut bad = abuses(numbers);
-    bad.sort_by(|a, b| b.grain.total_cmp(&a.grain));
-    for outcome in bad.iter().take(40) {
-        println!("{outcome:?}");
-    }
-    assert!(bad.is_empty(), "{} abuses went wrong", bad.len());
+    let bad = all.iter().filter(|o| !o.is_good() || o.body > BOUND);
+    bad.for_each(|outcome| println!("abuse {}: {outcome:?}", outcome.number));
+    all.iter().filter(|o| !o.is_good()).cloned().collect()
 }
 
 #[test]
 fn six_hundred_abuses_and_nothing_explodes() {
-    let count = std::env::var("BARCHAN_ABUSES")
-        .ok()
-        .and_then(|n| n.parse().ok());
-    none_may_fail(0..count.unwrap_or(600));
+    assert_eq!(abuses(600, false).len(), 0);
+}
+
+/// Negative control: where contacts part grains as fast as the overlap that they find, some of the same abuses go wrong.
+#[test]
+fn without_a_limit_of_parting_grains_explode() {
+    let bad = abuses(200, true);
+    assert!(bad.len() >= 4, "{}", bad.len());
 }
 
 #[test]
-#[ignore = "ten minutes"]
+#[ignore = "some minutes"]
 fn ten_thousand_abuses_and_nothing_explodes() {
-    none_may_fail(0..10_000);
+    assert_eq!(abuses(10_000, false).len(), 0);
 }
 
 #[test]
 #[ignore = "shows the abuse whose number is in BARCHAN_ABUSE"]
 fn one_abuse() {
-    let number = std::env::var("BARCHAN_ABUSE")
-        .ok()
-        .and_then(|n| n.parse().ok());
-    println!("{:?}", run(number.unwrap_or(0), true));
+    let number = std::env::var("BARCHAN_ABUSE").ok();
+    let number = number.and_then(|n| n.parse().ok()).unwrap_or(0);
+    println!("{:?}", run(number, false, true));
 }

@@ -47,6 +47,7 @@ pub struct Pbd {
     largest: f32,
     /// Speed of the fastest thing there was lately [m/s], see [`Pbd::keep_pace`].
     pace: f32,
+    parts_freely: bool,
     /// Soil at rest.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -168,6 +169,7 @@ impl Pbd {
             grains: Grains::default(),
             largest: 0.0,
             pace: 0.0,
+            parts_freely: false,
             soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
@@ -176,6 +178,11 @@ impl Pbd {
     /// Runs the portable code path instead of the machine's best; for tests.
     pub fn use_baseline_simd(&mut self) {
         self.level = Level::baseline();
+    }
+
+    /// Lets contacts part grains as fast as they can; for tests.
+    pub fn part_freely(&mut self) {
+        self.parts_freely = true;
     }
 
     /// Where the grains would be after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells
@@ -372,7 +379,10 @@ impl Pbd {
             scheme: self.spec.scheme,
             reduction: reduction * cx.gravity.normalize_or_zero(),
             margin: self.margin(cx),
-            parting: dt * self.pace.max(climb),
+            parting: match self.parts_freely {
+                true => f32::INFINITY,
+                false => dt * self.pace.max(climb),
+            },
             is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
         }
     }
