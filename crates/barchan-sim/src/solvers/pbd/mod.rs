@@ -28,6 +28,9 @@ use walls::Walls;
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
 const MARGIN: f32 = 0.2;
 
+/// Times the fastest thing there was that a grain can be fast: grains that part from grains that part add up.
+const FASTEST: f32 = 5.0;
+
 /// Time for which the speed of what was fastest counts [s].
 const MEMORY: f32 = 1.0;
 
@@ -305,6 +308,8 @@ impl Pbd {
             None => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
         let per_second = 1.0 / step.dt;
+        let most = FASTEST * step.parting;
+        let longest = most * self.spec.substeps as f32;
         let contacts = &self.scratch.contacts;
         self.grains
             .position
@@ -317,8 +322,8 @@ impl Pbd {
                 if *contacts > 0 && d.length() < sleep {
                     *v = Vec3::ZERO;
                 } else {
-                    *x += d;
-                    *v = per_second * motion.moved.truncate();
+                    *x += d.clamp_length_max(longest);
+                    *v = per_second * motion.moved.truncate().clamp_length_max(most);
                 }
                 v.length()
             })

@@ -395,8 +395,11 @@ impl Pairs {
                 }
                 let given = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
                 let push = given.truncate().extend(0.0);
-                motion[i].moved += weights[i] * (1.0 - given.w) * push;
-                motion[j].moved -= weights[j] * (1.0 + given.w) * push;
+                let (a, b) = (weights[i] * (1.0 - given.w), weights[j] * (1.0 + given.w));
+                // Eq. 37 may shift a correction from one grain to the other, not make it larger: taken in turn, those diverge.
+                let part = ((weights[i] + weights[j]) / (a + b)).min(1.0);
+                motion[i].moved += part * a * push;
+                motion[j].moved -= part * b * push;
             }
         }
     }

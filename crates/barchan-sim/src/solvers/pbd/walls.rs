@@ -525,6 +525,9 @@ fn correct_one(
         false => contact::project(&law, normal, gap, moved.to_array(), sum),
         true => contact::project_macklin(&law, normal, gap, moved.to_array(), sum),
     };
-    let weight = 1.0 - step.reduction.dot(contact.normal);
+    let weight = match step.scheme {
+        PbdScheme::GaussSeidel => (1.0 - step.reduction.dot(contact.normal)).min(1.0),
+        _ => 1.0 - step.reduction.dot(contact.normal),
+    };
     contact.reduced * weight * Vec3::from_array(move_by)
 }
