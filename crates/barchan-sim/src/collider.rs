@@ -142,6 +142,16 @@ impl PosedCollider {
         self.world_bounds
     }
 
+    /// Speed in this step of the fastest point of a ball that holds the body [m/s]; that of the origin for an infinite body.
+    pub fn surface_speed(&self) -> f32 {
+        let b = &self.world_bounds;
+        if !(b.min.is_finite() && b.max.is_finite()) {
+            return self.velocity.length();
+        }
+        let turning = self.angular_velocity.length() * 0.5 * (b.max - b.min).max_element();
+        self.velocity_at(0.5 * (b.min + b.max)).length() + turning
+    }
+
     /// Upper bound of the surface speed of a finite body; speed of the origin for an infinite one [m/s].
     fn max_speed(&self) -> f32 {
         let b = self.geometry.bounds();
@@ -177,6 +187,12 @@ impl Colliders {
             c.place(c.motion.pose(time));
             (c.velocity, c.angular_velocity) = c.motion.velocities(time, dt);
         }
+    }
+
+    /// Speed of the fastest surface of all, free bodies included [m/s].
+    pub fn fastest(&self) -> f32 {
+        let speeds = self.list.iter().map(PosedCollider::surface_speed);
+        speeds.fold(0.0, f32::max)
     }
 
     /// Speed of the fastest scripted body [m/s].

@@ -8,6 +8,7 @@
 //! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
+mod embed;
 mod error;
 mod limits;
 mod record;
@@ -23,6 +24,7 @@ use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Material, Scene};
+pub use embed::CreateError;
 pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;

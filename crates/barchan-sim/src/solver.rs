@@ -2,6 +2,8 @@
 
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::Samples;
+use crate::terrain::Terrain;
+use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::Material;
 use barchan_scene::numbers::{exact, rounded};
@@ -135,6 +137,14 @@ pub trait Solver: Send {
     fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize;
     /// Number of particles now.
     fn particles(&self) -> usize;
+    /// The particles where the solver keeps them. Empty for a solver that does not show them.
+    fn view(&self) -> ParticlesView<'_> {
+        ParticlesView::default()
+    }
+    /// Soil at rest, if the solver has any.
+    fn terrain(&self) -> Option<&Terrain> {
+        None
+    }
     /// Takes other values for a material of the scene, from now on.
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError>;
     /// Largest stable step from the present state [s].

@@ -79,6 +79,7 @@ impl Point {
                 static_friction: plane.static_friction,
                 kinetic_friction: plane.kinetic_friction,
                 adhesion: dt * dt * w * plane.adhesion,
+                parting: f64::INFINITY,
             };
             let mut sum = Accumulated::zero(0.0);
             for _ in 0..passes {
@@ -218,6 +219,7 @@ fn contact_time(w_of: impl Fn(f64, f64) -> f64) -> (f64, f64) {
         static_friction: 0.0,
         kinetic_friction: 0.0,
         adhesion: 0.0,
+        parting: f64::INFINITY,
     };
     let mut time = 0.0;
     while x[1] - x[0] < 1.0 {
@@ -384,6 +386,7 @@ fn macklin_friction_is_relative_to_the_penetration() {
         static_friction: 0.5,
         kinetic_friction: 0.4,
         adhesion: 0.0,
+        parting: f64::INFINITY,
     };
     let rub = |slip: f64| {
         let mut sum = Accumulated::zero(0.0);

@@ -12,7 +12,7 @@ mod world;
 
 use crate::collider::{BodyImpulses, Colliders, RigidMass};
 use crate::solver::SolverError;
-use barchan_scene::{Dimensions, JointControl, JointKind, Scene};
+use barchan_scene::{Dimensions, JointControl, JointKind, Pose, Scene};
 use glam::{DVec3, Mat3, Vec3};
 use joints::Driven;
 use serde_json::Value;
@@ -191,6 +191,11 @@ impl Bodies {
     /// Poses the bodies as they are, between steps.
     pub fn pose(&self, colliders: &mut Colliders) {
         self.show(colliders, &self.world);
+    }
+
+    /// Where a body is now, by its place among the bodies.
+    pub(crate) fn pose_of(&self, body: usize) -> Pose {
+        self.world.pose(body)
     }
 
     fn show(&self, colliders: &mut Colliders, ahead: &World) {

@@ -20,6 +20,7 @@ use crate::math::bspline;
 use crate::math::lanes::LANES;
 use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
 use fearless_simd::{Level, Simd, dispatch};
@@ -389,6 +390,10 @@ impl Solver for Mpm {
 
     fn particles(&self) -> usize {
         self.count
+    }
+
+    fn view(&self) -> ParticlesView<'_> {
+        ParticlesView::of_packets(&self.packets)
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {

@@ -23,6 +23,8 @@ pub struct Law<S> {
     pub kinetic_friction: S,
     /// λ of the adhesive force [m], Eq. 34–36.
     pub adhesion: S,
+    /// Displacement along the normal with which a push may let the two part, at most [m].
+    pub parting: S,
 }
 
 /// What the passes of a step have added up to, as relative displacements [m].
@@ -122,10 +124,14 @@ pub fn between<S: Scalar>(apart: V3<S>, moved: V3<S>, reach: S) -> (V3<S>, S) {
 }
 
 /// Spring and damper of a pass, Eq. 23: what it adds to the push.
+///
+/// Differs from [Holz14]: the two do not part faster than `parting`. Overlap that no motion has made (a body that appears in
+/// soil, a step much shorter than the last) is no energy to be given back.
 #[inline(always)]
 fn spring_and_damper<S: Scalar>(law: &Law<S>, gap: S, closing: S, sum: &mut Accumulated<S>) -> S {
     let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
-    let pushed = wanted.max(gap.constant(0.0));
+    let most = sum.normal + (law.parting - closing);
+    let pushed = (-((-wanted).max(-most))).max(gap.constant(0.0));
     let push = pushed - sum.normal;
     sum.normal = pushed;
     push

@@ -1,6 +1,7 @@
 //! The grains: structure of arrays, in the order of their cells.
 
 use crate::neighbors::cells::Cells;
+use crate::view::{ParticleArrays, ParticlesView};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -30,6 +31,18 @@ impl Grains {
     /// Number of grains.
     pub fn len(&self) -> usize {
         self.position.len()
+    }
+
+    /// The arrays, borrowed.
+    pub fn view(&self) -> ParticlesView<'_> {
+        ParticlesView::of_arrays(ParticleArrays {
+            position: &self.position,
+            velocity: &self.velocity,
+            radius: &self.radius,
+            mass: &self.mass,
+            id: &self.id,
+            material: &self.material,
+        })
     }
 
     /// Puts the grains in the order of `cells`; `spare` is memory for it.

@@ -12,6 +12,8 @@ use crate::collider::{Colliders, PosedCollider};
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
 use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::terrain::Terrain;
+use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
 use fearless_simd::Level;
@@ -25,6 +27,12 @@ use walls::Walls;
 
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
 const MARGIN: f32 = 0.2;
+
+/// Times the fastest thing there was that a grain can be fast: grains that part from grains that part add up.
+const FASTEST: f32 = 5.0;
+
+/// Time for which the speed of what was fastest counts [s].
+const MEMORY: f32 = 1.0;
 
 /// Grains that one task moves.
 const GRAINS_PER_TASK: usize = 1024;
@@ -40,6 +48,9 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
+    /// Speed of the fastest thing there was lately [m/s], see [`Pbd::keep_pace`].
+    pace: f32,
+    parts_freely: bool,
     /// Soil at rest.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -88,6 +99,8 @@ struct Step {
     /// ε ĝ: the direction of gravity times the error reduction.
     reduction: Vec3,
     is_macklin: bool,
+    /// Displacement in a substep with which contacts may let their grains part [m].
+    parting: f32,
     /// Gap up to which grains are taken for contacts, so that those at rest do not come and go [m].
     margin: f32,
 }
@@ -146,6 +159,9 @@ impl Pbd {
                 column.name()
             )));
         }
+        if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
+            tracing::warn!("solver.error_reduction has no effect with scheme = \"mass splitting\"");
+        }
         let laws = (scene.materials.iter())
             .map(|m| GrainLaw::new(m, spec, scene.dimensions))
             .collect::<Result<Vec<_>, _>>()?;
@@ -157,6 +173,8 @@ impl Pbd {
             laws,
             grains: Grains::default(),
             largest: 0.0,
+            pace: 0.0,
+            parts_freely: false,
             soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
@@ -165,6 +183,11 @@ impl Pbd {
     /// Runs the portable code path instead of the machine's best; for tests.
     pub fn use_baseline_simd(&mut self) {
         self.level = Level::baseline();
+    }
+
+    /// Lets contacts part grains as fast as they can; for tests.
+    pub fn part_freely(&mut self) {
+        self.parts_freely = true;
     }
 
     /// Where the grains would be after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells
@@ -271,7 +294,7 @@ impl Pbd {
                         (all - std::mem::replace(given, all), 1.0)
                     }
                 };
-                let new = new + walls.correct(pass, part, motion);
+                let new = new + walls.correct(pass, part, motion, mass[i]);
                 motion.moved += (new / mass[i]).extend(0.0);
                 if goes_on {
                     motion.total += motion.moved;
@@ -298,6 +321,8 @@ impl Pbd {
             None => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
         let per_second = 1.0 / step.dt;
+        let most = FASTEST * step.parting;
+        let longest = most * self.spec.substeps as f32;
         let contacts = &self.scratch.contacts;
         self.grains
             .position
@@ -310,8 +335,8 @@ impl Pbd {
                 if *contacts > 0 && d.length() < sleep {
                     *v = Vec3::ZERO;
                 } else {
-                    *x += d;
-                    *v = per_second * motion.moved.truncate();
+                    *x += d.clamp_length_max(longest);
+                    *v = per_second * motion.moved.truncate().clamp_length_max(most);
                 }
                 v.length()
             })
@@ -341,9 +366,28 @@ impl Pbd {
         }
     }
 
+    /// Grains that a contact pushes apart do not part faster than the fastest thing there was in the last [`MEMORY`]: bodies, and
+    /// grains as far as gravity can have made them so fast.
+    fn keep_pace(&mut self, cx: &StepContext<'_>) {
+        let speeds = self.grains.velocity.par_iter();
+        let own = speeds
+            .with_min_len(GRAINS_PER_TASK)
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, f32::max)
+            .sqrt();
+        let before = self.pace * (1.0 - cx.dt / MEMORY).max(0.0);
+        let fallen = own.min(self.pace + cx.dt * cx.gravity.length());
+        self.pace = before.max(fallen).max(cx.colliders.fastest());
+    }
+
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
-        let down = cx.gravity.normalize_or_zero();
+        // A correction that takes back a remembered force must be weighted as that was: not at all.
+        let reduction = match self.spec.scheme {
+            PbdScheme::MassSplitting => 0.0,
+            _ => self.spec.error_reduction as f32,
+        };
         let dt = cx.dt / self.spec.substeps as f32;
+        let climb = (2.0 * self.spec.radius as f32 * cx.gravity.length()).sqrt();
         Step {
             whole: cx.dt,
             dt,
@@ -351,8 +395,12 @@ impl Pbd {
             done: 0.0,
             passes: self.spec.iterations,
             scheme: self.spec.scheme,
-            reduction: self.spec.error_reduction as f32 * down,
+            reduction: reduction * cx.gravity.normalize_or_zero(),
             margin: self.margin(cx),
+            parting: match self.parts_freely {
+                true => f32::INFINITY,
+                false => dt * self.pace.max(climb),
+            },
             is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
         }
     }
@@ -378,6 +426,7 @@ impl Solver for Pbd {
             g.material.push(batch.material as u8);
             g.number.push(grains::NEW);
             self.largest = self.largest.max(radius);
+            self.pace = self.pace.max(v.length());
         }
         Ok(())
     }
@@ -390,6 +439,14 @@ impl Solver for Pbd {
 
     fn particles(&self) -> usize {
         self.grains.len()
+    }
+
+    fn view(&self) -> ParticlesView<'_> {
+        self.grains.view()
+    }
+
+    fn terrain(&self) -> Option<&Terrain> {
+        self.soil.as_ref().map(|soil| &soil.terrain)
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
@@ -410,6 +467,7 @@ impl Solver for Pbd {
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        self.keep_pace(cx);
         let mut step = self.step_settings(cx);
         self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
         self.sort(&step, cx);

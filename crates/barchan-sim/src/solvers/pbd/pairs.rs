@@ -16,10 +16,11 @@ use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-/// Factor from friction over a (sub)step of length `before` to that over one of length `dt`.
+/// Factor from a displacement over a (sub)step of length `before` to that over one of length `dt`: the same force, or in a
+/// longer one the same impulse, since the force of an impact lasts no longer than it did.
 pub(super) fn memory_scale(dt: f32, before: f32) -> f32 {
     match before > 0.0 {
-        true => (dt / before) * (dt / before),
+        true => (dt / before) * (dt / before).min(1.0),
         false => 0.0,
     }
 }
@@ -490,8 +491,11 @@ impl Pairs {
                 }
                 let given = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
                 let push = given.truncate().extend(0.0);
-                motion[i].moved += weights[i] * (1.0 - given.w) * push;
-                motion[j].moved -= weights[j] * (1.0 + given.w) * push;
+                let (a, b) = (weights[i] * (1.0 - given.w), weights[j] * (1.0 + given.w));
+                // Eq. 37 may shift a correction from one grain to the other, not make it larger: taken in turn, those diverge.
+                let part = ((weights[i] + weights[j]) / (a + b)).min(1.0);
+                motion[i].moved += part * a * push;
+                motion[j].moved -= part * b * push;
             }
         }
     }
@@ -576,6 +580,7 @@ fn correct_packet<S: Simd>(
         static_friction,
         kinetic_friction,
         adhesion,
+        parting: splat(step.parting),
     };
     let move_by = match step.is_macklin {
         false => contact::project(&law, normal, gap, moved, &mut sum),
@@ -617,6 +622,7 @@ fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Ve
         static_friction: packet.static_friction[lane],
         kinetic_friction: packet.kinetic_friction[lane],
         adhesion: packet.adhesion[lane],
+        parting: step.parting,
     };
     let mut sum = Accumulated {
         normal: packet.normal_sum[lane],

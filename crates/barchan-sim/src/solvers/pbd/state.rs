@@ -50,6 +50,8 @@ impl Pbd {
             identities(g),
             materials(g),
         ];
+        out.attributes
+            .insert(PACE.into(), self.pace.to_bits().into());
         if self.spec.scheme != PbdScheme::MassSplitting {
             return;
         }
@@ -131,6 +133,13 @@ impl Pbd {
             ));
         }
         let memory = self.read_memory(from, count)?;
+        let pace = from.attributes.get(PACE).and_then(|v| v.as_u64());
+        let pace = pace.and_then(|bits| u32::try_from(bits).ok());
+        let fastest = grains.velocity.iter().map(|v| v.length());
+        self.pace = match pace.map(f32::from_bits).filter(|p| p.is_finite()) {
+            Some(pace) => pace,
+            None => fastest.fold(0.0, f32::max),
+        };
         self.grains = grains;
         if let Some((contacts, walls)) = memory {
             self.scratch.walls.load(walls, contacts.dt);
@@ -178,6 +187,9 @@ impl Pbd {
         Ok(Some((contacts, walls)))
     }
 }
+
+/// Attribute that holds the bits of the speed of what was fastest.
+const PACE: &str = "pbd_pace_bits";
 
 /// Attribute that holds the bits of the length of a substep.
 const SUBSTEP: &str = "pbd_substep_bits";

@@ -7,7 +7,7 @@ use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
 use crate::terrain::Terrain;
-use barchan_scene::Boundary;
+use barchan_scene::{Boundary, PbdScheme};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -58,6 +58,7 @@ impl WallContact {
             static_friction: 0.0,
             kinetic_friction: 0.0,
             adhesion: 0.0,
+            parting: 0.0,
         },
         reduced: 0.0,
         sum: Accumulated {
@@ -111,14 +112,18 @@ pub(super) struct OwnWalls<'a> {
 }
 
 impl OwnWalls<'_> {
-    /// One pass over them: mass times displacement that the grain gets [kg m]; it takes `part` of it.
-    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion) -> Vec3 {
-        let mut sum = Vec3::ZERO;
+    /// One pass over them: mass times displacement that the grain of that mass [kg] gets [kg m]; it takes `part` of it.
+    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
+        let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
+        let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.own.iter_mut() {
             let body = &self.pushed[contact.body as usize];
-            let given = part * correct_one(self.step, contact, pass, motion, body);
+            let given = part * correct_one(self.step, contact, pass, &motion, body);
             contact.given += given;
             sum += given;
+            if in_turn {
+                motion.moved += (given / mass).extend(0.0);
+            }
         }
         sum
     }
@@ -262,6 +267,7 @@ impl Walls {
                     static_friction: friction[0],
                     kinetic_friction: friction[1],
                     adhesion,
+                    parting: step.parting,
                 };
             }
         });
@@ -371,8 +377,10 @@ impl Walls {
             gained.linear += given;
             gained.angular += contact.arm.as_dvec3().cross(given);
         }
-        for (pushed, collider) in self.pushed.iter_mut().zip(&colliders.list) {
-            pushed.gained = match &collider.mass {
+        for (body, pushed) in self.pushed.iter_mut().enumerate() {
+            // The terrain stands after the colliders and has no mass either.
+            let mass = colliders.list.get(body).and_then(|c| c.mass.as_ref());
+            pushed.gained = match mass {
                 Some(mass) => Shift {
                     linear: f64::from(mass.inverse_mass) * pushed.gained.linear,
                     angular: mass.inverse_inertia.as_dmat3() * pushed.gained.angular,
@@ -526,6 +534,9 @@ fn correct_one(
         false => contact::project(&law, normal, gap, moved.to_array(), sum),
         true => contact::project_macklin(&law, normal, gap, moved.to_array(), sum),
     };
-    let weight = 1.0 - step.reduction.dot(contact.normal);
+    let weight = match step.scheme {
+        PbdScheme::GaussSeidel => (1.0 - step.reduction.dot(contact.normal)).min(1.0),
+        _ => 1.0 - step.reduction.dot(contact.normal),
+    };
     contact.reduced * weight * Vec3::from_array(move_by)
 }

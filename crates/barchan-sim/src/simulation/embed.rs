@@ -1,0 +1,82 @@
+//! What a program that embeds a simulation asks of it; docs/embedding.md shows all of it on one page.
+
+use super::{Simulation, SimulationError};
+use crate::terrain::Terrain;
+use crate::view::ParticlesView;
+use barchan_scene::errors::SceneErrors;
+use barchan_scene::{Overrides, Pose, SceneSource, load};
+use glam::Vec3;
+use std::path::Path;
+
+/// Why a simulation could not be created.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CreateError {
+    /// The scene is wrong, or its file cannot be read.
+    #[error("{0}")]
+    Scene(SceneErrors),
+    /// The scene cannot be simulated.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+impl Simulation {
+    /// Creates a simulation of a scene in the text of a scene file. Paths in it count from the working directory.
+    ///
+    /// # Errors
+    /// Every mistake in the scene, with its line and a remedy.
+    pub fn from_toml(text: &str) -> Result<Self, CreateError> {
+        Self::from_source(&SceneSource {
+            name: "scene.toml".into(),
+            text: text.into(),
+            directory: ".".into(),
+        })
+    }
+
+    /// Creates a simulation of a scene file.
+    ///
+    /// # Errors
+    /// As [`Self::from_toml`], and a file that cannot be read.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, CreateError> {
+        let source = SceneSource::from_file(path.as_ref()).map_err(CreateError::Scene)?;
+        Self::from_source(&source)
+    }
+
+    fn from_source(source: &SceneSource) -> Result<Self, CreateError> {
+        let scene = load(source, &Overrides::default()).map_err(CreateError::Scene)?;
+        Ok(Self::new(&scene)?)
+    }
+
+    /// The particles where the solver keeps them; nothing is copied.
+    pub fn view(&self) -> ParticlesView<'_> {
+        self.solver.view()
+    }
+
+    /// Positions of all grains [m], where the solver keeps them. `None` for `mpm`, which keeps packets: see [`Self::view`].
+    pub fn positions(&self) -> Option<&[Vec3]> {
+        self.solver.view().arrays().map(|arrays| arrays.position)
+    }
+
+    /// Index of a collider or rigid body, for [`Self::reaction`] and [`Self::pose`].
+    pub fn body_index(&self, name: &str) -> Option<usize> {
+        self.colliders.list.iter().position(|c| c.name == name)
+    }
+
+    /// Where a collider or rigid body is now: a point p of its shape in the scene is at `rotation * p + position` [m].
+    pub fn pose(&self, body: usize) -> Option<Pose> {
+        let collider = self.colliders.list.get(body)?;
+        match body.checked_sub(self.bodies.first()) {
+            Some(free) if !self.bodies.is_empty() => Some(self.bodies.pose_of(free)),
+            _ => Some(collider.scripted_pose(self.state.time)),
+        }
+    }
+
+    /// The soil at rest, if the scene has terrain.
+    pub fn terrain(&self) -> Option<&Terrain> {
+        self.solver.terrain()
+    }
+
+    /// Height of the terrain at a place [m]; `None` without terrain and outside the site.
+    pub fn terrain_height(&self, x: f32, z: f32) -> Option<f32> {
+        self.terrain().and_then(|terrain| terrain.height(x, z))
+    }
+}

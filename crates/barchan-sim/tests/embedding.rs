@@ -1,0 +1,203 @@
+//! The library as a program that embeds it uses it: created from text, stepped, read where the solver keeps its state,
+//! driven through joints.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[allow(dead_code, reason = "its main is for people")]
+#[path = "../examples/bucket.rs"]
+mod bucket;
+
+use barchan_sim::bodies::MotorTarget;
+use barchan_sim::simulation::Simulation;
+use glam::Vec3;
+
+const BED: &str = r#"
+[solver]
+method = "METHOD"
+dx = 0.1
+radius = 0.05
+[[collider]]
+name = "floor"
+shape = { half_space = { normal = [0, 1, 0] } }
+[[fill]]
+material = "dry sand"
+sampling = "lattice"
+shape = { box = { min = [-0.4, 0, -0.4], max = [0.4, 0.3, 0.4] } }
+[[body]]
+name = "box"
+mass = 30
+shape = { box = { center = [0, 0.6, 0], size = [0.3, 0.3, 0.3] } }
+"#;
+
+fn bed(method: &str) -> Simulation {
+    Simulation::from_toml(&BED.replace("METHOD", method)).unwrap()
+}
+
+#[test]
+fn positions_are_lent_and_not_copied() {
+    let mut simulation = bed("pbd");
+    for _ in 0..3 {
+        simulation.step(1.0 / 60.0).unwrap();
+        // Both are alive at once, so copies would lie in two places.
+        let (first, second) = (simulation.positions().unwrap(), simulation.view());
+        let arrays = second.arrays().unwrap();
+        assert_eq!(first.as_ptr(), arrays.position.as_ptr());
+        let again = simulation.view().arrays().unwrap();
+        assert_eq!(arrays.velocity.as_ptr(), again.velocity.as_ptr());
+        assert_eq!(arrays.id.as_ptr(), again.id.as_ptr());
+        let count = simulation.particles();
+        let lengths = [first.len(), arrays.radius.len(), arrays.material.len()];
+        assert_eq!(lengths, [count; 3]);
+        // Negative control: a copy does lie elsewhere.
+        let copy = first.to_vec();
+        assert_ne!(copy.as_ptr(), first.as_ptr());
+    }
+}
+
+#[test]
+fn a_view_shows_what_a_checkpoint_holds() {
+    for method in ["pbd", "mpm"] {
+        let mut simulation = bed(method);
+        for _ in 0..4 {
+            simulation.step(1.0 / 60.0).unwrap();
+        }
+        let view = simulation.view();
+        let mut seen: Vec<_> = view
+            .iter()
+            .map(|p| (p.id, p.position, p.velocity))
+            .collect();
+        assert_eq!(
+            (seen.len(), view.len()),
+            (simulation.particles(), seen.len())
+        );
+        assert!(!view.is_empty() && view.arrays().is_some() == (method == "pbd"));
+        seen.sort_by_key(|(id, _, _)| *id);
+        let frame = simulation.write_frame().unwrap();
+        let ids = frame.column("id").unwrap().data.as_u32().unwrap();
+        let vectors = |name: &str| frame.column(name).unwrap().data.as_f32().unwrap();
+        let (x, v) = (
+            vectors("position").as_chunks::<3>().0,
+            vectors("velocity").as_chunks::<3>().0,
+        );
+        let mut written: Vec<_> = (0..ids.len())
+            .map(|i| (ids[i], Vec3::from_array(x[i]), Vec3::from_array(v[i])))
+            .collect();
+        written.sort_by_key(|(id, _, _)| *id);
+        assert_eq!(seen, written, "{method}");
+    }
+}
+
+#[test]
+fn bodies_are_found_by_name_and_stand_where_they_are() {
+    let mut simulation = bed("pbd");
+    let body = simulation.body_index("box").unwrap();
+    assert_eq!(simulation.body_index("floor"), Some(0));
+    assert_eq!(simulation.body_index("crate"), None);
+    assert_eq!(simulation.pose(7), None);
+    for _ in 0..60 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    // The bed carries it: it has fallen by 15 cm and lies still, and the grains bear its weight.
+    let fallen = simulation.pose(body).unwrap().position.y;
+    assert!((-0.3..-0.1).contains(&fallen), "{fallen}");
+    let mut mean = 0.0;
+    for _ in 0..60 {
+        simulation.step(1.0 / 60.0).unwrap();
+        mean += simulation.reaction(body).0.y / 60.0;
+    }
+    assert!((mean / (30.0 * 9.81) - 1.0).abs() < 0.05, "{mean}");
+    assert_eq!(simulation.terrain_height(0.0, 0.0), None);
+}
+
+#[test]
+fn mistakes_in_a_scene_are_errors_that_name_them() {
+    let wrong = BED
+        .replace("METHOD", "pbd")
+        .replace("mass = 30", "mas = 30");
+    let error = Simulation::from_toml(&wrong).err().unwrap();
+    assert!(format!("{error:?}").contains("mas"), "{error:?}");
+    assert!(Simulation::from_file("no such scene.toml").is_err());
+}
+
+#[test]
+fn the_bucket_of_the_example_feels_the_soil_in_forty_lines() {
+    let text = include_str!("../examples/bucket.rs");
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+    let lines = text.lines().filter(is_code).count();
+    assert!(lines <= 40, "{lines}");
+    let mut shown = Vec::new();
+    let most = bucket::dig(|line| shown.push(line)).unwrap();
+    // 0.8 m of cutting edge, 0.2 m deep: hundreds of newtons to some thousands, and the empty bucket none.
+    assert!((200.0..50_000.0).contains(&most), "{most} {shown:#?}");
+    assert!(shown[0].contains(": 0 grains, [0, 0, 0] N"), "{}", shown[0]);
+}
+
+/// Boom, stick and bucket, each on a hinge about z.
+const ROBOT: &str = r#"<robot name="digger">
+  <link name="base"><inertial><mass value="100"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="boom"><inertial><origin xyz="0.4 0 0"/><mass value="20"/><inertia ixx="0.2" iyy="1.1" izz="1.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0.4 0 0"/><geometry><box size="0.8 0.08 0.08"/></geometry></collision></link>
+  <link name="stick"><inertial><origin xyz="0.3 0 0"/><mass value="12"/><inertia ixx="0.1" iyy="0.4" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0.3 0 0"/><geometry><box size="0.6 0.08 0.08"/></geometry></collision></link>
+  <link name="bucket"><inertial><origin xyz="0.15 0 0"/><mass value="8"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0.15 0 0"/><geometry><box size="0.3 0.1 0.3"/></geometry></collision></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="boom"/><axis xyz="0 0 1"/><limit lower="-1.5" upper="1.5" effort="5000" velocity="2"/></joint>
+  <joint name="elbow" type="revolute"><parent link="boom"/><child link="stick"/><origin xyz="0.8 0 0"/><axis xyz="0 0 1"/><limit lower="-2.5" upper="0.5" effort="3000" velocity="2"/></joint>
+  <joint name="wrist" type="revolute"><parent link="stick"/><child link="bucket"/><origin xyz="0.6 0 0"/><axis xyz="0 0 1"/><limit lower="-2" upper="1" effort="2000" velocity="3"/></joint>
+</robot>"#;
+
+const JOINTS: [&str; 3] = ["digger/shoulder", "digger/elbow", "digger/wrist"];
+
+const SITE: &str = r#"
+[solver]
+method = "pbd"
+radius = 0.05
+[[collider]]
+shape = { half_space = { normal = [0, 1, 0] } }
+[[fill]]
+material = "dry sand"
+sampling = "lattice"
+shape = { box = { min = [0, 0, -0.4], max = [1.4, 0.4, 0.4] } }
+[[urdf]]
+name = "digger"
+file = "arm.urdf"
+up = "y"
+position = [-0.4, 1, 0]
+"#;
+
+#[test]
+fn an_arm_of_three_hinges_digs_and_gets_where_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("arm.urdf"), ROBOT).unwrap();
+    let file = folder.path().join("dig.toml");
+    std::fs::write(&file, SITE).unwrap();
+    let mut simulation = Simulation::from_file(&file).unwrap();
+    let bucket = simulation.body_index("digger/bucket").unwrap();
+    let mut digs = 0.0f64;
+    // Down into the bed, through it, and out again: shoulder, elbow, wrist [rad].
+    for (aims, seconds) in [
+        ([0.0, -1.2, -0.4], 1.5),
+        ([-0.15, -1.5, -0.8], 1.5),
+        ([0.6, -1.0, 0.3], 2.0),
+    ] {
+        for (joint, aim) in JOINTS.iter().zip(aims) {
+            let joint = simulation.bodies().joint_index(joint).unwrap();
+            let target = MotorTarget::Position(aim);
+            simulation.bodies_mut().set_motor(joint, target);
+        }
+        for _ in 0..(60.0 * seconds) as usize {
+            simulation.step(1.0 / 60.0).unwrap();
+            digs = digs.max(simulation.reaction(bucket).0.length());
+            let arrays = simulation.view().arrays().unwrap();
+            assert!(arrays.position.iter().all(|p| p.is_finite()));
+            assert!(arrays.velocity.iter().all(|v| v.length() < 30.0));
+        }
+        for (joint, aim) in JOINTS.iter().zip(aims) {
+            let index = simulation.bodies().joint_index(joint).unwrap();
+            let joint = &simulation.bodies().joints()[index];
+            assert!((joint.position - aim).abs() < 0.05, "{joint:?}: {aim}");
+        }
+    }
+    assert!(digs > 50.0, "{digs}");
+    // Negative control: out of the soil nothing is felt.
+    assert!(simulation.reaction(bucket).0.length() < 0.2 * digs);
+}
