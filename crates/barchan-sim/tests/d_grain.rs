@@ -48,7 +48,12 @@ fn grain(run: &mut Simulation) -> Grain {
 
 /// Acceleration [m/s²] between half a second and one and a half.
 fn acceleration(scheme: &str, degrees: f64, friction: f64) -> f64 {
-    let mut run = on_plane(scheme, 1.0 / 60.0, degrees, &format!("friction = {friction}"));
+    let mut run = on_plane(
+        scheme,
+        1.0 / 60.0,
+        degrees,
+        &format!("friction = {friction}"),
+    );
     advance(&mut run, 30);
     let before = grain(&mut run).v.x;
     advance(&mut run, 60);

@@ -17,6 +17,11 @@ struct Pour {
     reduction: f64,
     angle: f64,
     adhesion: f64,
+    /// Time step [s].
+    dt: f64,
+    sleep: f64,
+    /// Height from which they fall [m].
+    mouth: f64,
 }
 
 impl Pour {
@@ -29,11 +34,12 @@ impl Pour {
 frame_rate = 2
 [solver]
 method = "pbd"
+dt = {}
 radius = {RADIUS}
 scheme = "{}"
 iterations = {}
 error_reduction = {}
-sleep_threshold = 3e-4
+sleep_threshold = {}
 [materials.sand]
 preset = "dry sand"
 friction_angle = {}
@@ -43,12 +49,20 @@ shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 friction = 1
 [[emitter]]
 material = "sand"
-shape = {{ cylinder = {{ from = [0, 1.5, 0], to = [0, 1.4, 0], radius = 0.3 }} }}
+shape = {{ cylinder = {{ from = [0, {}, 0], to = [0, {}, 0], radius = 0.3 }} }}
 velocity = [0, -1, 0]
 rate = {rate}
 end = 10
 "#,
-            self.scheme, self.passes, self.reduction, self.angle, self.adhesion
+            self.dt,
+            self.scheme,
+            self.passes,
+            self.reduction,
+            self.sleep,
+            self.angle,
+            self.adhesion,
+            self.mouth,
+            self.mouth - 0.1
         )
     }
 
@@ -66,13 +80,16 @@ struct Pile {
     /// Surface of each ring [m]: the mean over fields about a diameter long of the highest grain in each.
     heights: Vec<f64>,
     fastest: f32,
+    moving: usize,
 }
 
 impl Pile {
     fn new(all: &[Grain]) -> Self {
         let width = 2.0 * RADIUS;
         let mut fields: Vec<Vec<f64>> = (0..60)
-            .map(|ring| vec![0.0; ((f64::from(ring) + 0.5) * std::f64::consts::TAU).round() as usize])
+            .map(|ring| {
+                vec![0.0; ((f64::from(ring) + 0.5) * std::f64::consts::TAU).round() as usize]
+            })
             .collect();
         for g in all {
             let (x, z) = (f64::from(g.x.x), f64::from(g.x.z));
@@ -89,6 +106,7 @@ impl Pile {
         Self {
             grains: all.len(),
             heights: fields.iter().map(mean).collect(),
+            moving: all.iter().filter(|g| g.v.length() > 0.01).count(),
             fastest: all.iter().map(|g| g.v.length()).fold(0.0, f32::max),
         }
     }
@@ -109,29 +127,68 @@ impl Pile {
         let n = points.len() as f64;
         let mean = |k: usize| points.iter().map(|p| p[k]).sum::<f64>() / n;
         let (mx, my) = (mean(0), mean(1));
-        let sum = |k: usize| points.iter().map(|p| (p[0] - mx) * (p[k] - [mx, my][k])).sum::<f64>();
+        let sum = |k: usize| {
+            points
+                .iter()
+                .map(|p| (p[0] - mx) * (p[k] - [mx, my][k]))
+                .sum::<f64>()
+        };
         (-sum(1) / sum(0)).atan().to_degrees()
     }
 }
 
 #[test]
 fn trace() {
-    for (scheme, passes, reduction) in [
-        ("averaged", 10, 0.5),
-        ("averaged", 10, 0.0),
-        ("gauss-seidel", 10, 0.0),
-        ("gauss-seidel", 40, 0.0),
-        ("mass splitting", 1, 0.0),
+    for (scheme, passes, dt, sleep, angles) in [
+        (
+            "mass splitting",
+            1,
+            1.0 / 60.0,
+            0.0,
+            &[0.0, 5.0, 15.0, 30.0][..],
+        ),
+        (
+            "mass splitting",
+            1,
+            1.0 / 60.0,
+            3e-4,
+            &[0.0, 5.0, 15.0, 30.0],
+        ),
+        (
+            "mass splitting",
+            1,
+            1.0 / 240.0,
+            3e-4 / 16.0,
+            &[0.0, 5.0, 15.0, 30.0],
+        ),
+        ("gauss-seidel", 20, 1.0 / 600.0, 3e-6, &[5.0, 30.0]),
     ] {
-        for (angle, adhesion) in [(5.0, 0.0), (30.0, 0.0), (5.0, 1000.0)] {
+        for angle in angles {
             let clock = std::time::Instant::now();
-            let pour = Pour { scheme, passes, reduction, angle, adhesion };
+            let pour = Pour {
+                scheme,
+                passes,
+                reduction: 0.0,
+                angle: *angle,
+                adhesion: 0.0,
+                dt,
+                mouth: 2.0,
+                sleep,
+            };
             let pile = pour.run();
             println!(
-                "E6 {scheme} {passes} ε={reduction} ({angle}, {adhesion}): {} grains slope {:.2} foot {:.2} fastest {:.4} in {:.1}s",
-                pile.grains, pile.slope(), pile.foot(), pile.fastest, clock.elapsed().as_secs_f64()
+                "E6 {scheme} {passes} dt={dt:.5} sleep {sleep:e} {angle}: {} grains slope {:.2} foot {:.2} fastest {:.4} moving {} in {:.1}s",
+                pile.grains,
+                pile.slope(),
+                pile.foot(),
+                pile.fastest,
+                pile.moving,
+                clock.elapsed().as_secs_f64()
             );
-            println!("  {:.2?}", &pile.heights[..(pile.foot() / 0.1) as usize + 3]);
+            println!(
+                "  {:.2?}",
+                &pile.heights[..(pile.foot() / 0.1) as usize + 3]
+            );
         }
     }
 }

@@ -54,9 +54,8 @@ fn stack(solver: &str, stiffness: f64) -> Simulation {
 /// By how much the stack is lower than grains that do not give way [radii], mean of the last three of ten seconds: with
 /// few passes averaging never quite comes to rest.
 fn sunk(scheme: &str, iterations: u32, reduction: f64) -> f64 {
-    let solver = format!(
-        "scheme = \"{scheme}\"\niterations = {iterations}\nerror_reduction = {reduction}"
-    );
+    let solver =
+        format!("scheme = \"{scheme}\"\niterations = {iterations}\nerror_reduction = {reduction}");
     let mut run = stack(&solver, 1e6);
     advance(&mut run, 420);
     let depth = |run: &mut Simulation| {
@@ -133,7 +132,9 @@ fn j7_error_reduction_adds_momentum_as_the_formula_says() {
     for (reduction, lean) in [(0.5, 0.0), (0.25, 0.0), (0.5, 1.0)] {
         let (gained, push) = gained("averaged", reduction, lean);
         let exact = push * reduction * f64::from(lean.cos());
-        println!("J7 ε = {reduction}, {lean} rad: {gained:.5} kg m/s, m λ ε (−n·ĝ)/Δt = {exact:.5}");
+        println!(
+            "J7 ε = {reduction}, {lean} rad: {gained:.5} kg m/s, m λ ε (−n·ĝ)/Δt = {exact:.5}"
+        );
         assert!((gained / exact - 1.0).abs() < 1e-3, "{gained} {exact}");
     }
     // Negative control: without it nothing is added.

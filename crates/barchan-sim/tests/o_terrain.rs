@@ -102,7 +102,11 @@ fn o1_soil_that_slides_keeps_its_mass() {
     assert!(change.abs() < 1e-7, "{change:e}");
     assert!((soil.mass() / (DENSITY * before) - 1.0).abs() < 1e-7);
     // Negative control: a grain more is a change of the mass that shows.
-    assert!(soil.deposit(Vec3::new(0.0, soil.height(0.0, 0.0).unwrap(), 0.0), 0.02, 0.09));
+    assert!(soil.deposit(
+        Vec3::new(0.0, soil.height(0.0, 0.0).unwrap(), 0.0),
+        0.02,
+        0.09
+    ));
     assert!(soil.mass() / mass - 1.0 > 1e-12);
 }
 
@@ -130,9 +134,8 @@ fn o2_slopes_end_at_the_angle_of_repose_and_gentler_ones_stay() {
         settle(&mut soil);
         assert_eq!(soil.heights(), at_rest);
 
-        let gentle = |x: f64, z: f64| {
-            (0.99 * f64::to_radians(angle).tan()) * (0.7 - x.hypot(z)).max(0.0)
-        };
+        let gentle =
+            |x: f64, z: f64| (0.99 * f64::to_radians(angle).tan()) * (0.7 - x.hypot(z)).max(0.0);
         let mut soil = site(64, 0.05, angle, gentle);
         let before = soil.heights().to_vec();
         soil.relax();
@@ -159,7 +162,10 @@ fn cone_along(height: &dyn Fn(f64, f64) -> f64, direction: f64, foot: f64) -> (f
     let (mx, my) = (mean(0), mean(1));
     let sum = |a: usize, b: usize| {
         let m = [mx, my];
-        points.iter().map(|p| (p[a] - m[a]) * (p[b] - m[b])).sum::<f64>()
+        points
+            .iter()
+            .map(|p| (p[a] - m[a]) * (p[b] - m[b]))
+            .sum::<f64>()
     };
     let slope = sum(0, 1) / sum(0, 0);
     (mx - my / slope, my - slope * mx)
@@ -203,7 +209,10 @@ fn o3_a_point_source_heaps_a_cone() {
     let height = |x: f64, z: f64| f64::from(soil.height(x as f32, z as f32).unwrap());
     let (radii, top) = cone(&height);
     let (round, mean, spread) = is_round(&radii);
-    println!("O3: R = {mean:.4} m (1.1229), spread {:.1} %, h = {top:.4} m (0.7574)", 100.0 * spread);
+    println!(
+        "O3: R = {mean:.4} m (1.1229), spread {:.1} %, h = {top:.4} m (0.7574)",
+        100.0 * spread
+    );
     assert!(round, "{mean} {spread}");
     assert!((top / 0.7574 - 1.0).abs() < 0.03, "{top}");
 }
@@ -244,6 +253,9 @@ fn o3_pairs_of_four_neighbours_do_not_heap_a_cone() {
     };
     let (radii, _) = cone(&height);
     let (round, mean, spread) = is_round(&radii);
-    println!("O3 control, four neighbours: R = {mean:.4} m, spread {:.1} %", 100.0 * spread);
+    println!(
+        "O3 control, four neighbours: R = {mean:.4} m, spread {:.1} %",
+        100.0 * spread
+    );
     assert!(!round && spread > 0.2, "{mean} {spread}");
 }

@@ -65,12 +65,20 @@ pub fn place(simulation: &mut Simulation, places: &[Vec3]) {
     simulation.load(&state).unwrap();
 }
 
-/// Mean force of the grains on each collider and body over the last frame [N].
-pub fn forces(simulation: &mut Simulation) -> Vec<DVec3> {
+/// Names of the colliders and bodies, and the mean force of the grains on each over the last frame [N].
+pub fn named_forces(simulation: &mut Simulation) -> Vec<(String, DVec3)> {
     let frame = simulation.write_frame().unwrap();
     let bodies = frame.attributes["bodies"].as_array().unwrap().clone();
-    let component =
-        |body: &serde_json::Value, i: usize| body["force"][i].as_f64().unwrap_or(f64::NAN);
-    let force = |b: &serde_json::Value| DVec3::from_array([0, 1, 2].map(|i| component(b, i)));
-    bodies.iter().map(force).collect()
+    let named = |body: &serde_json::Value| {
+        let component = |i: usize| body["force"][i].as_f64().unwrap_or(f64::NAN);
+        let name = body["name"].as_str().unwrap_or_default().to_string();
+        (name, DVec3::from_array([0, 1, 2].map(component)))
+    };
+    bodies.iter().map(named).collect()
+}
+
+/// Mean force of the grains on each collider and body over the last frame [N].
+pub fn forces(simulation: &mut Simulation) -> Vec<DVec3> {
+    let all = named_forces(simulation);
+    all.into_iter().map(|(_, force)| force).collect()
 }
