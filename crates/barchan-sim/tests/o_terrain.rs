@@ -259,3 +259,169 @@ fn o3_pairs_of_four_neighbours_do_not_heap_a_cone() {
     );
     assert!(!round && spread > 0.2, "{mean} {spread}");
 }
+
+// ---- O4, O5: through the solver ----
+
+const GRAIN: f64 = 0.04;
+
+fn hybrid(rest: &str) -> Simulation {
+    start(&format!(
+        r#"
+frame_rate = 60
+[solver]
+method = "pbd"
+radius = {GRAIN}
+[terrain]
+material = "dry sand"
+size = [4, 4]
+cell = 0.1
+depth = 1
+angle_of_repose = 35
+{rest}
+"#
+    ))
+}
+
+/// What a frame holds: mass of the columns and of the grains [kg], and the heights of the columns [m].
+struct Soil {
+    columns: f64,
+    grains: f64,
+    heights: Vec<f32>,
+}
+
+impl Soil {
+    fn of(run: &mut Simulation) -> Self {
+        let frame: Frame = run.write_frame().unwrap();
+        let all = grains(run);
+        Self {
+            columns: frame.attributes[ATTRIBUTE]["mass_kg"].as_f64().unwrap(),
+            grains: all.iter().map(|g| f64::from(g.mass)).sum(),
+            heights: frame
+                .array(HEIGHTS)
+                .unwrap()
+                .data
+                .as_f32()
+                .unwrap()
+                .to_vec(),
+        }
+    }
+
+    fn mass(&self) -> f64 {
+        self.columns + self.grains
+    }
+
+    /// Volume of the columns above (1) or below (−1) the level at which they began [m³].
+    fn beyond_level(&self, sign: f64) -> f64 {
+        let part = |h: &f32| (sign * f64::from(*h)).max(0.0);
+        self.heights.iter().map(part).sum::<f64>() * 0.01
+    }
+
+    /// Steepest slope between neighbours along x or z [degrees].
+    fn steepest(&self) -> f64 {
+        let h = |i: usize, j: usize| f64::from(self.heights[j * 40 + i]);
+        let slopes = (0..39)
+            .flat_map(|j| (0..39).map(move |i| (i, j)))
+            .map(|(i, j)| {
+                let (x, z) = (h(i + 1, j) - h(i, j), h(i, j + 1) - h(i, j));
+                x.abs().max(z.abs()) / 0.1
+            });
+        slopes.fold(0.0, f64::max).atan().to_degrees()
+    }
+}
+
+/// Volume that a grain takes in the bulk [m³].
+fn grain_volume() -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * GRAIN.powi(3) / 0.6
+}
+
+#[test]
+fn o4_a_footprint_keeps_its_volume_and_has_a_rim_that_rests() {
+    let mut run = hybrid(
+        r#"
+[[collider]]
+name = "foot"
+shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.5, 0.3] } }
+motion = { position = { keyframes = [{ time = 0, value = [0, 0.2, 0] }, { time = 1, value = [0, -0.25, 0] }, { time = 1.5, value = [0, -0.25, 0] }, { time = 2.5, value = [0, 1, 0] }] } }
+"#,
+    );
+    let before = Soil::of(&mut run);
+    let mut steepest = 0.0f64;
+    for frame in 0..900 {
+        advance(&mut run, 1);
+        if frame % 10 == 0 {
+            let now = Soil::of(&mut run);
+            assert!((now.mass() / before.mass() - 1.0).abs() < 1e-10, "{frame}");
+            steepest = steepest.max(now.steepest());
+        }
+    }
+    let after = Soil::of(&mut run);
+    let (rim, pit) = (after.beyond_level(1.0), after.beyond_level(-1.0));
+    let loose = after.grains / DENSITY;
+    println!(
+        "O4: pit {:.1} l, rim {:.1} l, {} grains with {:.1} l; steepest slope {:.2}°, {steepest:.1}° on the way",
+        1e3 * pit,
+        1e3 * rim,
+        run.particles(),
+        1e3 * loose,
+        after.steepest()
+    );
+    assert!(pit > 20.0 * grain_volume(), "{pit}");
+    assert!(
+        (rim + loose - pit).abs() < grain_volume(),
+        "{rim} {loose} {pit}"
+    );
+    // Along one axis a slope is at most what it is in its own direction.
+    assert!(after.steepest() < 35.0 + f64::from(SLOPE_TOLERANCE) + 0.1);
+    // Negative control: with the foot in it the pit is steeper.
+    assert!(steepest > 40.0, "{steepest}");
+}
+
+#[test]
+fn o5_grains_that_become_columns_and_columns_that_become_grains_keep_volume_and_mass() {
+    let mut run = hybrid(
+        r#"
+[[fill]]
+material = "dry sand"
+shape = { box = { min = [-0.5, 0.1, -0.5], max = [0.5, 0.4, 0.5] } }
+[[collider]]
+name = "blade"
+shape = { box = { min = [-0.1, -0.15, -0.6], max = [0, 0.5, 0.6] } }
+motion = { position = { keyframes = [{ time = 8, value = [-1.2, 1, 0] }, { time = 9, value = [-1.2, 0, 0] }, { time = 10.5, value = [0.3, 0, 0] }, { time = 11, value = [0.1, 1, 0] }] } }
+"#,
+    );
+    let before = Soil::of(&mut run);
+    let (mut fewest, mut most) = (run.particles(), 0);
+    for second in 1..=20 {
+        advance(&mut run, 60);
+        let now = Soil::of(&mut run);
+        let change = now.mass() / before.mass() - 1.0;
+        assert!(change.abs() < 1e-10, "{second} s: {change:e}");
+        match second {
+            ..=8 => fewest = fewest.min(run.particles()),
+            _ => most = most.max(run.particles()),
+        }
+        if second == 8 || second == 20 {
+            // What lies above the level less what is missing below it, and the grains, is what was poured.
+            let volume = now.beyond_level(1.0) - now.beyond_level(-1.0) + now.grains / DENSITY;
+            let poured = before.grains / DENSITY;
+            println!(
+                "O5 after {second} s: {} grains, volume {:.2} l of {:.2} l, a grain has {:.2} l",
+                run.particles(),
+                1e3 * volume,
+                1e3 * poured,
+                1e3 * grain_volume()
+            );
+            assert!(
+                (volume - poured).abs() < grain_volume(),
+                "{volume} {poured}"
+            );
+            // Negative control: two grains that were lost would show.
+            assert!((volume - 2.0 * grain_volume() - poured).abs() > grain_volume());
+        }
+    }
+    println!(
+        "O5: from {fewest} to {most} grains and back to {}",
+        run.particles()
+    );
+    assert!(most > fewest + 200 && run.particles() < most / 2);
+}

@@ -587,3 +587,26 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         notes: vec![],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_equation_gives_the_forces_of_the_catalogue() {
+        let unit = 1600.0 * G * 0.01;
+        for (alpha, phi, force) in [
+            (90.0, 30.0, 450.0),
+            (90.0, 35.0, 614.0),
+            (90.0, 40.0, 868.0),
+            (60.0, 30.0, 240.0),
+            (60.0, 35.0, 281.0),
+            (60.0, 40.0, 332.0),
+        ] {
+            let ours = draft(alpha, phi) * unit;
+            assert!((ours / force - 1.0).abs() < 2e-3, "{ours} {force}");
+        }
+        assert!((passive_coefficient(30.0) - 3.0).abs() < 1e-12);
+        assert!((passive_angle(3.0) - 30.0).abs() < 1e-9);
+    }
+}
