@@ -52,7 +52,7 @@ fn stack(solver: &str, stiffness: f64) -> Simulation {
 }
 
 /// By how much the stack is lower than grains that do not give way [radii], mean of the last three of ten seconds: with
-/// few passes averaging never quite comes to rest.
+/// few passes averaging hardly comes to rest.
 fn sunk(scheme: &str, iterations: u32, reduction: f64) -> f64 {
     let solver =
         format!("scheme = \"{scheme}\"\niterations = {iterations}\nerror_reduction = {reduction}");
@@ -68,15 +68,21 @@ fn sunk(scheme: &str, iterations: u32, reduction: f64) -> f64 {
 
 #[test]
 fn j7_gauss_seidel_sinks_less_than_averaging_and_error_reduction_helps() {
-    for iterations in [5, 10, 20, 40] {
+    for iterations in [10, 20, 40] {
         let seidel = sunk("gauss-seidel", iterations, 0.0);
         let plain = sunk("averaged", iterations, 0.0);
         let reduced = sunk("averaged", iterations, 0.5);
         println!(
             "J7 {iterations} passes: sunk by {seidel:.3} radii (gauss-seidel), {plain:.3} (averaged), {reduced:.3} (averaged, ε = 0.5)"
         );
-        assert!(seidel < plain, "{iterations}: {seidel} {plain}");
-        assert!(reduced < plain, "{iterations}: {reduced} {plain}");
+        assert!(
+            seidel > 0.0 && seidel < plain,
+            "{iterations}: {seidel} {plain}"
+        );
+        assert!(
+            reduced > 0.0 && reduced < plain,
+            "{iterations}: {reduced} {plain}"
+        );
     }
     // Negative control: the order is not one that any two runs have; with ε it turns round.
     assert!(sunk("gauss-seidel", 10, 0.0) > sunk("averaged", 10, 0.5));

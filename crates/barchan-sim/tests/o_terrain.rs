@@ -146,8 +146,8 @@ fn o2_slopes_end_at_the_angle_of_repose_and_gentler_ones_stay() {
 
 // ---- O3 ----
 
-const CELLS: usize = 128;
-const CELL: f64 = 0.025;
+const CELLS: usize = 64;
+const CELL: f64 = 0.05;
 const REPOSE: f64 = 34.0;
 
 /// Radius of the foot and height of the cone whose flank runs through the heights between 20 and 80 % of its radius, in
@@ -220,8 +220,7 @@ fn o3_a_point_source_heaps_a_cone() {
 /// Negative control of O3: slopes limited pair by pair, with four neighbours, heap pyramids.
 #[test]
 fn o3_pairs_of_four_neighbours_do_not_heap_a_cone() {
-    let n = 64usize;
-    let cell = 2.0 * CELL;
+    let (n, cell) = (CELLS, CELL);
     let most = REPOSE.to_radians().tan() * cell;
     let mut h = vec![0.0f64; n * n];
     for _ in 0..1000 {
