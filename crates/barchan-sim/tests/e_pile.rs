@@ -183,8 +183,8 @@ fn e6_sequential_passes_are_steeper_than_averaged_ones_without_error_reduction()
 }
 
 #[test]
-#[ignore = "falls short: 62° with a contact angle of 30°. Balls that do not turn stand on one another where their contact leans \
-            by less than the friction angle, so heaps may be as steep as 90° less that angle"]
+#[ignore = "falls short: 61° with a contact angle of 30°. A ball that does not turn stands on a single one below it as long as \
+            the contact leans by less than the friction angle"]
 fn e6_mass_splitting_heaps_have_the_contact_angle() {
     let slope = told(
         "II",

@@ -241,9 +241,9 @@ fn push(
     Ok(path)
 }
 
-const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle: moments that would turn them are taken up by \
-    nothing. The same contact angle mobilises less in a biaxial test between smooth platens than before a wall, and least of all is it the \
-    bulk's. Neither the size of the grains nor the speed of the wall changes it; see docs/validation.md.";
+const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same contact angle mobilises less in a biaxial test between smooth \
+    platens than before a wall, and in both more than itself. Neither the size of the grains nor the speed of the wall changes it much; see \
+    docs/validation.md.";
 
 fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut plot = Plot::new(

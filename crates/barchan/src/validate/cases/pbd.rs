@@ -413,9 +413,9 @@ impl Pile {
     }
 }
 
-const NO_ROTATION: &str = "Balls that do not turn stand on one another where their contact leans from the vertical by less than the \
-    friction angle, so a heap can be as steep as 90° less that angle. With forces that converge a contact angle of 30° gives 60° and \
-    more, in steps of 1/60 s and 1/240 s and with Gauss–Seidel in 1/600 s alike; see docs/validation.md.";
+const NO_ROTATION: &str = "A ball that does not turn stands on a single one below it as long as the contact leans from the vertical by less than the friction \
+    angle. With forces that converge a contact angle of 30° gives heaps of about 60°, in steps of 1/60 s and 1/240 s and with Gauss–Seidel in 1/600 s alike; see \
+    docs/validation.md.";
 
 const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty passes of Gauss–Seidel come \
     nearer to the forces than averaging does, and so to the steep heaps of balls that do not turn.";
