@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod grains;
 pub mod localisation;
 
 use barchan_frame::{Checkpoint, ColumnData};

@@ -17,8 +17,8 @@ pub const A4: Case = Case {
 /// A block on an incline.
 pub const D1: Case = Case {
     name: "D1",
-    title: "A block on an incline: Coulomb friction",
-    solvers: &["mpm"],
+    title: "A block or a grain on an incline: Coulomb friction",
+    solvers: &["mpm", "pbd"],
     seconds: 1.0,
     run: coulomb_block,
 };
@@ -144,8 +144,11 @@ friction = {friction}
     )
 }
 
-/// Acceleration [m/s²] between 0.2 and 0.6 s.
+/// Acceleration [m/s²] between 0.2 and 0.6 s; of one grain with pbd.
 fn acceleration(context: &Context<'_>, degrees: f64, friction: f64) -> Result<f64, ValidateError> {
+    if context.solver == "pbd" {
+        return super::pbd::acceleration(context, degrees, friction);
+    }
     let label = format!("{degrees}°, μ = {friction}");
     let mut trial = Trial::start(context, label, 30, &block(degrees, friction))?;
     trial.advance(10)?;
@@ -197,7 +200,11 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 &format!("g (sin θ − μ cos θ), μ = {friction}"),
                 &curve,
             )
-            .with(Style::Points, &format!("mpm, μ = {friction}"), &points);
+            .with(
+                Style::Points,
+                &format!("{}, μ = {friction}", context.solver),
+                &points,
+            );
     }
     let smooth = acceleration(context, 30.0, 0.0)?;
     plot = plot.with(Style::Control, "control: no friction", &[[30.0, smooth]]);
@@ -209,8 +216,12 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     ));
     Ok(Outcome {
-        physics: "A block on an incline slides at g (sin θ − μ cos θ).".into(),
-        setup: "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.".into(),
+        physics: "What lies on an incline slides at g (sin θ − μ cos θ).".into(),
+        setup: match context.solver {
+            "pbd" => "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
+            _ => "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
+        }
+        .into(),
         reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere what half a degree of slope makes.".into(),
         plots: vec![plot],
         checks,

@@ -5,8 +5,10 @@ mod bodies;
 mod collapse;
 mod confined;
 mod conservation;
+mod earthmoving;
 mod element;
 mod metamorphic;
+mod pbd;
 mod silo;
 mod slope;
 
@@ -24,12 +26,18 @@ pub const CASES: &[Case] = &[
     collapse::E2,
     collapse::E3,
     slope::E4,
+    pbd::E6,
     metamorphic::E9,
     silo::F1,
     silo::F2,
     silo::F3,
     confined::F4,
     confined::F5,
+    earthmoving::G4,
+    earthmoving::G5,
+    earthmoving::G7,
+    pbd::J7,
+    pbd::J8,
     conservation::P2,
     metamorphic::P3,
     metamorphic::P4,
