@@ -34,7 +34,7 @@ struct Hit {
     column: usize,
     /// Lowest point of its middle line that is within the margin of the body [m].
     lowest: f32,
-    /// Whether the body itself reaches below the surface there.
+    /// Whether the body itself reaches into the soil there, be it column or grains.
     is_cut: bool,
 }
 
@@ -114,7 +114,7 @@ impl Terrain {
                 hits.push(Hit {
                     column,
                     lowest,
-                    is_cut: lowest + margin < self.height[column],
+                    is_cut: lowest + margin < self.soil_height(column),
                 });
             }
         }
@@ -192,10 +192,15 @@ impl Terrain {
             let Some(column) = self.layout.column_at(at.x, at.y) else {
                 return;
             };
-            let target = edge + k as f32 * self.layout.cell * self.wedge_slope;
-            // A sliver at its end that no grain fits in stays.
+            // Level as far as the body will soon need it, so that a column is cut once, while it is whole.
+            let ahead = (k as f32 * self.layout.cell - margin).max(0.0);
+            let target = hit.lowest + ahead * self.wedge_slope;
+            // A sliver that no grain fits in stays, and nothing fails beyond where the plane comes out.
             if target > self.height[column] - 2.0 * self.grain.radius {
-                return;
+                match ahead > 0.0 {
+                    true => return,
+                    false => continue,
+                }
             }
             cuts.push((column as u32, target));
         }

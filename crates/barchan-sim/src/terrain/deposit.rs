@@ -5,6 +5,8 @@ use glam::{Vec2, Vec3};
 
 /// A grain whose middle is farther above the surface than this many radii lies on other grains.
 const REACH: f32 = 1.5;
+/// A surface that lies farther below its mass than this many radii takes no grain: those above would fall into the gap.
+const LAG: f32 = 0.25;
 
 impl Terrain {
     /// A grain at rest becomes part of the columns below it; `false` when it cannot: outside the site, too high above
@@ -19,12 +21,24 @@ impl Terrain {
             return false;
         };
         let distance = self.distance(position);
-        let is_out = distance > REACH * radius || (self.is_held(column) && distance > -radius);
+        let is_buried = distance < -radius;
+        let waits = self.is_held(column) || self.lag(column) > LAG * radius;
+        let is_out = distance > REACH * radius || (waits && !is_buried);
         if !good || is_out {
             return false;
         }
         self.touched += 1;
-        self.spread(Vec2::new(position.x, position.z), radius, quanta as u64)
+        let quanta = quanta as u64;
+        let taken = self.spread(Vec2::new(position.x, position.z), radius, quanta);
+        if taken {
+            self.load[column] = self.load[column].saturating_sub(quanta);
+        }
+        taken
+    }
+
+    /// How far the surface of a column lies below what its mass makes [m].
+    fn lag(&self, column: usize) -> f32 {
+        self.full_height(column) - self.height[column]
     }
 
     /// Adds quanta to the columns around a point; `false` when one would overflow.

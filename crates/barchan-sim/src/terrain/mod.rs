@@ -37,7 +37,7 @@ const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
 /// Height that may be heaped on the highest column before quanta run out, in heights of the site and in metres.
 const HEADROOM: f64 = 100.0;
 /// Speed at which a surface rises under grains, as a part of √(g d).
-const RISE: f32 = 0.1;
+const RISE: f32 = 0.2;
 /// For [`RISE`] [m/s²].
 const GRAVITY: f32 = 9.81;
 /// Ticks of the clock in a second.
@@ -186,6 +186,10 @@ pub struct Terrain {
     total: u128,
     /// Mass that was cut and waits for room, by column.
     withheld: BTreeMap<u32, Withheld>,
+    /// Quanta that lie on each column as grains, the columns where there are some, and memory for those before.
+    load: Vec<u64>,
+    loaded: Vec<u32>,
+    load_before: Vec<(u32, u64)>,
     /// Columns whose slopes are to be looked at, each once.
     active: VecDeque<u32>,
     queued: Vec<bool>,
@@ -235,6 +239,9 @@ impl Terrain {
             is_rising: vec![false; layout.count()],
             total: 0,
             withheld: BTreeMap::new(),
+            load: vec![0; layout.count()],
+            loaded: Vec::new(),
+            load_before: Vec::new(),
             active: VecDeque::new(),
             queued: vec![false; layout.count()],
             held: Vec::new(),

@@ -3,8 +3,11 @@
 //! The slope at a pair of columns has the component s along the pair and t across it, from the columns beside. Where
 //! g = √(s² + t²) is too steep, soil flows until s is s tan φ / g: the direction of the slope stays, so that heaps come out
 //! round and not as pyramids of the lattice.
+//!
+//! Soil that lies on a column as grains, or waits to become some, counts: a pit full of grains is no pit.
 
 use super::Terrain;
+use glam::Vec3;
 
 /// Columns looked at in a call; what is left is done in the next.
 pub const BUDGET: usize = 4096;
@@ -36,6 +39,44 @@ impl Terrain {
         }
     }
 
+    /// Where the surface of a column would be were all soil there at rest in it [m].
+    pub(super) fn soil_height(&self, column: usize) -> f32 {
+        let waiting = self.withheld.get(&(column as u32)).map_or(0, |w| w.mass);
+        self.height_of(self.mass[column] + self.load[column] + waiting)
+    }
+
+    /// Takes down which columns the grains of the soil lie on: position [m] and mass [kg].
+    pub fn weigh(&mut self, grains: impl Iterator<Item = (Vec3, f32)>) {
+        let mut before = std::mem::take(&mut self.load_before);
+        for &column in &self.loaded {
+            // A column may be there twice, the second time with nothing.
+            before.push((column, std::mem::take(&mut self.load[column as usize])));
+        }
+        self.loaded.clear();
+        for (p, mass) in grains {
+            let Some(column) = self.layout.column_at(p.x, p.z) else {
+                continue;
+            };
+            self.bear(column, (f64::from(mass) / self.quantum).round() as u64);
+        }
+        self.touched += self.loaded.len() as u64;
+        // Where some have gone, slopes may have become steep.
+        for (column, load) in before.drain(..) {
+            if self.load[column as usize] < load {
+                self.activate(column as usize);
+            }
+        }
+        self.load_before = before;
+    }
+
+    /// Grains of that many quanta have come to lie on a column.
+    pub(super) fn bear(&mut self, column: usize, quanta: u64) {
+        if self.load[column] == 0 {
+            self.loaded.push(column as u32);
+        }
+        self.load[column] += quanta;
+    }
+
     fn neighbour(&self, column: usize, axis: usize, forward: bool) -> Option<usize> {
         let stride = [1, self.layout.columns[0]][axis];
         let k = self.layout.place(column)[axis];
@@ -50,14 +91,14 @@ impl Terrain {
         let next = self.neighbour(column, axis, true);
         let last = self.neighbour(column, axis, false);
         let rise =
-            self.full_height(next.unwrap_or(column)) - self.full_height(last.unwrap_or(column));
+            self.soil_height(next.unwrap_or(column)) - self.soil_height(last.unwrap_or(column));
         let cells = usize::from(next.is_some()) + usize::from(last.is_some());
         rise / (self.layout.cell * cells.max(1) as f32)
     }
 
     /// Drop from a column to another along `axis` [m], and the slope there.
     fn slope_between(&self, a: usize, b: usize, axis: usize) -> (f32, f32) {
-        let drop = self.full_height(a) - self.full_height(b);
+        let drop = self.soil_height(a) - self.soil_height(b);
         let across = 0.5 * (self.slope_at(a, 1 - axis) + self.slope_at(b, 1 - axis));
         (drop, (drop / self.layout.cell).hypot(across))
     }

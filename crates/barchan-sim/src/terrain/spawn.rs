@@ -51,6 +51,7 @@ impl Terrain {
                 spawn.len() < most && withheld.mass > 0
             });
             self.total -= u128::from(before - withheld.mass);
+            self.bear(column, before - withheld.mass);
         }
         self.withheld = waiting;
         self.occupied = occupied;

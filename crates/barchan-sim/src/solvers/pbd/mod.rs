@@ -420,6 +420,7 @@ impl Solver for Pbd {
         walls.answer(step.dt, cx.colliders, cx.impulses); // §6.6
         self.remember(&step);
         let max_speed = self.finish(&step, cx); // Eq. 3
+        self.weigh();
         Ok(StepStats {
             max_speed,
             blocks: 0,
@@ -445,9 +446,11 @@ impl Solver for Pbd {
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         self.load_state(from)?;
         match &mut self.soil {
-            Some(soil) => soil.load(from),
-            None => Ok(()),
+            Some(soil) => soil.load(from)?,
+            None => return Ok(()),
         }
+        self.weigh();
+        Ok(())
     }
 }
 

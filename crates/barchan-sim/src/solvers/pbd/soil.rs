@@ -88,6 +88,19 @@ impl Pbd {
         added
     }
 
+    /// Tells the terrain where the grains of its soil lie.
+    pub(super) fn weigh(&mut self) {
+        let Some(soil) = &mut self.soil else {
+            return;
+        };
+        let g = &self.grains;
+        let material = soil.terrain.material();
+        let own = |i: &usize| usize::from(g.material[*i]) == material;
+        let grains = (0..g.len()).filter(own);
+        soil.terrain
+            .weigh(grains.map(|i| (g.position[i], g.mass[i])));
+    }
+
     /// Grains at rest on the terrain, or pressed into it, become part of it.
     fn settle(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
         let material = soil.terrain.material() as u8;
