@@ -19,6 +19,8 @@ const SHOTS: &[Shot] = &[
     shot("castle", 1.0, 7),
     shot("pile", 1.5, 110),
     shot("collapse", 1.0, 24),
+    shot("excavator", 1.0, 220),
+    shot("bulldozer", 1.0, 160),
 ];
 
 /// Scene of the looped preview, and the frames of it.

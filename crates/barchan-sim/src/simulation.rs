@@ -700,7 +700,8 @@ impl From<SimulationError> for StepFailure {
 
 /// The step to take when `stable` is allowed and `remaining` is left: never a sliver at the end of a frame.
 fn fit(stable: f64, remaining: f64) -> f64 {
-    if stable >= remaining {
+    // Solvers tell their step in f32: 0.01 s must fit into a frame of 0.01 s.
+    if stable * (1.0 + f64::from(f32::EPSILON)) >= remaining {
         remaining
     } else if 2.0 * stable > remaining {
         0.5 * remaining

@@ -37,6 +37,34 @@ fn collapse() {
     passes("collapse", "0.5");
 }
 
+/// Few frames: each holds the whole site.
+fn machine_passes(scene: &str, seconds: u32) {
+    let frames = (4 * seconds).to_string();
+    let outcome = Place::new().run(&[
+        "run",
+        scene,
+        "--scale",
+        "0.6",
+        "--set",
+        "frame_rate=4",
+        "--frames",
+        &frames,
+        "--no-render",
+        "--json",
+    ]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn excavator() {
+    machine_passes("excavator", 18);
+}
+
+#[test]
+fn bulldozer() {
+    machine_passes("bulldozer", 14);
+}
+
 #[test]
 fn a_check_that_does_not_hold_fails_the_run() {
     let outcome = Place::new().run(&[

@@ -1,9 +1,11 @@
-//! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution.
+//! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution; those of [Holz14],
+//! simulated and drawn.
 //!
 //! What is found goes to `docs/replicability.json`, row by row as it comes, and from there into the tables of
 //! `docs/replicability.md`. A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
 //! only what is missing, older than its scene or of another size is simulated again.
 
+mod holz2014;
 mod page;
 mod rows;
 
@@ -79,9 +81,9 @@ impl Job {
     }
 }
 
-/// Path of a scene of the paper in the repository.
+/// Path of a scene, given by folder and name, in the repository.
 fn scene_path(scene: &str) -> String {
-    format!("scenes/papers/klar2016/{scene}.toml")
+    format!("scenes/papers/{scene}.toml")
 }
 
 /// Does what is asked for, and writes the page.
@@ -127,7 +129,7 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
 
 fn jobs(asked: &Replicate, found: &Map<String, Value>) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
-    for row in ROWS {
+    for row in ROWS.iter().chain(holz2014::ROWS) {
         jobs.push(Job::Preview(row));
         jobs.extend(row.timing.map(|timing| Job::Time {
             name: row.name,
@@ -188,9 +190,10 @@ impl Place {
             program: gallery::build(root)?,
             again,
             results: root.join("target/replicate"),
-            pictures: root.join("docs/pictures/klar2016"),
+            pictures: root.join("docs/pictures"),
         };
-        for folder in [&place.results, &place.pictures] {
+        let papers = ["klar2016", "holz2014"].map(|paper| place.pictures.join(paper));
+        for folder in papers.iter().chain([&place.results]) {
             std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
         Ok(place)
@@ -217,7 +220,7 @@ impl Place {
         let cells = cells.map(|(i, shot)| self.draw(row, shot, i, &results[shot.run]));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         let sheet = Raster::joined(&cells, row.preview.across);
-        let bytes = sheet.save(&self.pictures.join(format!("{}.jpg", row.name)))?;
+        let bytes = sheet.save(&self.pictures.join(row.picture()))?;
         println!("{}: {bytes} bytes", row.name);
         Ok(json!({
             "scale": row.preview.scale,

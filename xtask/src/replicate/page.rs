@@ -1,5 +1,6 @@
 //! The tables of `docs/replicability.md`, from what `docs/replicability.json` holds. Text around them stays.
 
+use super::holz2014;
 use super::rows::{ROWS, Row, TABLE_4};
 use super::scene_path;
 use serde_json::{Map, Value};
@@ -11,7 +12,8 @@ pub fn write(root: &Path, found: &Map<String, Value>) -> Result<(), String> {
     let mut text =
         std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     for (name, table) in [
-        ("looks", looks(found)),
+        ("looks", looks(ROWS, found)),
+        ("holz2014", looks(holz2014::ROWS, found)),
         ("cost", cost(found)),
         ("table 4", table_4(found)),
     ] {
@@ -32,14 +34,14 @@ fn between(text: &str, name: &str, table: &str) -> Option<String> {
     Some(format!("{before}{first}\n{table}{last}{after}"))
 }
 
-fn looks(found: &Map<String, Value>) -> String {
+fn looks(rows: &[Row], found: &Map<String, Value>) -> String {
     let mut text = String::from(
         "| figure | command | picture | what agrees, what does not |\n| --- | --- | --- | --- |\n",
     );
-    for row in ROWS {
+    for row in rows {
         let drawn = found.get(row.name).map(|r| &r["preview"]);
         let picture = match drawn {
-            Some(Value::Object(_)) => format!("![](pictures/klar2016/{}.jpg)", row.name),
+            Some(Value::Object(_)) => format!("![](pictures/{})", row.picture()),
             _ => "not yet".into(),
         };
         let explicit = match row.paper {
@@ -60,8 +62,8 @@ fn looks(found: &Map<String, Value>) -> String {
 fn commands(row: &Row) -> String {
     // A second run of the scene needs a name of its own.
     let result = |run: usize| match run {
-        0 => format!("{}.barchan", row.scene),
-        _ => format!("{}-{}.barchan", row.scene, run + 1),
+        0 => format!("{}.barchan", row.stem()),
+        _ => format!("{}-{}.barchan", row.stem(), run + 1),
     };
     let runs = row.preview.runs.iter().enumerate().map(|(run, set)| {
         let mut command = format!("barchan run {}", scene_path(row.scene));
@@ -69,7 +71,10 @@ fn commands(row: &Row) -> String {
             command += &format!(" --scale {}", row.preview.scale);
         }
         for change in *set {
-            command += &format!(" --set {change}");
+            command += &match change.contains(['"', ' ']) {
+                true => format!(" --set '{change}'"),
+                false => format!(" --set {change}"),
+            };
         }
         if run > 0 {
             command += &format!(" -o {}", result(run));
@@ -223,7 +228,12 @@ mod tests {
             full.insert(name.into(), row);
         }
         for found in [Map::new(), full] {
-            for table in [looks(&found), cost(&found), table_4(&found)] {
+            for table in [
+                looks(ROWS, &found),
+                looks(holz2014::ROWS, &found),
+                cost(&found),
+                table_4(&found),
+            ] {
                 let widths = widths(&table);
                 assert!(widths.iter().all(|w| *w == widths[0]), "{table}");
             }

@@ -1,4 +1,4 @@
-//! What is replicated: a row for each row of Table 2 and each figure of [Klar16] that is a simulation.
+//! What is replicated: a row for each row of Table 2 and each figure of [Klar16] that is a simulation; those of [Holz14] are in `holz2014.rs`.
 
 /// A row of the page.
 pub struct Row {
@@ -6,7 +6,7 @@ pub struct Row {
     pub name: &'static str,
     /// Where it stands in the paper.
     pub figure: &'static str,
-    /// Scene, without folder and ending.
+    /// Scene: folder of the paper and name, without ending.
     pub scene: &'static str,
     /// What the paper reports.
     pub paper: Option<Paper>,
@@ -16,6 +16,19 @@ pub struct Row {
     pub timing: Option<Timing>,
     /// What agrees with the paper, and what does not.
     pub verdict: &'static str,
+}
+
+impl Row {
+    /// Name of the scene without its folder.
+    pub fn stem(&self) -> &'static str {
+        self.scene.rsplit('/').next().unwrap_or(self.scene)
+    }
+
+    /// Its picture, relative to `docs/pictures`.
+    pub fn picture(&self) -> String {
+        let folder = self.scene.split('/').next().unwrap_or_default();
+        format!("{folder}/{}.jpg", self.name)
+    }
 }
 
 /// What Table 2 says.
@@ -84,7 +97,7 @@ const fn paper(
 }
 
 /// One run, one picture of 480×270.
-const fn single(
+pub const fn single(
     scale: f64,
     seconds: f64,
     runs: &'static [&'static [&'static str]],
@@ -101,7 +114,7 @@ const fn single(
 }
 
 /// Two pictures side by side.
-const fn pair(
+pub const fn pair(
     scale: f64,
     seconds: f64,
     runs: &'static [&'static [&'static str]],
@@ -127,7 +140,7 @@ const fn timing(rate: f64, frames: f64, seconds: f64) -> Option<Timing> {
     })
 }
 
-const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
+pub const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
     Shot {
         run: 0,
         frame,
@@ -137,7 +150,7 @@ const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
 
 /// A coarse grid allows longer steps than the paper's.
 const COARSE: &[&str] = &["solver.max_dt=1e-3"];
-const SAME: &[&str] = &[];
+pub const SAME: &[&str] = &[];
 const CASES: &[&str] = &["--colour", "plastic_case", "--shutter", "0"];
 const SPEED: &[&str] = &["--colour", "speed", "--range", "0,0.3"];
 const STRESS: &[&str] = &["--space", "stress"];
@@ -150,7 +163,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "castle",
         figure: "Fig. 3, Table 2 “Castle”",
-        scene: "castle",
+        scene: "klar2016/castle",
         paper: paper(true, "7.95e5", "1e-3", 4, 6.80),
         preview: single(0.4, 60.0, &[SAME], &[shot(12, &[])]),
         timing: timing(72.0, 8.0, 60.0),
@@ -159,7 +172,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "friction_angle",
         figure: "Fig. 13, Table 2 “Friction angle”",
-        scene: "friction_angle",
+        scene: "klar2016/friction_angle",
         paper: paper(false, "1.20e6", "1e-4", 4, 4.10),
         preview: single(0.4, 120.0, &[&["solver.max_dt=2.5e-4"]], &[shot(72, &[])]),
         timing: timing(120.0, 2.0, 80.0),
@@ -168,7 +181,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "hourglass",
         figure: "Fig. 1, Table 2 “Hourglass”",
-        scene: "hourglass",
+        scene: "klar2016/hourglass",
         paper: paper(false, "4.60e5", "1e-4", 12, 2.00),
         preview: single(0.4, 90.0, &[&["solver.max_dt=2.5e-4"]], &[shot(48, &[])]),
         timing: timing(48.0, 3.0, 60.0),
@@ -177,7 +190,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "butterfly",
         figure: "Fig. 8, Table 2 “Butterfly”",
-        scene: "butterfly",
+        scene: "klar2016/butterfly",
         paper: paper(false, "3.84e6", "2.5e-4", 10, 10.31),
         preview: single(0.35, 150.0, &[COARSE], &[shot(173, &[])]),
         timing: timing(24.0, 0.4, 80.0),
@@ -186,7 +199,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "butterfly_close",
         figure: "Table 2 “Butterfly close”",
-        scene: "butterfly_close",
+        scene: "klar2016/butterfly_close",
         paper: paper(false, "4.1e6", "1e-4", 8, 21.23),
         preview: single(0.3, 90.0, &[COARSE], &[shot(60, &[])]),
         timing: timing(48.0, 0.25, 80.0),
@@ -195,7 +208,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "raking",
         figure: "Fig. 5, Table 2 “Raking”",
-        scene: "raking",
+        scene: "klar2016/raking",
         paper: paper(false, "3.84e6", "2.5e-4", 10, 9.78),
         preview: single(0.35, 150.0, &[COARSE], &[shot(144, &[])]),
         timing: timing(24.0, 0.4, 80.0),
@@ -204,7 +217,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "raking_close",
         figure: "Table 2 “Raking close”",
-        scene: "raking_close",
+        scene: "klar2016/raking_close",
         paper: paper(false, "4.3e6", "1e-4", 8, 32.84),
         preview: single(0.3, 90.0, &[COARSE], &[shot(50, &[])]),
         timing: timing(24.0, 0.2, 80.0),
@@ -213,7 +226,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "pile",
         figure: "Fig. 12, Table 2 “Pile from spout”",
-        scene: "pile",
+        scene: "klar2016/pile",
         paper: paper(true, "9.94e5", "1.5e-4", 8, 4.34),
         preview: single(
             0.4,
@@ -233,7 +246,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "splash",
         figure: "Fig. 2, Table 2 “Splash”",
-        scene: "splash",
+        scene: "klar2016/splash",
         paper: paper(false, "6.6e6", "5e-5", 8, 9.27),
         preview: single(0.35, 90.0, &[&["solver.max_dt=3e-4"]], &[shot(50, &[])]),
         timing: timing(240.0, 0.8, 90.0),
@@ -242,7 +255,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "shovel",
         figure: "Fig. 11, Table 2 “Shovel”",
-        scene: "shovel",
+        scene: "klar2016/shovel",
         paper: paper(false, "1.96e6", "1e-4", 4, 24.84),
         preview: single(0.35, 90.0, &[&["solver.max_dt=6e-4"]], &[shot(90, &[])]),
         timing: timing(24.0, 0.5, 80.0),
@@ -251,7 +264,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "young",
         figure: "Fig. 10, Table 2 “Young's modulus”",
-        scene: "young",
+        scene: "klar2016/young",
         paper: paper(true, "4 × 743", "7.5e-4", 1, 49e-4),
         preview: Preview {
             scale: 1.0,
@@ -267,7 +280,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "column",
         figure: "Fig. 14",
-        scene: "column",
+        scene: "klar2016/column",
         paper: None,
         preview: pair(1.0, 40.0, &[SAME], &[shot(24, CASES), shot(24, STRESS)]),
         timing: timing(72.0, 72.0, 40.0),
@@ -276,7 +289,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "column_3d",
         figure: "Fig. 15",
-        scene: "column",
+        scene: "klar2016/column",
         paper: None,
         preview: pair(
             0.4,
@@ -290,7 +303,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "hardening",
         figure: "Fig. 16",
-        scene: "hardening",
+        scene: "klar2016/hardening",
         paper: None,
         preview: pair(
             0.5,
@@ -304,7 +317,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "apic_flip",
         figure: "Fig. 17",
-        scene: "apic_flip",
+        scene: "klar2016/apic_flip",
         paper: None,
         preview: pair(
             1.0,
@@ -325,7 +338,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "notched_block",
         figure: "Fig. 18",
-        scene: "notched_block",
+        scene: "klar2016/notched_block",
         paper: None,
         preview: pair(0.5, 60.0, &[SAME], &[shot(0, &[]), shot(8, &[])]),
         timing: None,
@@ -391,17 +404,18 @@ pub const TABLE_4: &[Resolution] = &[
 ];
 
 /// Scene of Table 4.
-pub const TABLE_4_SCENE: &str = "notched_block";
+pub const TABLE_4_SCENE: &str = "klar2016/notched_block";
 
 #[cfg(test)]
 mod tests {
+    use super::super::holz2014::ROWS as HOLZ;
     use super::*;
     use std::collections::BTreeSet;
 
     #[test]
     fn names_are_unique_and_scenes_exist() {
         let mut names = BTreeSet::new();
-        let rows = ROWS.iter().map(|r| (r.name, r.scene));
+        let rows = ROWS.iter().chain(HOLZ).map(|r| (r.name, r.scene));
         let table = TABLE_4.iter().map(|r| (r.name, TABLE_4_SCENE));
         for (name, scene) in rows.chain(table) {
             assert!(names.insert(name), "{name}");
@@ -412,7 +426,7 @@ mod tests {
 
     #[test]
     fn shots_are_of_runs_that_there_are() {
-        for row in ROWS {
+        for row in ROWS.iter().chain(HOLZ) {
             let preview = &row.preview;
             assert!(!preview.shots.is_empty() && preview.across > 0);
             assert!(preview.shots.iter().all(|s| s.run < preview.runs.len()));

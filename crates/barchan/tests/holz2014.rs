@@ -1,0 +1,236 @@
+//! The scenes of [Holz14] show what its figures show, each with a control that does not.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+use barchan::frame::Frame;
+use barchan::scene::{Overrides, SceneSource, load};
+use barchan::sim::simulation::{Control, Simulation};
+use glam::{Quat, Vec3};
+use std::path::Path;
+
+fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/papers/holz2014");
+    let changes = Overrides {
+        scale: Some(scale),
+        set: set.iter().map(|s| (*s).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    let source = SceneSource::from_file(&folder.join(format!("{name}.toml"))).unwrap();
+    let scene = load(&source, &changes).unwrap_or_else(|e| panic!("{name}: {e}"));
+    Simulation::new(&scene).unwrap()
+}
+
+/// Goes on to the end of a frame.
+fn run_to(simulation: &mut Simulation, frame: u32) -> Frame {
+    while simulation.frame() < frame {
+        let done = simulation.advance_frame(&mut |_| Control::Continue);
+        assert_eq!(done.unwrap(), Control::Continue);
+    }
+    simulation.write_frame().unwrap()
+}
+
+fn positions(frame: &Frame) -> Vec<Vec3> {
+    let column = frame.column("position").unwrap();
+    let values = column.data.as_f32().unwrap().as_chunks::<3>().0;
+    values.iter().map(|p| Vec3::from_array(*p)).collect()
+}
+
+fn of_material(frame: &Frame, wanted: usize) -> Vec<Vec3> {
+    let materials = frame.column("material").unwrap();
+    let materials = materials.data.as_u8().unwrap();
+    let all = positions(frame).into_iter().zip(materials);
+    all.filter(|(_, m)| usize::from(**m) == wanted)
+        .map(|(p, _)| p)
+        .collect()
+}
+
+/// Position [rad or m] of a joint.
+fn joint(simulation: &Simulation, name: &str) -> f64 {
+    let bodies = simulation.bodies();
+    bodies.joints()[bodies.joint_index(name).unwrap()].position
+}
+
+/// Where a point of a body at the start is now.
+fn now(frame: &Frame, body: &str, start: Vec3) -> Vec3 {
+    let bodies = frame.attributes["bodies"].as_array().unwrap();
+    let pose = bodies.iter().find(|b| b["name"] == body).unwrap();
+    let number = |key: &str, i: usize| pose[key][i].as_f64().unwrap() as f32;
+    let turn = Quat::from_array([0, 1, 2, 3].map(|i| number("rotation", i)));
+    turn * start + Vec3::from_array([0, 1, 2].map(|i| number("position", i)))
+}
+
+/// Height that 99 % of the grains do not reach [m]: a single grain on top is no heap.
+fn height(grains: &[Vec3]) -> f32 {
+    let mut heights: Vec<f32> = grains.iter().map(|p| p.y).collect();
+    heights.sort_by(f32::total_cmp);
+    heights[heights.len() * 99 / 100]
+}
+
+// Figure 2.
+
+/// Largest distance of the heights of both grains from those that backward Euler gives [m].
+fn off_backward_euler(set: &[&str]) -> [f64; 2] {
+    let mut simulation = scene("drop", 1.0, set);
+    let springs = [(1000.0, 100.0), (100.0, 0.0)];
+    let (mut z, mut v, dt, r) = ([0.15f64; 2], [0.0f64; 2], 0.01, 0.05);
+    let mut off = [0.0f64; 2];
+    for frame in 1..=150 {
+        let grains = run_to(&mut simulation, frame);
+        for (i, (k, c)) in springs.into_iter().enumerate() {
+            let free = v[i] - dt * 9.81;
+            v[i] = match z[i] + dt * free <= r {
+                true => (free - dt * k * (z[i] - r)) / (1.0 + dt * c + dt * dt * k),
+                false => free,
+            };
+            z[i] += dt * v[i];
+            let ours = f64::from(of_material(&grains, i)[0].y);
+            off[i] = off[i].max((ours - z[i]).abs());
+        }
+    }
+    off
+}
+
+#[test]
+fn figure_2_a_grain_on_a_spring_and_damper_follows_backward_euler() {
+    for passes in ["solver.iterations=5", "solver.iterations=1"] {
+        let off = off_backward_euler(&[passes]);
+        assert!(off[0] < 1e-5 && off[1] < 1e-4, "{passes}: {off:?}");
+    }
+    // Error reduction lifts the grain more than the spring does.
+    let off = off_backward_euler(&["solver.error_reduction=0.5"]);
+    assert!(off[0] > 1e-3 && off[1] > 1e-3, "{off:?}");
+}
+
+// Figure 3.
+
+#[test]
+fn figure_3_friction_and_adhesion_make_heaps_steeper() {
+    let heights = |set: &[&str]| {
+        let mut simulation = scene("repose", 1.0, set);
+        let frame = run_to(&mut simulation, 210);
+        [0, 1, 2].map(|m| height(&of_material(&frame, m)))
+    };
+    let [smooth, rough, cohesive] = heights(&[]);
+    assert!(rough > 1.2 * smooth, "{rough} {smooth}");
+    assert!(cohesive > 1.1 * smooth, "{cohesive} {smooth}");
+    // With the same friction and no adhesion all three are alike.
+    let [first, second, third] = heights(&[
+        "materials.rough.friction_angle=5",
+        "materials.cohesive.adhesion=0",
+    ]);
+    assert!((second / first - 1.0).abs() < 0.1, "{second} {first}");
+    assert!((third / first - 1.0).abs() < 0.1, "{third} {first}");
+}
+
+// Figure 4.
+
+/// Turns of the wheel [rad], tilt of the plank [rad], and how far the last weight has slid [m].
+fn wheel_and_plank(set: &[&str]) -> (f64, f64, f32) {
+    let mut simulation = scene("wheel_and_plank", 1.0, set);
+    let frame = run_to(&mut simulation, 180);
+    let start = Vec3::new(-1.44, 0.83, 0.0);
+    let slid = now(&frame, "weight 1", start).distance(start);
+    (
+        joint(&simulation, "axle"),
+        joint(&simulation, "pivot"),
+        slid,
+    )
+}
+
+#[test]
+fn figure_4_grains_turn_the_wheel_and_tilt_the_plank() {
+    let (turn, tilt, slid) = wheel_and_plank(&[]);
+    assert!(turn < -std::f64::consts::TAU, "{turn}");
+    assert!(tilt < -0.3, "{tilt}");
+    assert!(slid > 0.8, "{slid}");
+    // Without grains the wheel stands and the weights keep their end down.
+    let (turn, tilt, slid) = wheel_and_plank(&["emitter.spout.start=90", "emitter.spout.end=91"]);
+    assert!(turn.abs() < 0.01, "{turn}");
+    assert!(tilt > 0.1, "{tilt}");
+    assert!(slid < 0.3, "{slid}");
+}
+
+// Figure 5.
+
+#[test]
+fn figure_5_slopes_by_solver_and_error_reduction() {
+    let slope = |set: &[&str]| {
+        let mut simulation = scene("slopes", 0.7, set);
+        height(&positions(&run_to(&mut simulation, 210)))
+    };
+    let reduced = slope(&[]);
+    let averaged = slope(&["solver.error_reduction=0"]);
+    let more = slope(&["solver.error_reduction=0", "solver.iterations=40"]);
+    let sequential = slope(&["solver.error_reduction=0", "solver.scheme=gauss-seidel"]);
+    assert!(more > 1.1 * averaged, "{more} {averaged}");
+    assert!(sequential > 1.1 * averaged, "{sequential} {averaged}");
+    assert!(reduced > 1.3 * averaged, "{reduced} {averaged}");
+}
+
+// Figure 6.
+
+/// Mass of grains in and at the bucket [kg]: with the load lifted, turned over and held, and after shaking.
+fn loads(set: &[&str]) -> [f32; 3] {
+    let mut simulation = scene("loam", 1.0, set);
+    [150, 238, 329].map(|number| {
+        let frame = run_to(&mut simulation, number);
+        let middle = now(&frame, "bucket", Vec3::new(3.98, 0.6, -0.05));
+        let masses = frame.column("mass").unwrap().data.as_f32().unwrap();
+        let grains = positions(&frame).into_iter().zip(masses);
+        let near = grains.filter(|(p, _)| p.distance(middle) < 0.7);
+        near.map(|(_, m)| *m).sum()
+    })
+}
+
+#[test]
+fn figure_6_loam_sticks_to_the_bucket_until_it_is_shaken() {
+    let [lifted, held, shaken] = loads(&[]);
+    assert!(lifted > 200.0, "{lifted}");
+    assert!(held > 0.01 * lifted, "{held} of {lifted}");
+    assert!(shaken < 0.5 * held, "{shaken} of {held}");
+    let [lifted, held, _] = loads(&["materials.loam.adhesion=0"]);
+    assert!(lifted > 200.0, "{lifted}");
+    assert!(held < 0.001 * lifted, "{held} of {lifted}");
+}
+
+// Figure 7.
+
+/// Mean height of the surface of the bed [m] along the blade's way, by distance from its middle line: beside it on either side, and on it.
+fn ridges(set: &[&str]) -> [f32; 3] {
+    let mut simulation = scene("ridges", 0.8, set);
+    let frame = run_to(&mut simulation, 205);
+    let radii = frame.column("radius").unwrap().data.as_f32().unwrap();
+    let tops: Vec<Vec3> = positions(&frame)
+        .iter()
+        .zip(radii)
+        .map(|(p, r)| *p + *r * Vec3::Y)
+        .collect();
+    let surface = |from: f32, to: f32| {
+        let along = (0..20).map(|i| -1.3 + 0.1 * i as f32);
+        let highest = along.map(|x| {
+            let here = |p: &&Vec3| (p.x - x).abs() < 0.05 && p.z > from && p.z < to;
+            let heights = tops.iter().filter(here).map(|p| p.y);
+            heights.fold(f32::NEG_INFINITY, f32::max)
+        });
+        highest.sum::<f32>() / 20.0
+    };
+    [
+        surface(-0.85, -0.7),
+        surface(-0.075, 0.075),
+        surface(0.7, 0.85),
+    ]
+}
+
+#[test]
+fn figure_7_a_blade_leaves_a_ridge_at_each_side() {
+    // The same blade, passing above the bed.
+    let above = "collider.blade.shape.translate=[0,0.5,0]";
+    let old = ridges(&[above]);
+    let [left, middle, right] = ridges(&[]);
+    assert!(left > old[0] + 0.05, "{left} {old:?}");
+    assert!(right > old[2] + 0.05, "{right} {old:?}");
+    assert!(middle < old[1] - 0.08, "{middle} {old:?}");
+    // Where nothing has passed, neither side is higher than the middle.
+    let spread = old.iter().fold(0.0f32, |s, h| s.max((h - old[1]).abs()));
+    assert!(spread < 0.03, "{old:?}");
+}
