@@ -107,7 +107,9 @@ pub struct Material {
 /// Contact of two grains. What is `None` follows from the law and the size of the grains.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Contact {
-    /// Angle up to which grains at rest stay [degrees]; `None`: the friction angle.
+    /// Angle of friction between two grains [degrees]; `None`: see [`Material::contact_friction_angle`].
+    pub friction_angle: Option<f64>,
+    /// Angle up to which grains at rest stay [degrees]; `None`: that of friction between two grains.
     pub static_friction_angle: Option<f64>,
     /// Adhesive stress over the contact area [Pa]; `None`: the cohesion.
     pub adhesion: Option<f64>,

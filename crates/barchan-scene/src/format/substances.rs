@@ -9,12 +9,13 @@ use crate::materials::{ELASTIC_COLOUR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 9] = [
+const SAND_KEYS: [&str; 10] = [
     "friction_angle",
     "hardening",
     "cohesion",
     "cone",
     "volume_correction",
+    "contact_friction_angle",
     "static_friction_angle",
     "adhesion",
     "stiffness",
@@ -102,6 +103,7 @@ impl Builder<'_> {
             density: number_or(table, "density", base.density)?,
             law,
             contact: Contact {
+                friction_angle: own_number(table, "contact_friction_angle")?,
                 static_friction_angle: own_number(table, "static_friction_angle")?,
                 adhesion: own_number(table, "adhesion")?,
                 stiffness: own_number(table, "stiffness")?,

@@ -85,15 +85,18 @@ const STEPS_PER_PERIOD: f64 = 20.0;
 /// Damping ratio of a contact that is stiffer than that.
 const OVERDAMPED: f64 = 10.0;
 
+/// Part of the limit up to which a contact keeps its own damping.
+const EASY: f64 = 0.1;
+
 /// Stiffness [N/m] and damping [N s/m] that steps of `dt` can follow: a contact that is stiffer than its period allows is
-/// taken for the stiffest one that is not, and overdamped.
+/// taken for the stiffest one that is not. Towards that limit damping grows: a force that is remembered for a step lags
+/// behind, and many such contacts together pump energy.
 pub fn followed(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
     let highest = std::f64::consts::TAU / (STEPS_PER_PERIOD * dt);
     let limit = highest * highest / w;
-    match stiffness > limit {
-        true => (limit, damping.max(2.0 * OVERDAMPED * highest / w)),
-        false => (stiffness, damping),
-    }
+    let near = ((stiffness / limit - EASY) / (1.0 - EASY)).clamp(0.0, 1.0);
+    let least = near * 2.0 * OVERDAMPED * highest / w;
+    (stiffness.min(limit), damping.max(least))
 }
 
 /// Contact area [m²] at a penetration [m], Eq. 36, where it still grows.

@@ -2,7 +2,7 @@
 
 use super::contact::contact_area;
 use crate::solver::SolverError;
-use barchan_scene::{Dimensions, Friction, Law, Material, PbdSpec, SandLaw};
+use barchan_scene::{Dimensions, Law, Material, PbdSpec};
 
 /// What two grains of given materials do where they touch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +61,7 @@ impl GrainLaw {
         };
         let density = material.density / PbdSpec::packing(dimensions);
         let contact = &material.contact;
-        let angle = friction_angle(law);
+        let angle = material.contact_friction_angle(spec).unwrap_or(0.0);
         let resting = contact.static_friction_angle.unwrap_or(angle).max(angle);
         Ok(Self {
             density,
@@ -73,14 +73,6 @@ impl GrainLaw {
                 adhesion: contact.adhesion.unwrap_or(law.cohesion),
             },
         })
-    }
-}
-
-/// The angle of kinetic friction [degrees]: that of large strains where it hardens.
-fn friction_angle(law: &SandLaw) -> f64 {
-    match law.friction {
-        Friction::Constant(angle) => angle,
-        Friction::Hardening { h0, .. } => h0,
     }
 }
 
