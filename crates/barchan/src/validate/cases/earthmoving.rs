@@ -80,15 +80,20 @@ stiffness = 1e7
 
 /// Beds that are looked at: forces of single ones differ by a quarter.
 const SEEDS: [u32; 3] = [1, 2, 3];
+/// Beds besides, for an exponent.
+const MORE_SEEDS: [u32; 3] = [4, 5, 6];
 
 /// Displacements in depths, horizontal and upward forces in their unit, and that unit [N/m].
 type Pushed = (Vec<[f64; 3]>, f64);
 
-/// The mean of [`SEEDS`].
-fn of_seeds(run: impl Fn(u32) -> Result<Pushed, ValidateError>) -> Result<Pushed, ValidateError> {
+/// The mean of some beds.
+fn of_beds(
+    seeds: &[u32],
+    run: impl Fn(u32) -> Result<Pushed, ValidateError>,
+) -> Result<Pushed, ValidateError> {
     let mut all = vec![];
-    for seed in SEEDS {
-        all.push(run(seed)?);
+    for seed in seeds {
+        all.push(run(*seed)?);
     }
     let count = all.len() as f64;
     let Some((mut path, mut unit)) = all.pop() else {
@@ -263,6 +268,9 @@ fn push(
 const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same grains mobilise less in a biaxial test between smooth platens \
     than before a wall or in a heap. Neither the size of the grains nor the speed of the wall changes it much; see docs/validation.md.";
 
+const HEAPS_ARE_MEANT: &str = "The friction angle is that of heaps. Before a wall the same grains have one that grows less with the friction of their contacts: \
+    the two meet at about 30°; see docs/validation.md.";
+
 /// Rankine's force [N/m] on a wall 0.1 m deep in 1600 kg/m³.
 fn rankine(phi: f64) -> f64 {
     0.5 * 1600.0 * G * 0.01 * passive_coefficient(phi)
@@ -278,7 +286,7 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (mut checks, mut notes, mut forces) = (vec![], vec![], vec![]);
     let mut thirty = f64::NAN;
     for phi in [20.0, 30.0, 40.0] {
-        let (path, unit) = of_seeds(|seed| wall(context, (BULK, phi), seed))?;
+        let (path, unit) = of_beds(&SEEDS, |seed| wall(context, (BULK, phi), seed))?;
         let k = mean(&path, 1, WINDOW);
         plot = plot.with(Style::Curve, &name((BULK, phi)), &curve(&path));
         notes.push(format!(
@@ -295,7 +303,13 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             checks.push(Check::new(what, k * unit, "N/m", newtons));
         } else {
             let what = format!("force over Rankine's for a friction angle of {phi}°");
-            checks.push(Check::new(what, k * unit / rankine(phi), "", band));
+            let check = Check::new(what, k * unit / rankine(phi), "", band);
+            let known = if phi < 30.0 {
+                (1.15, 1.35)
+            } else {
+                (0.65, 0.85)
+            };
+            checks.push(check.limited(Band::between(known.0, known.1), HEAPS_ARE_MEANT));
         }
     }
     let growth = forces.windows(2).map(|w| w[1] / w[0]);
@@ -349,8 +363,11 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// Friction of the blade [degrees].
 const DELTA: f64 = 20.0;
 
-const HALF_ROUGH: &str = "An upright blade needs less than the equation asks for a blade whose friction is all used: the notes give what the soil really leans on it, and the \
-    equation with that; see docs/validation.md.";
+const HALF_ROUGH: &str = "An upright blade needs less than the equation asks for a blade whose friction is all used. Of the 20° about 11 to 12° are (the notes have \
+    it), which explains half of it; see docs/validation.md.";
+
+const FEW_GRAINS: &str =
+    "Cuts that are few grains deep need more than their depth would ask; see docs/validation.md.";
 
 /// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge that makes N_γ least; degrees.
 fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
@@ -438,7 +455,8 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut points: [Vec<[f64; 2]>; 2] = Default::default();
     for phi in [30.0, 35.0, 40.0] {
         for (alpha, points) in [90.0, 60.0].into_iter().zip(&mut points) {
-            let (path, unit) = of_seeds(|seed| blade(context, (BULK, phi), alpha, 0.1, seed))?;
+            let (path, unit) =
+                of_beds(&SEEDS, |seed| blade(context, (BULK, phi), alpha, 0.1, seed))?;
             let [force, lift] = [1, 2].map(|column| unit * mean(&path, column, WINDOW));
             points.push([phi, force]);
             let equation = CUT * draft(alpha, phi, DELTA);
@@ -470,15 +488,8 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         "",
         Band::below(1.0),
     ));
-    let (path, unit) = of_seeds(|seed| blade(context, (BULK, 35.0), 90.0, 0.15, seed))?;
-    let deep = unit * mean(&path, 1, WINDOW);
-    let shallow = points[0].get(1).map_or(f64::NAN, |p| p[1]);
-    checks.push(Check::new(
-        "exponent of the draft with depth, from 0.1 to 0.15 m (12 to 19 grains)",
-        fit::power(&[[0.1, shallow], [0.15, deep]]).0,
-        "",
-        Band::between(1.8, 2.2),
-    ));
+    let upright = points[0].get(1).map_or(f64::NAN, |p| p[1]);
+    checks.push(exponent(context, upright)?);
     let (smooth, unit) = blade(context, (CONTACT, 0.0), 90.0, 0.1, 1)?;
     let none = unit * mean(&smooth, 1, WINDOW);
     checks.push(Check::control(
@@ -496,6 +507,24 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks,
         notes,
     })
+}
+
+/// How the draft grows from a cut of 0.1 m, where [`SEEDS`] have `upright` [N/m] on average, to one of 0.15 m.
+fn exponent(context: &Context<'_>, upright: f64) -> Result<Check, ValidateError> {
+    let draft = |seeds: &[u32], depth: f64| {
+        let cut = |seed: u32| blade(context, (BULK, 35.0), 90.0, depth, seed);
+        let (path, unit) = of_beds(seeds, cut)?;
+        Ok::<f64, ValidateError>(unit * mean(&path, 1, WINDOW))
+    };
+    let shallow = upright + draft(&MORE_SEEDS, 0.1)?;
+    let deep = draft(&SEEDS, 0.15)? + draft(&MORE_SEEDS, 0.15)?;
+    let check = Check::new(
+        "exponent of the draft with depth, from 0.1 to 0.15 m (12 to 19 grains), six beds",
+        fit::power(&[[0.1, shallow], [0.15, deep]]).0,
+        "",
+        Band::between(1.8, 2.2),
+    );
+    Ok(check.limited(Band::between(1.5, 1.8), FEW_GRAINS))
 }
 
 /// Drafts [N/m] by friction angle [degrees], upright and raked, over the equation's.
