@@ -364,10 +364,9 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 const DELTA: f64 = 20.0;
 
 const HALF_ROUGH: &str = "An upright blade needs less than the equation asks for a blade whose friction is all used. Of the 20° about 11 to 12° are (the notes have \
-    it), which explains half of it; see docs/validation.md.";
+    it), which explains about two thirds; see docs/validation.md.";
 
-const FEW_GRAINS: &str =
-    "Cuts that are few grains deep need more than their depth would ask; see docs/validation.md.";
+const FEW_GRAINS: &str = "We think that cuts which are few grains deep need more than their depth would ask; see docs/validation.md.";
 
 /// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge that makes N_γ least; degrees.
 fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
