@@ -263,7 +263,7 @@ fn settled(particles: u64, settings: &str) -> String {
     ];
     format!(
         "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nradius_spread = 0.05\n{settings}\n\
-         [materials.grains]\npreset = \"dry sand\"\nfriction_angle = 26.57\ndensity = 1590\n\
+         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 26.57\ndensity = 1590\n\
          [[fill]]\nmaterial = \"grains\"\n\
          shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {height}, {half}] }} }}\n{}",
         -half,
@@ -299,7 +299,7 @@ fn blade(particles: u64, begin: f64) -> String {
 fn poured(scheme: &str) -> String {
     format!(
         "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nscheme = \"{scheme}\"\n\
-         [materials.grains]\npreset = \"dry sand\"\nfriction_angle = 30\n\
+         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 30\n\
          [[collider]]\nfriction = 0.6\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
          [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
          shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n"
