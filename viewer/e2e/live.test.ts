@@ -158,6 +158,23 @@ test("a key moves the arm, and letting go holds it", async () => {
   await page.mouse.up();
 });
 
+test("the excavator of the gallery digs by its keys, on its terrain", async () => {
+  const served = await serveLive("excavator");
+  child = served.child;
+  const page = await show(served.url);
+  await until(page, "window.barchan.header().time > 0.05");
+  expect(await page.locator("#machine").textContent()).toMatch(/swing.*boom.*stick.*bucket/s);
+  const joint = async (name: string) => {
+    const text = await page.locator(`output[data-joint=${name}]`).textContent();
+    return Number(/-?[\d.]+/.exec(text!.replace("−", "-"))![0]);
+  };
+  const before = await joint("bucket");
+  // Its script would open the bucket now.
+  await page.keyboard.down("r");
+  await expect.poll(() => joint("bucket"), { timeout: 15_000 }).toBeLessThan(before - 15);
+  await page.keyboard.up("r");
+});
+
 test("a gamepad drives, and its rest does not", async () => {
   const { url } = await live();
   const page = await show(url);

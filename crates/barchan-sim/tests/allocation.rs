@@ -73,6 +73,14 @@ fn a_settled_step_does_not_allocate() {
         support::advance(&mut heap, 2);
         assert_eq!(allocations(&mut heap, 100), 0);
 
+        // Position-based grains.
+        let grains = HEAP
+            .replace("dx = 0.02", "method = \"pbd\"\nradius = 0.01")
+            .replace("frame_rate = 2", "frame_rate = 0.2");
+        let mut heap = support::start(&grains);
+        support::advance(&mut heap, 1);
+        assert_eq!(allocations(&mut heap, 100), 0);
+
         // Negative control: the counter sees the batches of an emitter.
         let spout = "[[emitter]]\nmaterial = \"sand\"\nvelocity = [0, -1, 0]\nrate = 1\n\
                      shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } }\n";

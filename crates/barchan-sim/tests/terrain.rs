@@ -7,7 +7,7 @@ use barchan_sim::simulation::{Control, Simulation};
 use barchan_sim::terrain::record::{ATTRIBUTE, HEIGHTS};
 
 const DIG: &str = r#"
-frames = 480
+frames = 720
 frame_rate = 60
 
 [solver]
@@ -110,7 +110,7 @@ fn a_dig_is_the_same_for_any_threads_and_after_a_resume() {
 #[test]
 fn soil_from_the_trench_lies_before_it() {
     let mut simulation = simulation(DIG);
-    let end = advance(&mut simulation, 480);
+    let end = advance(&mut simulation, 720);
     assert!(simulation.particles() < 20, "{}", simulation.particles());
     let heights = end.array(HEIGHTS).unwrap().data.as_f32().unwrap();
     let sum = |part: &dyn Fn(f32, f32) -> bool| -> f32 {

@@ -49,7 +49,6 @@ fn machine_passes(scene: &str, seconds: u32) {
         "frame_rate=4",
         "--frames",
         &frames,
-        "--no-render",
         "--json",
     ]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");

@@ -8,8 +8,11 @@ use glam::Vec3;
 
 /// Grains that appear in one call: bounds what a step can cost.
 pub const MOST_GRAINS: usize = 2048;
-/// A grain may reach into the surface or a body by this part of its radius.
+/// A grain may reach into a body by this part of its radius.
 const DEPTH: f32 = 0.05;
+/// A grain may reach into the surface or another grain by this part of its radius: contacts part them at a bounded speed,
+/// while soil that finds no room would stay behind.
+const SQUEEZE: f32 = 0.6;
 /// Grains may appear up to this many radii above where the surface was.
 const HEAVE: f32 = 3.0;
 
@@ -80,12 +83,13 @@ impl Terrain {
         dt: f32,
         occupied: &Occupied,
     ) -> bool {
-        let (p, least) = (grain.position, (1.0 - DEPTH) * grain.radius);
-        self.distance(p) >= least
+        let p = grain.position;
+        let [least, squeezed] = [DEPTH, SQUEEZE].map(|part| (1.0 - part) * grain.radius);
+        self.distance(p) >= squeezed
             && !tools
                 .iter()
                 .any(|t| t.may_touch(p, least + dt * t.velocity_at(p).length()))
-            && !occupied.touches(p, least)
+            && !occupied.touches(p, squeezed)
     }
 
     /// Gives what is left back to the columns that no body is near.

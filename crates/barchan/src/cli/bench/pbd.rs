@@ -13,6 +13,8 @@ use std::time::Instant;
 const RADIUS: f64 = 0.05;
 /// Grains of the pile that is poured.
 const POURED: usize = 2000;
+/// Steps of the dig.
+const DIG: u64 = 240;
 /// Parts of the pour that step times are the mean of.
 const PARTS: usize = 8;
 
@@ -88,6 +90,8 @@ struct Report {
     /// Simulated time over wall time of the first row.
     real_time: f64,
     rows: Vec<Row>,
+    /// The same grains while a blade digs in them, usual scheme.
+    dig: Option<Row>,
     pour: Vec<Curve>,
 }
 
@@ -120,11 +124,12 @@ impl BenchPbd {
                 runner.round(self.steps)?;
             }
         }
-        let pour = match self.quick {
-            true => Vec::new(),
-            false => self.pour(all)?,
-        };
-        show(&report(&runners, all, pour), self.json)?;
+        let mut report = report(&runners, all);
+        if !self.quick {
+            report.dig = Some(self.dig(usual, all)?);
+            report.pour = self.pour(all)?;
+        }
+        show(&report, self.json)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -132,6 +137,17 @@ impl BenchPbd {
         if !self.json {
             output::note(text);
         }
+    }
+
+    /// Settled grains in which a blade digs: it goes in, pushes, and comes out.
+    fn dig(&self, settings: &str, all: usize) -> Result<Row, Failure> {
+        self.note(format_args!("digging"));
+        let begin = self.settle as f64 / 60.0;
+        let text = settled(self.particles, settings) + &blade(self.particles, begin);
+        let mut runner = Runner::new("dig", &text, all)?;
+        runner.run(self.settle)?;
+        runner.round(DIG)?;
+        Ok(runner.row(DIG as usize))
     }
 
     /// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, beside Gauss–Seidel.
@@ -247,7 +263,7 @@ fn settled(particles: u64, settings: &str) -> String {
     ];
     format!(
         "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nradius_spread = 0.05\n{settings}\n\
-         [materials.grains]\npreset = \"dry sand\"\nfriction_angle = 26.57\ndensity = 1590\n\
+         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 26.57\ndensity = 1590\n\
          [[fill]]\nmaterial = \"grains\"\n\
          shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {height}, {half}] }} }}\n{}",
         -half,
@@ -256,11 +272,34 @@ fn settled(particles: u64, settings: &str) -> String {
     )
 }
 
+/// A blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
+fn blade(particles: u64, begin: f64) -> String {
+    let side = 2.15 * RADIUS * (particles as f64).cbrt();
+    let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);
+    let key = |after: f64, x: f64, y: f64| {
+        format!("{{ time = {}, value = [{x}, {y}, 0] }}", begin + after)
+    };
+    let keys = [
+        key(0.0, -path, deep + 10.0 * RADIUS),
+        key(1.0, -path, deep),
+        key(3.0, path, deep),
+        key(4.0, path, deep + 10.0 * RADIUS),
+    ];
+    format!(
+        "[[collider]]\nfriction = 0.5\n\
+         shape = {{ box = {{ min = [{}, 0, {}], max = [0, {side}, {half}] }} }}\n\
+         motion = {{ position = {{ keyframes = [{}] }} }}\n",
+        -4.0 * RADIUS,
+        -half,
+        keys.join(", ")
+    )
+}
+
 /// 2000 grains in twenty seconds or so onto a floor.
 fn poured(scheme: &str) -> String {
     format!(
         "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nscheme = \"{scheme}\"\n\
-         [materials.grains]\npreset = \"dry sand\"\nfriction_angle = 30\n\
+         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 30\n\
          [[collider]]\nfriction = 0.6\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
          [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
          shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n"
@@ -272,7 +311,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn report(runners: &[Runner], threads: usize, pour: Vec<Curve>) -> Report {
+fn report(runners: &[Runner], threads: usize) -> Report {
     let measured = |r: &Runner| r.steps.len().min(r.speeds.len() * 30).max(1);
     let rows: Vec<Row> = runners.iter().map(|r| r.row(measured(r))).collect();
     let ratio = |other: &Runner| {
@@ -286,7 +325,8 @@ fn report(runners: &[Runner], threads: usize, pour: Vec<Curve>) -> Report {
         speedup: runners.get(1).map(ratio),
         real_time: rows[0].particle_steps_per_s / (60.0 * rows[0].particles as f64),
         rows,
-        pour,
+        dig: None,
+        pour: Vec::new(),
     }
 }
 
@@ -312,6 +352,14 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
         output::say(format_args!("  speedup by threads {speedup:.2}"))?;
     }
     output::say(format_args!("  {:.1} times real time", report.real_time))?;
+    if let Some(dig) = &report.dig {
+        output::say(format_args!(
+            "a blade digs in them for {DIG} steps: {:.2} ms a step, 99 % within {:.2} ms, {:.2} times as long",
+            dig.step_ms,
+            dig.step_p99_ms,
+            dig.step_p99_ms / dig.step_ms
+        ))?;
+    }
     if !report.pour.is_empty() {
         output::say(format_args!(
             "pouring {POURED} grains: ms a step by number of grains"
