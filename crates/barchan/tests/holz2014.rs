@@ -185,6 +185,7 @@ fn loads(set: &[&str]) -> [f32; 3] {
 #[test]
 fn figure_6_loam_sticks_to_the_bucket_until_it_is_shaken() {
     let [lifted, held, shaken] = loads(&[]);
+    println!("Figure 6: {lifted:.0} kg lifted, {held:.1} kg held, {shaken:.1} kg after shaking");
     assert!(lifted > 200.0, "{lifted}");
     assert!(held > 0.01 * lifted, "{held} of {lifted}");
     assert!(shaken < 0.5 * held, "{shaken} of {held}");
@@ -227,6 +228,8 @@ fn figure_7_a_blade_leaves_a_ridge_at_each_side() {
     let above = "collider.blade.shape.translate=[0,0.5,0]";
     let old = ridges(&[above]);
     let [left, middle, right] = ridges(&[]);
+    let moved = [left - old[0], middle - old[1], right - old[2]];
+    println!("Figure 7: surface higher by {moved:.3?} m on the left, in the middle, on the right");
     assert!(left > old[0] + 0.05, "{left} {old:?}");
     assert!(right > old[2] + 0.05, "{right} {old:?}");
     assert!(middle < old[1] - 0.08, "{middle} {old:?}");

@@ -31,9 +31,6 @@ const MARGIN: f32 = 0.2;
 /// Times the fastest thing there was that a grain can be fast: grains that part from grains that part add up.
 const FASTEST: f32 = 5.0;
 
-/// Time for which the speed of what was fastest counts [s].
-const MEMORY: f32 = 1.0;
-
 /// Grains that one task moves.
 const GRAINS_PER_TASK: usize = 1024;
 
@@ -48,7 +45,7 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
-    /// Speed of the fastest thing there was lately [m/s], see [`Pbd::keep_pace`].
+    /// Speed of the fastest thing there was [m/s], see [`Pbd::keep_pace`].
     pace: f32,
     parts_freely: bool,
     /// Soil at rest.
@@ -366,8 +363,8 @@ impl Pbd {
         }
     }
 
-    /// Grains that a contact pushes apart do not part faster than the fastest thing there was in the last [`MEMORY`]: bodies, and
-    /// grains as far as gravity can have made them so fast.
+    /// Grains that a contact pushes apart do not part faster than the fastest thing there was: bodies, and grains as far as
+    /// gravity can have made them so fast.
     fn keep_pace(&mut self, cx: &StepContext<'_>) {
         let speeds = self.grains.velocity.par_iter();
         let own = speeds
@@ -375,9 +372,8 @@ impl Pbd {
             .map(|v| v.length_squared())
             .reduce(|| 0.0, f32::max)
             .sqrt();
-        let before = self.pace * (1.0 - cx.dt / MEMORY).max(0.0);
         let fallen = own.min(self.pace + cx.dt * cx.gravity.length());
-        self.pace = before.max(fallen).max(cx.colliders.fastest());
+        self.pace = self.pace.max(fallen).max(cx.colliders.fastest());
     }
 
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
