@@ -128,3 +128,103 @@ fn soil_from_the_trench_lies_before_it() {
     // Columns have all of it again.
     assert!(sum(&|_, _| true).abs() < 0.5);
 }
+
+/// A long push, of which most of the soil must leave the track: it has nowhere to go but beside and before the blade.
+const LONG: &str = r#"
+frames = 600
+frame_rate = 60
+
+[solver]
+method = "pbd"
+radius = 0.04
+
+[terrain]
+material = "dry sand"
+size = [9, 5]
+cell = 0.1
+depth = 1
+
+[[collider]]
+name = "blade"
+shape = { box = { min = [-0.15, -0.15, -0.6], max = [0, 0.7, 0.6] } }
+motion = { position = { keyframes = [{ time = 0, value = [-3, 0.3, 0] }, { time = 0.5, value = [-3, 0, 0] }, { time = 6.5, value = [2, 0, 0] }, { time = 7, value = [1.8, 1, 0] }] } }
+"#;
+
+/// Mean height of the columns of a rectangle in the scene [`LONG`] [m].
+fn mean_height(frame: &Frame, [x0, x1]: [f32; 2], [z0, z1]: [f32; 2]) -> f32 {
+    let heights = frame.array(HEIGHTS).unwrap().data.as_f32().unwrap();
+    let column = |at: f32, low: f32| ((at - low) / 0.1).round() as usize;
+    let rows = column(z0, -2.5)..column(z1, -2.5);
+    let along = column(x0, -4.5)..column(x1, -4.5);
+    let all = rows.flat_map(|j| along.clone().map(move |i| heights[90 * j + i]));
+    let (sum, count) = all.fold((0.0, 0.0), |(sum, count), h| (sum + h, count + 1.0));
+    sum / count
+}
+
+/// On a bed of grains alone the middle of this track is 0.10 m deep below the settled bed, and the ridges stand 0.11 m above it.
+#[test]
+fn a_long_push_leaves_a_track_between_ridges() {
+    let end = advance(&mut simulation(LONG), 600);
+    let track = mean_height(&end, [-2.5, 0.5], [-0.3, 0.3]);
+    let ridges = [[-1.1, -0.9], [0.9, 1.1]].map(|z| mean_height(&end, [-0.5, 0.5], z));
+    println!("track {track:.3} m, ridges {ridges:.3?} m");
+    assert!((-0.16..-0.09).contains(&track), "{track}");
+    assert!(ridges.iter().all(|r| *r > 0.03), "{ridges:?}");
+    // With the blade above the ground nothing changes.
+    let above = LONG.replace("[-0.15, -0.15, -0.6]", "[-0.15, 0.2, -0.6]");
+    let end = advance(&mut simulation(&above), 600);
+    assert!(mean_height(&end, [-2.5, 0.5], [-0.3, 0.3]).abs() < 1e-5);
+}
+
+/// A plate of 2.9 kPa and a ball of 170 kg that falls 0.35 m; their bottoms are at 0.01 m and 0.35 m.
+#[test]
+fn bodies_come_to_rest_on_terrain() {
+    let scene = |shape: &str, density: f32| {
+        format!(
+            r#"
+frames = 90
+frame_rate = 30
+
+[solver]
+method = "pbd"
+radius = 0.035
+
+[materials.loam]
+preset = "soil"
+friction_angle = 30
+adhesion = 0
+
+[terrain]
+material = "loam"
+size = [6, 6]
+cell = 0.07
+depth = 2
+
+[[body]]
+name = "body"
+density = {density}
+shape = {shape}
+"#
+        )
+    };
+    let sinks = |text: &str| {
+        let mut simulation = simulation(text);
+        let body = simulation.body_index("body").unwrap();
+        [60, 30].map(|frames| {
+            advance(&mut simulation, frames);
+            -simulation.pose(body).unwrap().position.y
+        })
+    };
+    let plate = "{ box = { center = [0, 0.04, 0], size = [0.9, 0.06, 0.9] } }";
+    let ball = "{ sphere = { center = [0, 0.6, 0], radius = 0.25 } }";
+    let plate = sinks(&scene(plate, 5000.0));
+    let ball = sinks(&scene(ball, 2600.0));
+    println!("after 2 and 3 s the plate is {plate:.3?} m below its start, the ball {ball:.3?} m");
+    // The plate on a cushion of loosened soil, within the diameter of a grain of the ground; the ball as on a bed of grains
+    // alone, where it goes 0.43 m deep.
+    assert!((0.01..0.08).contains(&plate[1]), "{plate:?}");
+    assert!((0.35 + 0.3..0.35 + 0.6).contains(&ball[1]), "{ball:?}");
+    for [before, after] in [plate, ball] {
+        assert!((after - before).abs() < 0.01, "{before} {after}");
+    }
+}

@@ -16,6 +16,8 @@ const HOLD: f64 = 0.25;
 const STILL: f32 = 1e-3;
 /// Thickness of a cut, in radii of a grain, at least: one layer of grains must fit under those that lie there.
 const SHALLOWEST: f32 = 4.0;
+/// Soil between a body and the columns below it, in radii of a grain, below which they are cut.
+const CUSHION: f32 = 2.0;
 /// Steps of a ray towards a body.
 const RAY_STEPS: usize = 48;
 /// Columns by which the wedge may run ahead of the body.
@@ -74,7 +76,7 @@ impl Terrain {
         }
         self.scratch = scratch;
         if !self.withheld.is_empty() {
-            self.spawn(tools, dt, grains, spawn);
+            self.spawn(tools, grains, spawn);
             self.give_back();
         }
     }
@@ -166,7 +168,18 @@ impl Terrain {
         // What was just held lies around a cut.
         let around = |h: &&Hit| self.held_until[h.column] == until;
         let near = hits.iter().filter(around);
+        let near = near.filter(|h| self.is_near(tool, dt, h, margin));
         cuts.extend(near.map(|h| (h.column as u32, h.lowest)));
+    }
+
+    /// Whether the body may reach a column within two steps, or has too few grains between them. A body that rests on grains
+    /// and creeps by their compaction would dig itself in, were the ground below it cut as soon as it is within the margin.
+    fn is_near(&self, tool: &PosedCollider, dt: f32, hit: &Hit, margin: f32) -> bool {
+        let middle = self.layout.middle(hit.column);
+        let edge = hit.lowest + margin;
+        let velocity = tool.velocity_at(Vec3::new(middle.x, edge, middle.y));
+        let reach = CUSHION * self.grain.radius + 2.0 * velocity.length() * dt;
+        self.height[hit.column] > edge - reach
     }
 
     /// Columns before a pushing body that fail with it.

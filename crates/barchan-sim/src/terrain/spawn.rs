@@ -13,7 +13,8 @@ const DEPTH: f32 = 0.05;
 /// A grain may reach into the surface or another grain by this part of its radius: contacts part them at a bounded speed,
 /// while soil that finds no room would stay behind.
 const SQUEEZE: f32 = 0.6;
-/// Grains may appear up to this many radii above where the surface was.
+/// Grains may appear up to this many radii above where the surface was, or above the soil that lies there now: what a
+/// blade has no room for rises before it.
 const HEAVE: f32 = 3.0;
 
 /// Mass that was cut from a column and is not yet grains.
@@ -30,7 +31,6 @@ impl Terrain {
     pub(super) fn spawn(
         &mut self,
         tools: &[PosedCollider],
-        dt: f32,
         grains: GrainsNow<'_>,
         spawn: &mut Vec<SpawnedGrain>,
     ) {
@@ -42,11 +42,11 @@ impl Terrain {
             self.touched += 1;
             let column = column as usize;
             let bottom = self.height[column];
-            let range = [bottom, withheld.top + HEAVE * self.grain.radius];
+            let range = [bottom, self.highest_site(column, withheld)];
             let before = withheld.mass;
             self.lattice.sites(&self.layout, column, range, |grain| {
                 let quanta = (grain.mass / self.quantum).round() as u64;
-                let room = quanta <= withheld.mass && self.has_room(&grain, tools, dt, &occupied);
+                let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
                 if room {
                     withheld.mass -= quanta;
                     spawn.push(grain);
@@ -69,26 +69,24 @@ impl Terrain {
         for (&column, withheld) in &self.withheld {
             let middle = self.layout.middle(column as usize);
             let low = Vec3::new(middle.x, self.height[column as usize], middle.y);
-            let high = low.with_y(withheld.top + HEAVE * self.grain.radius);
+            let high = low.with_y(self.highest_site(column as usize, withheld));
             bounds.min = bounds.min.min(low - self.layout.cell);
             bounds.max = bounds.max.max(high + self.layout.cell);
         }
         bounds
     }
 
-    fn has_room(
-        &self,
-        grain: &SpawnedGrain,
-        tools: &[PosedCollider],
-        dt: f32,
-        occupied: &Occupied,
-    ) -> bool {
+    /// How high grains of what is withheld may appear [m].
+    fn highest_site(&self, column: usize, withheld: &Withheld) -> f32 {
+        let soil = self.mass[column] + self.load[column] + withheld.mass;
+        withheld.top.max(self.height_of(soil)) + HEAVE * self.grain.radius
+    }
+
+    fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
         let p = grain.position;
         let [least, squeezed] = [DEPTH, SQUEEZE].map(|part| (1.0 - part) * grain.radius);
         self.distance(p) >= squeezed
-            && !tools
-                .iter()
-                .any(|t| t.may_touch(p, least + dt * t.velocity_at(p).length()))
+            && !tools.iter().any(|t| t.may_touch(p, least))
             && !occupied.touches(p, squeezed)
     }
 
