@@ -36,6 +36,16 @@ pub struct RigidMass {
     pub inverse_inertia: Mat3,
     /// Centre of mass [m].
     pub centre: Vec3,
+    /// Velocity [m/s] and angular velocity [rad/s] that all but the grains add in this step: the body has those without
+    /// them at its beginning, and the [`PosedCollider`]'s at its end.
+    pub gains: [Vec3; 2],
+}
+
+impl RigidMass {
+    /// What all but the grains add in this step to the velocity at a point [m/s].
+    pub fn gain_at(&self, p: Vec3) -> Vec3 {
+        self.gains[0] + self.gains[1].cross(p - self.centre)
+    }
 }
 
 impl PosedCollider {

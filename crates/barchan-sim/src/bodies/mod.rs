@@ -205,6 +205,7 @@ impl Bodies {
             };
             let pose = self.world.pose(body);
             let (velocity, spin) = ahead.velocity(body);
+            let (own_velocity, own_spin) = self.world.velocity(body);
             let (inverse_mass, inverse_inertia, centre) = self.world.mass(body);
             // Velocity of the origin now, were the body to move so.
             let at_origin = velocity + spin.cross(pose.position - centre);
@@ -213,6 +214,7 @@ impl Bodies {
                 inverse_mass,
                 inverse_inertia,
                 centre,
+                gains: [velocity - own_velocity, spin - own_spin],
             });
         }
     }

@@ -200,6 +200,8 @@ pub struct Terrain {
     clock: f64,
 
     scratch: cut::Scratch,
+    /// Columns below a grain, with where their surface is.
+    places: Vec<(usize, Vec3)>,
     occupied: Occupied,
     touched: u64,
 }
@@ -248,6 +250,7 @@ impl Terrain {
             held_until: vec![0; layout.count()],
             clock: 0.0,
             scratch: cut::Scratch::default(),
+            places: Vec::new(),
             occupied: Occupied::default(),
             touched: 0,
         };

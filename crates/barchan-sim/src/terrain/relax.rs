@@ -4,7 +4,8 @@
 //! g = √(s² + t²) is too steep, soil flows until s is s tan φ / g: the direction of the slope stays, so that heaps come out
 //! round and not as pyramids of the lattice.
 //!
-//! Soil that lies on a column as grains, or waits to become some, counts: a pit full of grains is no pit.
+//! Soil that lies on a column as grains, or waits to become some, counts for what flows there: a pit full of grains is no pit.
+//! It does not for what flows from there: the grains roll by themselves, and the column below one would empty itself.
 
 use super::Terrain;
 use glam::Vec3;
@@ -96,9 +97,10 @@ impl Terrain {
         rise / (self.layout.cell * cells.max(1) as f32)
     }
 
-    /// Drop from a column to another along `axis` [m], and the slope there.
+    /// Drop from a column to the soil on another along `axis` [m], or the other way round if that is higher, and the slope there.
     fn slope_between(&self, a: usize, b: usize, axis: usize) -> (f32, f32) {
-        let drop = self.soil_height(a) - self.soil_height(b);
+        let down = |from, to| (self.full_height(from) - self.soil_height(to)).max(0.0);
+        let drop = down(a, b) - down(b, a);
         let across = 0.5 * (self.slope_at(a, 1 - axis) + self.slope_at(b, 1 - axis));
         (drop, (drop / self.layout.cell).hypot(across))
     }

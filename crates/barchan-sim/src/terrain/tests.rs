@@ -281,6 +281,28 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
 }
 
 #[test]
+fn a_grain_fills_the_hollow_of_a_slope_and_leaves_the_rest() {
+    let mut soil = terrain(4.0, 0.1);
+    for column in 0..soil.layout.count() {
+        let height = 0.3 * soil.layout.middle(column).x;
+        soil.mass[column] = ((1.0 + f64::from(height)) / soil.rise) as u64;
+    }
+    let hole = soil.layout.column_at(0.01, 0.01).unwrap();
+    // Deeper than the grain fills, were it alone in there.
+    soil.mass[hole] -= (0.2 / soil.rise) as u64;
+    soil.refresh();
+    let before = soil.mass.clone();
+    let middle = soil.layout.middle(hole);
+    let at = Vec3::new(middle.x, -0.05, middle.y);
+    assert!(soil.deposit(at, 0.04, soil.grain.mass));
+    let quanta = (soil.grain.mass / soil.quantum).round() as u64;
+    for column in 0..before.len() {
+        let gained = soil.mass[column] - before[column];
+        assert_eq!(gained, if column == hole { quanta } else { 0 });
+    }
+}
+
+#[test]
 fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     let mut soil = terrain(4.0, 0.1);
     let at = Vec3::new(0.313, 0.04, -0.277);
@@ -292,7 +314,7 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     let highest = soil.heights().iter().copied().fold(0.0, f32::max);
     assert!(f64::from(highest) < 0.6 * spike && highest > 0.0);
     let raised = soil.heights().iter().filter(|h| **h > 0.0).count();
-    assert_eq!(raised, 4);
+    assert_eq!(raised, 9);
     let before = soil.mass();
     for p in [at + 0.2 * Vec3::Y, Vec3::new(2.1, 0.04, 0.0), Vec3::NAN] {
         assert!(!soil.deposit(p, 0.04, mass), "{p}");

@@ -91,6 +91,9 @@ struct Step {
     fall: Vec3,
     /// Substeps that are done.
     done: f32,
+    /// Part of what speeds up bodies in the step that is still to come after this substep, and the sum of it over those done.
+    missing: f32,
+    missed: f32,
     passes: u32,
     scheme: PbdScheme,
     /// ε ĝ: the direction of gravity times the error reduction.
@@ -110,6 +113,16 @@ struct Factors {
 }
 
 impl Step {
+    /// Goes on to a substep of so many.
+    fn begin_substep(&mut self, substep: u32, of: u32) {
+        self.missed = match substep {
+            0 => 0.0,
+            _ => self.missed + self.missing,
+        };
+        self.done = substep as f32;
+        self.missing = (of - 1 - substep) as f32 / of as f32;
+    }
+
     /// Whether substeps follow each other without a look at the bodies: none can be pushed.
     fn can_flow(&self, colliders: &Colliders) -> bool {
         let has_mass = |c: &PosedCollider| c.mass.is_some();
@@ -389,6 +402,8 @@ impl Pbd {
             dt,
             fall: dt * dt * cx.gravity,
             done: 0.0,
+            missing: 0.0,
+            missed: 0.0,
             passes: self.spec.iterations,
             scheme: self.spec.scheme,
             reduction: reduction * cx.gravity.normalize_or_zero(),
@@ -470,7 +485,7 @@ impl Solver for Pbd {
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
         let flows = step.can_flow(cx.colliders);
         for substep in 0..self.spec.substeps {
-            step.done = substep as f32;
+            step.begin_substep(substep, self.spec.substeps);
             if substep == 0 || !flows {
                 self.predict(&step); // Eq. 2
             }

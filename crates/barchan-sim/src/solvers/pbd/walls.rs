@@ -30,8 +30,10 @@ struct WallContact {
     touches: bool,
     /// Where the body touches, from its centre of mass (its origin where it has no mass) [m].
     arm: Vec3,
-    /// Displacement of the body there over a substep, were there no grains [m].
+    /// Displacement of the body there over the last substep, were there no grains [m].
     drive: Vec3,
+    /// How much more that is than its speed at the beginning of the step would give: a body falls as the grains do, in substeps.
+    gain: Vec3,
     law: Law<f32>,
     reduced: f32,
     sum: Accumulated<f32>,
@@ -51,6 +53,7 @@ impl WallContact {
         touches: false,
         arm: Vec3::ZERO,
         drive: Vec3::ZERO,
+        gain: Vec3::ZERO,
         law: Law {
             keep: 0.0,
             spring: 0.0,
@@ -477,6 +480,7 @@ fn touch(
         touches: distance <= radius,
         arm: surface - centre_of(collider),
         drive: drive * (step.dt / step.whole),
+        gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
         ..WallContact::NONE
     })
 }
@@ -515,9 +519,11 @@ fn correct_one(
     body: &Pushed,
 ) -> Vec3 {
     let arm = contact.arm;
-    let before = motion.total.truncate() - step.done * contact.drive - body.before.at(arm);
+    let driven = step.done * contact.drive - step.missed * contact.gain;
+    let before = motion.total.truncate() - driven - body.before.at(arm);
     let pushed = body.speed.plus(&body.gained).at(arm);
-    let moved = motion.moved.truncate() - contact.drive - pushed;
+    let drive = contact.drive - step.missing * contact.gain;
+    let moved = motion.moved.truncate() - drive - pushed;
     let gap = contact.gap + contact.normal.dot(before + moved);
     let sum = &mut contact.sum;
     if pass == 0 {
