@@ -512,7 +512,7 @@ fn six_hundred_abuses_and_nothing_explodes() {
 /// Negative control: where contacts part grains as fast as the overlap that they find, some of the same abuses go wrong.
 #[test]
 fn without_a_limit_of_parting_grains_explode() {
-    let bad = abuses(200, true);
+    let bad = abuses(300, true);
     assert!(bad.len() >= 4, "{}", bad.len());
 }
 

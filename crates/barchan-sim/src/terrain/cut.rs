@@ -38,6 +38,8 @@ struct Hit {
     lowest: f32,
     /// Whether the body itself reaches into the soil there, be it column or grains.
     is_cut: bool,
+    /// Whether it does so or lies on it.
+    is_pressed: bool,
 }
 
 impl Terrain {
@@ -61,7 +63,7 @@ impl Terrain {
             let moves = self.moves(tool, dt);
             if is_finite(tool) && (moves || tool.mass.is_some()) {
                 self.find_hits(tool, &mut scratch.hits);
-                self.hold_cut(&scratch.hits);
+                self.hold_pressed(&scratch.hits);
                 if moves {
                     self.plan(tool, dt, &mut scratch);
                 }
@@ -96,7 +98,7 @@ impl Terrain {
         speed * dt > STILL * self.grain.radius
     }
 
-    /// Columns that have the body within the margin, below their surface.
+    /// Columns that have the body within the margin, below the soil there or no more than a grain above it.
     fn find_hits(&mut self, tool: &PosedCollider, hits: &mut Vec<Hit>) {
         hits.clear();
         let margin = self.margin();
@@ -109,27 +111,35 @@ impl Terrain {
             for i in across.clone() {
                 let column = self.layout.index(i, j);
                 self.touched += 1;
-                let start = low.y.max(self.floor);
-                let Some(lowest) = self.ray(tool, column, start, margin) else {
+                let soil = self.soil_height(column);
+                let ends = [low.y.max(self.floor), soil + 2.0 * self.lattice.largest];
+                let Some(lowest) = self.ray(tool, column, ends, margin) else {
                     continue;
                 };
                 hits.push(Hit {
                     column,
                     lowest,
-                    is_cut: lowest + margin < self.soil_height(column),
+                    is_cut: lowest + margin < soil,
+                    is_pressed: lowest + margin < ends[1],
                 });
             }
         }
     }
 
     /// Follows the middle line of a column upwards to the first point within `margin` of the body; `None` when there is
-    /// none below the surface.
-    fn ray(&self, tool: &PosedCollider, column: usize, start: f32, margin: f32) -> Option<f32> {
+    /// none between the ends.
+    fn ray(
+        &self,
+        tool: &PosedCollider,
+        column: usize,
+        [start, end]: [f32; 2],
+        margin: f32,
+    ) -> Option<f32> {
         let middle = self.layout.middle(column);
         let slack = 0.05 * self.grain.radius;
         let mut y = start;
         for _ in 0..RAY_STEPS {
-            if y >= self.height[column] {
+            if y >= end {
                 return None;
             }
             let away = tool.distance(Vec3::new(middle.x, y, middle.y)) - margin;
@@ -146,13 +156,14 @@ impl Terrain {
         self.tick().saturating_add((HOLD * TICKS) as u32)
     }
 
-    /// Holds the columns around those that a body reaches into: a body that rests on grains would lose them else.
-    fn hold_cut(&mut self, hits: &[Hit]) {
+    /// Holds the columns around those that a body presses on: one that rests on grains would be lifted by what they
+    /// become, or lose them.
+    fn hold_pressed(&mut self, hits: &[Hit]) {
         let until = self.until();
         let reach = (self.margin() / self.layout.cell).ceil() as usize;
-        for hit in hits.iter().filter(|h| h.is_cut) {
+        for hit in hits.iter().filter(|h| h.is_pressed) {
             for near in self.layout.around(hit.column, reach) {
-                self.hold(near, until);
+                self.hold(near, until + u32::from(hit.is_cut));
             }
         }
     }
@@ -165,8 +176,8 @@ impl Terrain {
             self.wedge(tool, dt, hit, margin, cuts);
         }
         let until = self.until();
-        // What was just held lies around a cut.
-        let around = |h: &&Hit| self.held_until[h.column] == until;
+        // What is held a tick longer lies around a cut.
+        let around = |h: &&Hit| self.held_until[h.column] > until;
         let near = hits.iter().filter(around);
         let near = near.filter(|h| self.is_near(tool, dt, h, margin));
         cuts.extend(near.map(|h| (h.column as u32, h.lowest)));

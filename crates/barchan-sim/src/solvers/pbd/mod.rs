@@ -326,9 +326,11 @@ impl Pbd {
     /// v = (p − x)/Δt (Eq. 3) over the last substep; grains that hardly moved in the step stay where they were (§7).
     /// Returns the highest speed.
     fn finish(&mut self, step: &Step, cx: &StepContext<'_>) -> f32 {
-        let sleep = match self.spec.sleep {
-            Some(threshold) => threshold as f32,
-            None => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
+        // Heaps of remembered forces rest by themselves; grains that are put back where they were give bodies on them a push.
+        let sleep = match (self.spec.sleep, self.spec.scheme) {
+            (Some(threshold), _) => threshold as f32,
+            (None, PbdScheme::MassSplitting) => 0.0,
+            (None, _) => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
         let per_second = 1.0 / step.dt;
         let most = FASTEST * step.parting;

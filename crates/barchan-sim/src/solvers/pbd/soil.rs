@@ -13,6 +13,9 @@ const TURNS: u32 = 16;
 /// A grain is at rest below this part of the speed √(g d) at which it could climb over another. Where those below have
 /// become terrain the ones above still creep down, so that they are seldom quite still.
 const REST: f32 = 0.1;
+/// Solid part of a bed of grains that has been moved and has come to rest. Fills begin looser; were terrain cut so, it would
+/// sink when it is cut, and swell when it settles.
+const SETTLED: f64 = 0.635;
 /// Array of a checkpoint: the next identity and the number of the step.
 const COUNTERS: &str = "terrain_counters";
 
@@ -32,7 +35,8 @@ impl Soil {
     pub fn new(scene: &Scene, spec: &PbdSpec) -> Option<Self> {
         let terrain = scene.terrain.as_ref()?;
         let material = scene.materials.get(terrain.material)?;
-        let grains = spec.number_density(Dimensions::Three);
+        let settled = SETTLED / PbdSpec::packing(Dimensions::Three);
+        let grains = settled * spec.number_density(Dimensions::Three);
         let size = GrainSize {
             radius: spec.radius as f32,
             spread: spec.spread as f32,
