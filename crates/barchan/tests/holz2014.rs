@@ -232,7 +232,8 @@ fn figure_7_a_blade_leaves_a_ridge_at_each_side() {
     println!("Figure 7: surface higher by {moved:.3?} m on the left, in the middle, on the right");
     assert!(left > old[0] + 0.05, "{left} {old:?}");
     assert!(right > old[2] + 0.05, "{right} {old:?}");
-    assert!(middle < old[1] - 0.08, "{middle} {old:?}");
+    let deeper = old[1] - middle;
+    assert!((0.08..0.25).contains(&deeper), "{middle} {old:?}");
     // Where nothing has passed, neither side is higher than the middle.
     let spread = old.iter().fold(0.0f32, |s, h| s.max((h - old[1]).abs()));
     assert!(spread < 0.03, "{old:?}");

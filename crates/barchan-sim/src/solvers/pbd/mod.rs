@@ -283,7 +283,8 @@ impl Pbd {
         let (mass, contacts) = (&self.grains.mass, &s.contacts);
         match step.scheme {
             PbdScheme::GaussSeidel => {
-                s.pairs.correct_in_turn(step, &s.weights, &mut s.motion);
+                s.pairs
+                    .correct_in_turn(step, pass, &s.weights, &mut s.motion);
             }
             _ => s.pairs.correct(self.level, step, pass, &s.motion),
         }

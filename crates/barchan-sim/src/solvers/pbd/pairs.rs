@@ -482,21 +482,33 @@ impl Pairs {
     }
 
     /// One pass in which every contact sees what those before it did (Gauss–Seidel).
-    pub fn correct_in_turn(&mut self, step: &Step, weights: &[f32], motion: &mut [Motion]) {
-        for packet in &mut self.packets {
-            for lane in 0..LANES {
-                let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-                if i == j {
-                    continue;
-                }
-                let given = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
-                let push = given.truncate().extend(0.0);
-                let (a, b) = (weights[i] * (1.0 - given.w), weights[j] * (1.0 + given.w));
-                // Eq. 37 may shift a correction from one grain to the other, not make it larger: taken in turn, those diverge.
-                let part = ((weights[i] + weights[j]) / (a + b)).min(1.0);
-                motion[i].moved += part * a * push;
-                motion[j].moved -= part * b * push;
+    pub fn correct_in_turn(
+        &mut self,
+        step: &Step,
+        pass: u32,
+        weights: &[f32],
+        motion: &mut [Motion],
+    ) {
+        let all = LANES * self.packets.len();
+        for place in 0..all {
+            // There and back: what a push does at one end of a stack gets to the other in two passes.
+            let place = if pass % 2 == 0 {
+                place
+            } else {
+                all - 1 - place
+            };
+            let (packet, lane) = (&mut self.packets[place / LANES], place % LANES);
+            let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
+            if i == j {
+                continue;
             }
+            let given = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
+            let push = given.truncate().extend(0.0);
+            let (a, b) = (weights[i] * (1.0 - given.w), weights[j] * (1.0 + given.w));
+            // Eq. 37 may shift a correction from one grain to the other, not make it larger: taken in turn, those diverge.
+            let part = ((weights[i] + weights[j]) / (a + b)).min(1.0);
+            motion[i].moved += part * a * push;
+            motion[j].moved -= part * b * push;
         }
     }
 }
