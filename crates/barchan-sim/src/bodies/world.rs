@@ -25,6 +25,11 @@ const ITERATIONS: usize = 8;
 fn substeps(dt: f64) -> usize {
     ((dt / SUBSTEP).ceil() as usize).clamp(1, ITERATIONS)
 }
+/// What no body gets faster than in a step: so many times the fastest thing there is, and beside that so many of the
+/// smallest body's sizes a second. Bodies that begin inside others in 2D, where they cannot turn out of the plane, get speeds
+/// of a million m/s from rapier else.
+const FASTEST: f32 = 5.0;
+const SIZES_PER_SECOND: f32 = 100.0;
 /// Natural frequency of the spring that drags a body [rad/s].
 const DRAG: f32 = 12.0;
 
@@ -257,14 +262,27 @@ impl World {
         }
     }
 
+    /// Speed that no body gets over in the next step [m/s].
+    fn speed_limit(&self, dt: f32, gravity: Vec3) -> f32 {
+        let pushed = self.bodies.iter().map(|(_, body)| {
+            let way = body.next_position().translation - body.position().translation;
+            let push = body.user_force() * body.mass_properties().effective_inv_mass;
+            way.length() / dt + push.length() * dt
+        });
+        let pushed = pushed.fold(0.0, f32::max);
+        let fastest = self.max_speed() as f32 + pushed + gravity.length() * dt;
+        FASTEST * fastest + SIZES_PER_SECOND * self.length_unit
+    }
+
     /// One step of `dt` [s].
     pub fn step(&mut self, dt: f64, gravity: Vec3) {
+        let limit = self.speed_limit(dt as f32, gravity);
         let parameters = IntegrationParameters {
             dt: dt as f32,
             length_unit: self.length_unit,
             num_solver_iterations: substeps(dt),
             num_internal_pgs_iterations: ITERATIONS / substeps(dt),
-            normalized_max_linear_velocity: f32::MAX,
+            normalized_max_linear_velocity: limit / self.length_unit,
             ..IntegrationParameters::default()
         };
         let before: Vec<DQuat> = self.free.iter().map(|h| self.axes(*h)).collect();
@@ -290,6 +308,14 @@ impl World {
         );
         if !self.flat {
             self.keep_spin(&before);
+        }
+        for (handle, reach) in self.free.iter().zip(&self.reach) {
+            if let Some(body) = self.bodies.get_mut(*handle) {
+                let spin = body.angvel();
+                if spin.length() * reach > limit {
+                    body.set_angvel(spin.clamp_length_max(limit / reach), false);
+                }
+            }
         }
     }
 
