@@ -368,7 +368,8 @@ pub struct PbdSpec {
     pub friction: PbdFriction,
     /// ε of the error-reduction weights, in [0, 1].
     pub error_reduction: f64,
-    /// Displacement in a step below which a grain stays where it is [m]; `None`: a tenth of what gravity gives.
+    /// Displacement in a step below which a grain stays where it is [m]; `None`: 0 with mass splitting, else a tenth of what
+    /// gravity gives.
     pub sleep: Option<f64>,
 }
 
