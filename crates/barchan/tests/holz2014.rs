@@ -172,7 +172,7 @@ fn figure_5_slopes_by_solver_and_error_reduction() {
 /// Mass of grains in and at the bucket [kg]: with the load lifted, turned over and held, and after shaking.
 fn loads(set: &[&str]) -> [f32; 3] {
     let mut simulation = scene("loam", 1.0, set);
-    [150, 238, 329].map(|number| {
+    [225, 334, 425].map(|number| {
         let frame = run_to(&mut simulation, number);
         let middle = now(&frame, "bucket", Vec3::new(3.98, 0.6, -0.05));
         let masses = frame.column("mass").unwrap().data.as_f32().unwrap();

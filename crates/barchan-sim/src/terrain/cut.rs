@@ -163,7 +163,7 @@ impl Terrain {
         let reach = (self.margin() / self.layout.cell).ceil() as usize;
         for hit in hits.iter().filter(|h| h.is_pressed) {
             for near in self.layout.around(hit.column, reach) {
-                self.hold(near, until + u32::from(hit.is_cut));
+                self.hold(near, until.saturating_add(hit.is_cut.into()));
             }
         }
     }

@@ -492,7 +492,7 @@ impl Pairs {
         let all = LANES * self.packets.len();
         for place in 0..all {
             // There and back: what a push does at one end of a stack gets to the other in two passes.
-            let place = if pass % 2 == 0 {
+            let place = if pass.is_multiple_of(2) {
                 place
             } else {
                 all - 1 - place

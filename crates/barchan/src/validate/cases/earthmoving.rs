@@ -218,16 +218,9 @@ name = "wall"
 shape = {{ box = {{ min = [-0.1, -0.1], max = [0, 0.3] }} }}
 friction = 0
 motion = {{ velocity = [{speed}, 0], start = 1 }}
-[[collider]]
-name = "floor"
-shape = {{ half_space = {{ normal = [0, 1] }} }}
-friction = 0.6
-[[collider]]
-name = "end"
-shape = {{ half_space = {{ point = [{length}, 0], normal = [-1, 0] }} }}
-friction = 0
-"#,
-        head(RADIUS, friction, G, seed)
+{}"#,
+        head(RADIUS, friction, G, seed),
+        trough(length)
     );
     let label = format!("wall, {}, seed {seed}", name(friction));
     let mut trial = Trial::start(context, label, 42, &text)?;
@@ -236,6 +229,22 @@ friction = 0
     let unit = 0.5 * density * G * surface * surface;
     let path = push(&mut trial, 22, speed / surface, unit)?;
     Ok((path, unit))
+}
+
+/// A rough floor and a smooth wall at the far end.
+fn trough(length: f64) -> String {
+    format!(
+        r#"
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+friction = 0.6
+[[collider]]
+name = "end"
+shape = {{ half_space = {{ point = [{length}, 0], normal = [-1, 0] }} }}
+friction = 0
+"#
+    )
 }
 
 /// Height of the surface [m], twice that of the centre of mass, and bulk density [kg/m³] of a level bed between two x.
@@ -411,15 +420,7 @@ name = "blade"
 shape = {{ intersection = [{{ box = {{ min = [{}, -1], max = [0, {}] }}, rotate = {{ axis = [0, 0, 1], angle = {} }} }}, {{ half_space = {{ normal = [0, -1] }} }}], translate = [0, {below}, 0] }}
 friction = {}
 motion = {{ velocity = [{speed}, 0], start = 1 }}
-[[collider]]
-name = "floor"
-shape = {{ half_space = {{ normal = [0, 1] }} }}
-friction = 0.6
-[[collider]]
-name = "end"
-shape = {{ half_space = {{ point = [{length}, 0], normal = [-1, 0] }} }}
-friction = 0
-[[collider]]
+{}[[collider]]
 name = "start"
 shape = {{ half_space = {{ point = [{behind}, 0], normal = [1, 0] }} }}
 friction = 0
@@ -430,7 +431,8 @@ friction = 0
         -0.3 * depth,
         3.0 * depth,
         90.0 - alpha,
-        DELTA.to_radians().tan()
+        DELTA.to_radians().tan(),
+        trough(length)
     );
     let label = format!(
         "blade at {alpha}°, {depth} m, {}, seed {seed}",
