@@ -75,16 +75,10 @@ fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
     problems
 }
 
-/// Builds the benchmark; returns the program.
+/// Builds the benchmark; returns the program. With the whole workspace, so that dependencies have the features they have in its
+/// tests and are not built again.
 fn build() -> Result<PathBuf, String> {
-    let what = [
-        "build",
-        "--release",
-        "-p",
-        "barchan-sim",
-        "--bench",
-        "kernels",
-    ];
+    let what = ["build", "--release", "--workspace", "--bench", "kernels"];
     cargo(&what)?;
     let mut command = Command::new("cargo");
     command
