@@ -5,6 +5,7 @@
 
 mod bounds;
 mod moments;
+mod points;
 mod primitive;
 mod revolution;
 mod sampled;
