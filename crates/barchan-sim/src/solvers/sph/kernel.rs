@@ -1,6 +1,10 @@
 //! The cubic spline kernel, and what it sums up to on a lattice at rest.
 
 use barchan_scene::Dimensions;
+use glam::DVec3;
+
+/// Waves that are tried for the peak.
+const WAVES: u32 = 64;
 
 /// Cubic spline W(r, h) of support h [Ihmsen13] §3.5.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +61,8 @@ pub struct Prototype {
     pub fraction: f64,
     /// Σ |V ∇W|² [1/m²].
     pub squares: f64,
+    /// The largest |Σ V ∇W e^{ik·x}|² of any wave [1/m²]: what all particles together answer at most.
+    pub peak: f64,
     /// ⟨r²⟩ = Σ V W r² [m²].
     pub spread: f64,
 }
@@ -70,23 +76,41 @@ impl Prototype {
             Dimensions::Three => -2..=2,
             Dimensions::Two => 0..=0,
         };
+        let sites =
+            layers.flat_map(|k| (-2..=2).flat_map(move |j| (-2..=2).map(move |i| (i, j, k))));
+        let gradient = |p: DVec3| {
+            let r = spacing * p.length();
+            volume * f64::from(kernel.slope(r as f32)) * spacing * p
+        };
         let mut sums = Self {
             dimensions,
             fraction: 0.0,
             squares: 0.0,
+            peak: 0.0,
             spread: 0.0,
         };
-        for k in layers {
-            for j in -2i32..=2 {
-                for i in -2i32..=2 {
-                    let r = f64::from(i * i + j * j + k * k).sqrt() * spacing;
-                    let weight = volume * f64::from(kernel.value(r as f32));
-                    let gradient = volume * f64::from(kernel.slope(r as f32)) * r;
-                    sums.fraction += weight;
-                    sums.squares += gradient * gradient;
-                    sums.spread += weight * r * r;
-                }
-            }
+        let sites: Vec<DVec3> = sites
+            .map(|(i, j, k): (i32, i32, i32)| DVec3::new(i.into(), j.into(), k.into()))
+            .collect();
+        for p in &sites {
+            let r = spacing * p.length();
+            let weight = volume * f64::from(kernel.value(r as f32));
+            sums.fraction += weight;
+            sums.squares += gradient(*p).length_squared();
+            sums.spread += weight * r * r;
+        }
+        // Waves along the diagonal are answered most.
+        let diagonal = match dimensions {
+            Dimensions::Three => DVec3::ONE,
+            Dimensions::Two => DVec3::new(1.0, 1.0, 0.0),
+        };
+        for step in 1..=WAVES {
+            let wave = diagonal * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
+            let answer: DVec3 = sites
+                .iter()
+                .map(|p| gradient(*p) * wave.dot(*p).sin())
+                .sum();
+            sums.peak = sums.peak.max(answer.length_squared());
         }
         sums
     }

@@ -31,17 +31,19 @@ use walls::{WallSettings, Walls};
 /// Particles that one task works on; fixed, so that results do not depend on the number of threads.
 const TASK: usize = 512;
 
-/// Parts of the corrections of Eq. 7 and 12 that a pass makes. These equations look at one particle. A wave of the worst
-/// length among all answers 2.8 times as much as one (2.1 times in the plane), so that as printed a pass overshoots 1.4 times
-/// in pressure and 2.8 times more in friction, and the two push the same way: more than 2 in all never comes to rest.
-const PRESSURE_GAIN: f64 = 0.5;
-const FRICTION_GAIN: f64 = 0.1;
-
-/// Bulk modulus in units of what a pass answers a compression with. Pressure goes on from step to step: without a modulus it
-/// would be the sum of all errors, which swings without end.
-const STIFF: f64 = 2.0;
+/// Bulk modulus in units of γ ρ0. Pressure goes on from step to step: without a modulus it would be the sum of all errors,
+/// which swings without end.
+const STIFF: f64 = 1.0;
 /// The same where passes go on until the compression is small.
-const STIFFER: f64 = 20.0;
+const STIFFER: f64 = 10.0;
+/// Part of what would cure the worst wave that a pass corrects pressure by.
+///
+/// Differs from [Ihmsen13] Eq. 7 and 12, which look at one particle: a wave answers up to 2.8 times as much as one
+/// ([`Prototype::peak`]), so that passes as printed overshoot 1.4 times in pressure and 2.8 times more in friction, and both
+/// push the same way.
+const PRESSURE_GAIN: f32 = 0.7;
+/// Part of 1/D (Eq. 12) that a pass corrects friction by.
+const FRICTION_GAIN: f64 = 0.1;
 
 /// SPH solver.
 pub struct Sph {
@@ -66,6 +68,8 @@ struct Scratch {
     /// Density over that at rest δ, and its square.
     fraction: Vec<f32>,
     squares: Vec<f32>,
+    /// What a pass answers an error of δ with [Pa].
+    gain: Vec<f32>,
     /// Viscosity and cohesion intensity of each particle.
     moist: Vec<(f32, f32)>,
     /// Accelerations that do not change in the loop [m/s²].
@@ -82,8 +86,8 @@ struct Step<'a> {
     dimensions: Dimensions,
     /// Volume of a particle [m³].
     volume: f32,
-    /// Pressure of a compression in a pass, γ ρ0 without what [`Self::bulk`] takes [Pa].
-    gain: f32,
+    /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
+    peak: f32,
     /// Bulk modulus [Pa].
     bulk: f32,
     /// 1/D [Pa s].
@@ -147,7 +151,7 @@ impl Sph {
         // The lightest gives way most.
         let densities = self.laws.iter().map(|law| law.density);
         let density = densities.fold(f64::INFINITY, f64::min);
-        let gamma = PRESSURE_GAIN * law::stiffness(density, f64::from(dt), &self.prototype);
+        let gamma = law::stiffness(density, f64::from(dt), &self.prototype);
         let stiff = match self.spec.until {
             None => STIFF,
             Some(_) => STIFFER,
@@ -156,7 +160,7 @@ impl Sph {
             dt,
             dimensions: self.dimensions,
             volume: self.volume() as f32,
-            gain: (gamma * stiff / (1.0 + stiff)) as f32,
+            peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
             viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
@@ -191,29 +195,20 @@ impl Sph {
             },
         };
         s.walls.find(&set, p, cx.colliders);
-        passes::weigh(&s.neighbours, &s.walls, &mut s.fraction, &mut s.squares);
     }
 
-    /// Pressure and friction of the last step are where the loop begins.
-    fn begin(&mut self) {
-        let (p, s) = (&mut self.particles, &mut self.scratch);
-        if !self.spec.static_friction {
-            p.stress.fill(Default::default());
-            p.rubbing.fill(Vec3::ZERO);
-        }
-        s.predicted.resize(p.len(), Vec4::ZERO);
-        let states = p.pressure.par_iter().zip(&p.stress).zip(&s.squares);
-        states
-            .with_min_len(TASK)
-            .map(|((p, stress), squared)| passes::columns(stress, *p, *squared))
-            .collect_into_vec(&mut s.tensor);
-    }
-
-    /// Predictor and corrector, until the error is small or the passes are used up.
+    /// Predictor and corrector, from the pressure and friction of the last step on, until the error is small or the passes
+    /// are used up.
     fn iterate(&mut self, cx: &StepContext<'_>) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
         let step = self.settings(cx.dt);
+        passes::weigh(&step, &particles, &mut scratch); // Eq. 16
+        if !self.spec.static_friction {
+            particles.stress.fill(Default::default());
+            particles.rubbing.fill(Vec3::ZERO);
+        }
+        passes::begin(&particles, &mut scratch);
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
         for pass in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15
@@ -297,7 +292,6 @@ impl Solver for Sph {
         self.sort();
         self.find_neighbours(cx); // Eq. 1, 16
         self.apply_material_forces(cx); // gravity, viscosity, cohesion: Eq. 22
-        self.begin();
         self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
         self.scratch
             .walls

@@ -27,6 +27,8 @@ pub struct Around {
     pub fraction: f32,
     /// Σ V_j ∇W_ij [1/m].
     pub gradient: Vec3,
+    /// Σ |V_j ∇W_ij|² [1/m²].
+    pub squares: f32,
 }
 
 /// Neighbours of the particles of a task.
@@ -180,11 +182,13 @@ impl Search<'_> {
         let mut around = Around {
             fraction: self.kernel.value(0.0),
             gradient: Vec3::ZERO,
+            squares: 0.0,
         };
         for k in 0..count {
             let gradient = slope[k] * Vec3::new(x[k], y[k], z[k]);
             around.fraction += value[k];
             around.gradient += gradient;
+            around.squares += gradient.length_squared();
             near.list.push(Neighbour {
                 gradient,
                 index: hits.index[k],

@@ -1,10 +1,10 @@
 //! The loop of predictor and corrector: pressure and friction of all particles side by side, Eq. 6–15 and 17–21.
 
 use super::law;
-use super::neighbours::{Neighbour, Neighbours};
+use super::neighbours::Neighbour;
 use super::particles::{Particles, Symmetric};
-use super::walls::{Contact, PushedBodies, Walls};
-use super::{Scratch, Step, TASK};
+use super::walls::{Contact, PushedBodies};
+use super::{PRESSURE_GAIN, Scratch, Step, TASK};
 use barchan_scene::{Boundary, SphWalls};
 use glam::{Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
@@ -121,13 +121,13 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 let own = take_own(&mut contacts, i);
                 let v = predicted[i];
                 let mut gradient = velocity_gradient(neighbours, predicted, v);
-                let (opening, share) = at_walls(step, own, &pushed, v.xyz(), &mut gradient);
+                let opening = at_walls(step, own, &pushed, v.xyz(), &mut gradient);
                 let trace = gradient[0].x + gradient[1].y + gradient[2].z;
                 // Eq. 8, to first order; differs from [Ihmsen13], which weighs the predicted positions again.
                 let density = s.fraction[i] - step.dt * (trace + opening);
                 // Eq. 6, with the sum that may fall again.
                 let error = density - 1.0 - *p / step.bulk;
-                *p = (*p + share * step.gain * error).max(0.0);
+                *p = (*p + s.gain[i] * error).max(0.0);
                 let law = &step.laws[usize::from(material[i])];
                 let new = law::friction(
                     add(stress, step.viscosity, &strain_rate(&gradient)),
@@ -173,8 +173,8 @@ fn velocity_gradient(neighbours: &[Neighbour], velocity: &[Vec4], own: Vec4) -> 
     sum
 }
 
-/// How fast bodies make room for a particle [1/s], and the part of a correction that it takes. With the walls of
-/// [Ihmsen13] bodies also add to the velocity gradient, Eq. 18.
+/// How fast bodies make room for a particle [1/s]. With the walls of [Ihmsen13] they also add to the velocity gradient,
+/// Eq. 18.
 #[inline(always)]
 fn at_walls(
     step: &Step,
@@ -182,12 +182,11 @@ fn at_walls(
     pushed: &PushedBodies<'_>,
     v: Vec3,
     gradient: &mut Columns,
-) -> (f32, f32) {
-    let (mut opening, mut share) = (0.0, 1.0f32);
+) -> f32 {
+    let mut opening = 0.0;
     for contact in contacts {
         let (gained, flux) = pushed.gained(contact);
         opening += contact.flux + flux - v.dot(contact.gradient);
-        share = share.min(contact.share);
         if step.walls == SphWalls::Viscous {
             let apart = (contact.velocity + gained - v).extend(0.0);
             let g = contact.gradient;
@@ -200,7 +199,7 @@ fn at_walls(
             }
         }
     }
-    (opening, share)
+    opening
 }
 
 /// ½ (∇v + ∇vᵀ).
@@ -287,18 +286,49 @@ fn tangent(v: Vec3, normal: Vec3) -> Vec3 {
     v - v.dot(normal) * normal
 }
 
-/// Sums of [`Neighbours`] and [`Walls`] as one density, Eq. 16; δ² is kept away from 0.
-pub fn weigh(
-    neighbours: &Neighbours,
-    walls: &Walls,
-    fraction: &mut Vec<f32>,
-    squares: &mut Vec<f32>,
-) {
-    fraction.clear();
-    fraction.extend(neighbours.around.iter().map(|a| a.fraction));
-    for contact in walls.lists().iter().flatten() {
-        fraction[contact.particle as usize] += contact.fraction;
-    }
-    squares.clear();
-    squares.extend(fraction.iter().map(|f| (f * f).max(0.01)));
+/// Densities (Eq. 16; δ² is kept away from 0), and how much a pass may answer an error of them.
+///
+/// A particle that a body presses alone answers its own pressure far more than one in a bed.
+pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
+    let around = &s.neighbours.around;
+    let (contacts, _) = s.walls.parts();
+    s.fraction.resize(around.len(), 0.0);
+    s.squares.resize(around.len(), 0.0);
+    s.gain.resize(around.len(), 0.0);
+    (s.fraction.par_chunks_mut(TASK))
+        .zip(s.squares.par_chunks_mut(TASK))
+        .zip(s.gain.par_chunks_mut(TASK))
+        .zip(contacts.par_iter_mut())
+        .enumerate()
+        .for_each(|(task, (((fraction, squares), gain), contacts))| {
+            let mut contacts = &mut contacts[..];
+            let states = fraction.iter_mut().zip(squares).zip(gain);
+            for (k, ((fraction, squared), gain)) in states.enumerate() {
+                let i = task * TASK + k;
+                let (mut sum, mut gradient) = (around[i].fraction, around[i].gradient);
+                let mut share = 1.0f32;
+                for contact in take_own(&mut contacts, i) {
+                    sum += contact.fraction;
+                    gradient += contact.gradient;
+                    share = share.min(contact.share);
+                }
+                *fraction = sum;
+                *squared = (sum * sum).max(0.01);
+                let own = gradient.length_squared() + around[i].squares;
+                let answer = step.dt * step.dt * step.volume / particles.mass[i];
+                let answer = answer * own.max(step.peak) / (*squared * PRESSURE_GAIN);
+                *gain = share * step.bulk / (1.0 + step.bulk * answer);
+            }
+        });
+}
+
+/// Tensors of the pressure and friction that the particles have.
+pub fn begin(particles: &Particles, s: &mut Scratch) {
+    s.predicted.resize(particles.len(), Vec4::ZERO);
+    let states = particles.pressure.par_iter().zip(&particles.stress);
+    states
+        .zip(&s.squares)
+        .with_min_len(TASK)
+        .map(|((p, stress), squared)| columns(stress, *p, *squared))
+        .collect_into_vec(&mut s.tensor);
 }
