@@ -55,7 +55,7 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
                     contact.pushing = push(step, particles, i, s.squares[i], contact);
                     a += contact.pushing + contact.rubbing;
                 }
-                *out = (particles.velocity[i] + step.dt * a).extend(0.0);
+                *out = (particles.velocity[i] + step.dt * a).extend(particles.pressure[i]);
             }
         });
 }
@@ -120,7 +120,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 let i = task * TASK + k;
                 let own = take_own(&mut contacts, i);
                 let v = predicted[i];
-                let mut gradient = velocity_gradient(neighbours, predicted, v);
+                let (mut gradient, pressing) = velocity_gradient(neighbours, predicted, v);
                 let opening = at_walls(step, own, &pushed, v.xyz(), &mut gradient);
                 let trace = gradient[0].x + gradient[1].y + gradient[2].z;
                 // Eq. 8, to first order; differs from [Ihmsen13], which weighs the predicted positions again.
@@ -128,10 +128,12 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 // Eq. 6, with the sum that may fall again.
                 let error = density - 1.0 - *p / step.bulk;
                 *p = (*p + s.gain[i] * error).max(0.0);
+                let around = pressing / s.neighbours.around[i].squares.max(f32::MIN_POSITIVE);
+                let mean = 0.5 * (*p + around);
                 let law = &step.laws[usize::from(material[i])];
                 let new = law::friction(
                     add(stress, step.viscosity, &strain_rate(&gradient)),
-                    *p,
+                    mean,
                     law.sine,
                     step.yielding,
                     step.dimensions,
@@ -160,17 +162,22 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
         .reduce(Residual::default, Residual::max)
 }
 
-/// ∇v: column b is Σ (v_j − v_i) V_j ∂W/∂x_b. Differs from [Ihmsen13] Eq. 3, which uses v_j and so sees uniform motion.
+/// ∇v: column b is Σ (v_j − v_i) V_j ∂W/∂x_b; and Σ |V_j ∇W|² p_j.
+///
+/// Differs from [Ihmsen13] Eq. 3, which uses v_j and so sees uniform motion.
 #[inline(always)]
-fn velocity_gradient(neighbours: &[Neighbour], velocity: &[Vec4], own: Vec4) -> Columns {
+fn velocity_gradient(neighbours: &[Neighbour], predicted: &[Vec4], own: Vec4) -> (Columns, f32) {
     let mut sum = [Vec4::ZERO; 3];
+    let mut pressing = 0.0;
     for n in neighbours {
-        let apart = velocity[n.index as usize] - own;
+        let other = predicted[n.index as usize];
+        let apart = other - own;
+        pressing += other.w * n.gradient.length_squared();
         sum[0] += apart * n.gradient.x;
         sum[1] += apart * n.gradient.y;
         sum[2] += apart * n.gradient.z;
     }
-    sum
+    (sum, pressing)
 }
 
 /// How fast bodies make room for a particle [1/s]. With the walls of [Ihmsen13] they also add to the velocity gradient,
