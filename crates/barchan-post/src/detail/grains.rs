@@ -134,10 +134,7 @@ impl Grains {
                 for (x, id) in x.as_chunks_mut::<3>().0.iter_mut().zip(id) {
                     let bits = mix(u64::from(*id) << 32 | u64::from(frame));
                     for (axis, x) in x.iter_mut().enumerate() {
-                        let chance = unit(bits << (21 * axis));
-                        let low = (*x / step).floor();
-                        let up = (*x / step - low) > chance;
-                        *x = round_to_step((low + f32::from(u8::from(up))) * step, step);
+                        *x = by_chance(*x, step, unit(bits << (21 * axis)));
                     }
                 }
             }
@@ -194,11 +191,53 @@ impl Grains {
     }
 }
 
+/// A multiple of `step` next to a value: the higher one with a chance as large as the part of the way to it.
+fn by_chance(value: f32, step: f32, chance: f32) -> f32 {
+    let steps = value / step;
+    if steps.is_nan() || steps.abs() >= 8_388_608.0 {
+        return value;
+    }
+    let cut = steps as i32 as f32;
+    let low = if cut > steps { cut - 1.0 } else { cut };
+    let up = steps - low > chance;
+    (low + f32::from(u8::from(up))) * step + 0.0
+}
+
 fn position_tolerance(grain_radius: f32) -> f32 {
     let tolerance = POSITION_TOLERANCE * grain_radius;
     if tolerance.is_finite() {
         tolerance
     } else {
         0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_keeps_the_mean_and_what_is_on_the_grid() {
+        let step = 0.125;
+        for value in [0.3_f32, -0.3, 7.01, -1e-3] {
+            let n = 4096;
+            let sum: f64 = (0..n)
+                .map(|i| f64::from(by_chance(value, step, i as f32 / n as f32)))
+                .sum();
+            let mean = sum / f64::from(n);
+            assert!((mean - f64::from(value)).abs() < 1e-3, "{value}: {mean}");
+        }
+        // Negative control: to the nearest, slow motion is lost.
+        assert_eq!(round_to_step(0.05, step), 0.0);
+        for i in -20..20 {
+            let value = i as f32 * step;
+            for chance in [0.0, 0.5, 0.99999] {
+                let kept = by_chance(value, step, chance);
+                assert_eq!(kept.to_bits(), (value + 0.0).to_bits());
+                assert_eq!(round_to_step(kept, step).to_bits(), kept.to_bits());
+            }
+        }
+        assert_eq!(by_chance(1e9, step, 0.5), 1e9);
+        assert!(by_chance(f32::NAN, step, 0.5).is_nan());
     }
 }

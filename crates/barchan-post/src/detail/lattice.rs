@@ -45,7 +45,8 @@ impl Lattice {
     }
 
     pub fn cell(&self, p: Vec3) -> IVec3 {
-        let cell = ((p - self.low) * self.scale).floor().as_ivec3();
+        // Cut off, not down: below zero is the first cell anyway.
+        let cell = ((p - self.low) * self.scale).as_ivec3();
         cell.clamp(IVec3::ZERO, self.size - 1)
     }
 
@@ -53,6 +54,19 @@ impl Lattice {
     fn number(&self, cell: IVec3) -> usize {
         let row = cell.y as usize + self.size.y as usize * cell.z as usize;
         row * self.size.x as usize + cell.x as usize
+    }
+
+    /// Distance along an axis from anything that a layer of cells may hold to a range [m], or less.
+    fn apart(&self, axis: usize, layer: i32, low: f32, high: f32) -> f32 {
+        // The outermost layers hold what is beyond as well. Rounding may put a point in the next cell.
+        let edge = 1.001 / self.scale;
+        let begin = self.low[axis] + (layer as f32 - 0.0005) / self.scale;
+        let before = match layer == self.size[axis] - 1 {
+            true => 0.0,
+            false => low - (begin + edge),
+        };
+        let behind = if layer == 0 { 0.0 } else { begin - high };
+        before.max(behind).max(0.0)
     }
 
     /// Number of the cell of a point along a path through all cells that always goes on to a neighbour.
@@ -125,7 +139,12 @@ impl Leaders {
         let last = self.lattice.cell(high + self.reach);
         let squared = self.reach * self.reach;
         for z in first.z..=last.z {
+            let dz = self.lattice.apart(2, z, low.z, high.z);
             for y in first.y..=last.y {
+                let dy = self.lattice.apart(1, y, low.y, high.y);
+                if dy * dy + dz * dz > squared {
+                    continue;
+                }
                 let from = self.lattice.number(IVec3::new(first.x, y, z));
                 let to = from + (last.x - first.x) as usize + 1;
                 let range = self.starts[from] as usize..self.starts[to] as usize;

@@ -22,7 +22,7 @@ mod world;
 pub use base::{BaseFrame, Kind};
 pub use error::DetailError;
 pub use plan::{Census, Parent, Plan};
-pub use weights::{ALONE, Method, NEAR, SUPPORT, alpha, weight};
+pub use weights::{ALONE, FADE, Method, NEAR, SUPPORT, alpha, fade, inside, weight};
 pub use world::World;
 
 use barchan_frame::Frame;
@@ -363,9 +363,8 @@ impl Refiner {
     /// Drops grains that a drain or the border has taken, and those whose base particles the soil has taken up.
     fn remove_lost(&mut self, next: &BaseFrame, grains: &mut Grains) {
         let before = grains.len();
-        let lost = grains.position.par_chunks(3).any(|x| x[0].is_nan());
-        if lost {
-            grains.retain(|g, i| !g.position[3 * i].is_nan());
+        if !grains.position.par_iter().all(|x| x.is_finite()) {
+            grains.retain(|g, i| g.position[3 * i..3 * i + 3].iter().all(|x| x.is_finite()));
         }
         if self.world.has_terrain {
             let gone = |id: &u64| next.find(*id).is_none();

@@ -5,7 +5,7 @@
 //! others come in the same order whatever the box.
 
 use super::lattice::{Leader, Leaders};
-use super::weights::{ALONE, Method, NEAR, NOTHING};
+use super::weights::{ALONE, FADE, Method, NEAR, NOTHING, inside};
 use super::world::{Posed, World};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
@@ -114,10 +114,16 @@ impl Step<'_> {
         let some = total.simd_gt(all(NOTHING as f32));
         let reciprocal = one / some.select(total, one);
         let alpha = match self.method {
-            Method::Blended => {
+            Method::Blended | Method::Printed => {
                 let alone = (largest * reciprocal).simd_ge(all(ALONE as f32));
                 let far = largest.simd_le(all(NEAR as f32));
-                let part = (alone | far).select(one - largest, zero);
+                let mut part = (alone | far).select(one - largest, zero);
+                if self.method == Method::Blended {
+                    let scale = 1.0 / (FADE[1] - FADE[0]);
+                    let slope = (-scale / inside(self.world.is_flat())) as f32;
+                    let fade = total.mul_add(all(slope), all((scale * FADE[1]) as f32));
+                    part *= fade.max(zero).min(one);
+                }
                 some.select(part, one)
             }
             Method::Clamped => count.simd_gt(one).select(zero, one),
@@ -169,13 +175,17 @@ impl Step<'_> {
     fn remove(&self, x: &mut [[f32; 3]]) {
         let (low, high) = box_of(x);
         let (centre, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
-        let border = self.world.is_outside(low) || self.world.is_outside(high);
-        for x in x.iter_mut() {
-            let mut p = Vec3::from(*x);
-            if border && self.world.is_outside(p) {
-                p = Vec3::NAN;
+        if self.world.is_outside(low) || self.world.is_outside(high) {
+            for x in x.iter_mut() {
+                if self.world.is_outside(Vec3::from(*x)) {
+                    *x = [f32::NAN; 3];
+                }
             }
-            *x = self.world.wrapped(p).to_array();
+        }
+        if self.world.is_periodic() {
+            for x in x.iter_mut() {
+                *x = self.world.wrapped(Vec3::from(*x)).to_array();
+            }
         }
         for drain in self.drains {
             if drain.distance(centre) > 1.1 * ball {

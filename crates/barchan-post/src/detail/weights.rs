@@ -15,9 +15,11 @@ pub const NOTHING: f64 = 1e-30;
 /// Which grains are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Free by a part α that depends on the weights, after [Ihmsen13].
+    /// Free by a part α that depends on the weights, after [Ihmsen13], and held inside the material.
     #[default]
     Blended,
+    /// By the α of [Ihmsen13] alone.
+    Printed,
     /// Free with at most one neighbour, else not at all, after [Alduan09].
     Clamped,
 }
@@ -27,13 +29,14 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Self::Blended => "blended",
+            Self::Printed => "printed",
             Self::Clamped => "clamped",
         }
     }
 
     /// The method of that name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Blended, Self::Clamped]
+        [Self::Blended, Self::Printed, Self::Clamped]
             .into_iter()
             .find(|m| m.name() == name)
     }
@@ -55,6 +58,27 @@ pub fn alpha(total: f64, largest: f64) -> f64 {
     let alone = largest / total >= ALONE;
     let far = largest <= NEAR;
     if alone || far { 1.0 - largest } else { 0.0 }
+}
+
+/// Sum of the weights inside material whose particles stand a diameter apart: ∫ w / (2r)ᵈ.
+pub fn inside(flat: bool) -> f64 {
+    let (pi, h) = (std::f64::consts::PI, f64::from(SUPPORT));
+    match flat {
+        true => pi * h.powi(2) / 4.0 / 4.0,
+        false => 64.0 / 315.0 * pi * h.powi(3) / 8.0,
+    }
+}
+
+/// Parts of [`inside`] between which α fades: at a plane surface the sum is half of it.
+pub const FADE: [f64; 2] = [0.55, 0.75];
+
+/// How much of α is left with a sum of weights: all at and outside the surface, nothing inside the material.
+///
+/// Differs from [Ihmsen13]: as printed the gaps between particles count as sparse, 48 % of the volume of a cubic lattice.
+/// Grains in them sink through a base at rest until a particle is within one radius, and clump there.
+pub fn fade(total: f64, flat: bool) -> f64 {
+    let part = total / inside(flat);
+    ((FADE[1] - part) / (FADE[1] - FADE[0])).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -89,6 +113,46 @@ mod tests {
         // Far from all, or with one much nearer than the others, it is not held.
         assert!((alpha(3.0, 0.70) - 0.3).abs() < 1e-12);
         assert!((alpha(1.19, 0.72) - 0.28).abs() < 1e-12);
+    }
+
+    /// Sum of the weights of a cubic lattice at a place [spacings], below a surface at height 0.
+    fn lattice_sum(place: [f64; 3]) -> f64 {
+        let mut sum = 0.0;
+        for i in -4..5 {
+            for j in -9..0 {
+                for k in -4..5 {
+                    let node = [f64::from(i), f64::from(j) + 0.5, f64::from(k)];
+                    let squared: f64 = (0..3).map(|a| (2.0 * (node[a] - place[a])).powi(2)).sum();
+                    sum += weight(squared / f64::from(SUPPORT).powi(2));
+                }
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn alpha_fades_inside_the_material_and_stays_at_its_surface() {
+        assert!((inside(false) - 2.1542).abs() < 1e-3);
+        assert!((inside(true) - 1.7671).abs() < 1e-3);
+        for i in 0..20 {
+            for k in 0..20 {
+                let (x, z) = (f64::from(i) / 20.0, f64::from(k) / 20.0);
+                for y in [-3.0, -2.8, -2.5, -2.2] {
+                    let sum = lattice_sum([x, y, z]);
+                    assert!((sum / inside(false) - 1.0).abs() < 0.11, "{sum}");
+                    assert_eq!(fade(sum, false), 0.0);
+                }
+                assert!(fade(lattice_sum([x, 0.0, z]), false) > 0.99);
+                assert_eq!(fade(lattice_sum([x, 0.3, z]), false), 1.0);
+            }
+        }
+        // What L8 says of sparse regions stays.
+        assert_eq!(fade(1.0, false), 1.0);
+        assert_eq!(fade(0.0, true), 1.0);
+        // Negative control: the middle of a cell in the inside is sparse as printed.
+        let middle = lattice_sum([0.5, -3.0, 0.5]);
+        let largest = weight(3.0 / f64::from(SUPPORT).powi(2));
+        assert!(alpha(middle, largest) > 0.6);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::lattice::Leader;
 use barchan_scene::{
     Boundary, Bounds, Collider, Dimensions, Geometry, Gravity, Motion, Pose, Scene,
 };
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 use serde_json::Value;
 
 /// Spacing of boundary particles [radii of a base particle].
@@ -55,6 +55,8 @@ struct Obstacle {
 pub(super) struct Posed<'a> {
     shape: &'a Geometry,
     poses: [Pose; 2],
+    /// Into the body's frame, at the beginning and at the end.
+    inward: [Affine3A; 2],
     velocity: Vec3,
     angular_velocity: Vec3,
     friction: f32,
@@ -119,6 +121,7 @@ impl World {
                 };
                 Posed {
                     shape: &body.shape,
+                    inward: [inward(&pose); 2],
                     poses: [pose; 2],
                     velocity: Vec3::ZERO,
                     angular_velocity: Vec3::ZERO,
@@ -147,6 +150,11 @@ impl World {
         let mut d = displacement;
         self.each_period(|axis, length, _| d[axis] -= length * (d[axis] / length).round());
         d
+    }
+
+    /// Whether space repeats along any axis.
+    pub fn is_periodic(&self) -> bool {
+        self.domain.is_some() && self.periodic.contains(&true)
     }
 
     /// A place in the domain where space repeats.
@@ -283,9 +291,11 @@ impl Obstacle {
                 )
             }
         };
+        let poses = [self.pose(time, frames), self.pose(time + dt, frames)];
         Posed {
             shape: &self.shape,
-            poses: [self.pose(time, frames), self.pose(time + dt, frames)],
+            inward: [inward(&poses[0]), inward(&poses[1])],
+            poses,
             velocity,
             angular_velocity,
             friction: self.friction,
@@ -327,6 +337,11 @@ impl Obstacle {
     }
 }
 
+fn inward(pose: &Pose) -> Affine3A {
+    let back = pose.rotation.inverse();
+    Affine3A::from_rotation_translation(back, back * -pose.position)
+}
+
 fn corners(bounds: &Bounds) -> [Vec3; 8] {
     std::array::from_fn(|i| {
         let pick = |axis: usize| match i >> axis & 1 {
@@ -345,7 +360,7 @@ impl Posed<'_> {
 
     /// Whether nothing of a ball that grains of this radius stay in during the step can touch the body.
     pub fn is_clear_of(&self, centre: Vec3, ball: f32, grain: f32) -> bool {
-        let [before, after] = self.poses.map(|pose| pose.to_body(centre));
+        let [before, after] = self.inward.map(|m| m.transform_point3(centre));
         let turn = self.poses[0].rotation.angle_between(self.poses[1].rotation);
         let slack = before.distance(after) + turn * ball;
         // Distances of meshes and booleans are not exact.
@@ -355,7 +370,8 @@ impl Posed<'_> {
     /// Keeps a grain that moved from `from` to `to` outside: what its path ran into takes the motion into the surface
     /// away and rubs. Tells whether the body was touched.
     pub fn keep_out(&self, from: Vec3, to: &mut Vec3, velocity: &mut Vec3, radius: f32) -> bool {
-        let (start, mut end) = (self.poses[0].to_body(from), self.poses[1].to_body(*to));
+        let start = self.inward[0].transform_point3(from);
+        let mut end = self.inward[1].transform_point3(*to);
         let gap = |p: Vec3| self.shape.distance(p) - radius;
         let path = end - start;
         let length = path.length();
@@ -421,12 +437,12 @@ impl Posed<'_> {
 
     /// Whether a place at the end of the step is inside, or nearer than a distance.
     pub fn is_within(&self, p: Vec3, distance: f32) -> bool {
-        self.shape.distance(self.poses[1].to_body(p)) < distance
+        self.shape.distance(self.inward[1].transform_point3(p)) < distance
     }
 
     /// The nearest place at that distance outside, at the end of the step.
     pub fn nearest_outside(&self, p: Vec3, distance: f32) -> Vec3 {
-        let mut local = self.poses[1].to_body(p);
+        let mut local = self.inward[1].transform_point3(p);
         for _ in 0..3 {
             let depth = self.shape.distance(local) - distance;
             if depth < 0.0 {

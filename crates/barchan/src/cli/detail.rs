@@ -59,8 +59,10 @@ pub struct Detail {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum MethodName {
-    /// By a part that depends on the particles around
+    /// By a part that depends on the particles around, none inside the material
     Blended,
+    /// By the part of [Ihmsen13] as it is printed
+    Printed,
     /// Those with at most one particle in reach, and no others
     Clamped,
 }
@@ -69,6 +71,7 @@ impl From<MethodName> for Method {
     fn from(name: MethodName) -> Self {
         match name {
             MethodName::Blended => Self::Blended,
+            MethodName::Printed => Self::Printed,
             MethodName::Clamped => Self::Clamped,
         }
     }
