@@ -5,7 +5,7 @@
 
 use crate::colour::{Colour, ColourMix};
 use crate::model::{
-    ConeMatch, Contact, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw,
+    ConeMatch, Contact, ElasticLaw, ElasticModel, Friction, Law, Material, Moisture, SandLaw,
 };
 use std::sync::LazyLock;
 
@@ -230,6 +230,7 @@ fn preset(name: &'static str, description: &'static str, density: f64, law: Law)
             density,
             law,
             contact: Contact::default(),
+            moisture: Moisture::default(),
             colour: preset_colour(name),
         },
     }

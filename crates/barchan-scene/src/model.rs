@@ -49,6 +49,8 @@ pub struct Scene {
     pub joints: Vec<Joint>,
     /// Regions that remove particles.
     pub drains: Vec<Drain>,
+    /// Regions where grains turn wet or dry.
+    pub wettings: Vec<Wetting>,
     /// Soil at rest that turns into grains where a body cuts it.
     pub terrain: Option<TerrainSpec>,
     /// The solver and its settings.
@@ -100,6 +102,8 @@ pub struct Material {
     pub law: Law,
     /// What two of its grains do where they touch, for solvers that know grains.
     pub contact: Contact,
+    /// What it has beyond its law in `sph`, dry and wet.
+    pub moisture: Moisture,
     /// Colours of its grains in pictures.
     pub colour: ColourMix,
 }
@@ -117,6 +121,38 @@ pub struct Contact {
     pub stiffness: Option<f64>,
     /// Damping of the contact [N s/m]; `None`: critical for two mean grains.
     pub damping: Option<f64>,
+}
+
+/// Stickiness and thickness of sand in `sph`, dry and wet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moisture {
+    /// Artificial viscosity σ of the dry material.
+    pub viscosity: f64,
+    /// Cohesion intensity κ of the dry material [m³/(kg s²)]; `None`: from the cohesion of the law.
+    pub cohesion_intensity: Option<f64>,
+    /// Artificial viscosity of the wet material; `None`: that of the dry one.
+    pub wet_viscosity: Option<f64>,
+    /// Cohesion of the wet material [Pa]; `None`: that of the dry one.
+    pub wet_cohesion: Option<f64>,
+    /// Cohesion intensity of the wet material [m³/(kg s²)]; `None`: from its cohesion.
+    pub wet_cohesion_intensity: Option<f64>,
+}
+
+impl Moisture {
+    /// `viscosity` when the scene has none: that of dry sand in [Ihmsen13].
+    pub const USUAL_VISCOSITY: f64 = 0.01;
+}
+
+impl Default for Moisture {
+    fn default() -> Self {
+        Self {
+            viscosity: Self::USUAL_VISCOSITY,
+            cohesion_intensity: None,
+            wet_viscosity: None,
+            wet_cohesion: None,
+            wet_cohesion_intensity: None,
+        }
+    }
 }
 
 /// Constitutive laws.
@@ -322,6 +358,21 @@ pub struct Drain {
     pub end: f64,
 }
 
+/// A region where grains turn wet, or dry.
+#[derive(Debug, Clone)]
+pub struct Wetting {
+    /// Name for messages.
+    pub name: String,
+    /// Region; `None`: everywhere.
+    pub shape: Option<Geometry>,
+    /// Wetness gained in a second, from dry (0) to wet (1) [1/s]; negative: lost.
+    pub rate: f64,
+    /// First moment [s].
+    pub start: f64,
+    /// Last moment [s]; infinite when open-ended.
+    pub end: f64,
+}
+
 /// The solver and its settings.
 #[derive(Debug, Clone)]
 pub enum SolverSpec {
@@ -329,6 +380,8 @@ pub enum SolverSpec {
     Mpm(MpmSpec),
     /// Position-based grains.
     Pbd(PbdSpec),
+    /// Smoothed particle hydrodynamics.
+    Sph(SphSpec),
 }
 
 impl SolverSpec {
@@ -337,6 +390,7 @@ impl SolverSpec {
         match self {
             Self::Mpm(_) => "mpm",
             Self::Pbd(_) => "pbd",
+            Self::Sph(_) => "sph",
         }
     }
 
@@ -345,6 +399,7 @@ impl SolverSpec {
         match self {
             Self::Mpm(spec) => spec.dx,
             Self::Pbd(spec) => 2.0 * spec.radius,
+            Self::Sph(spec) => spec.spacing(),
         }
     }
 }
@@ -433,6 +488,82 @@ pub enum PbdFriction {
     Coulomb,
     /// In proportion to the penetration of each pass, after [Macklin14].
     Macklin,
+}
+
+/// Settings of smoothed particle hydrodynamics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphSpec {
+    /// Half the distance d0 of particles at rest [m].
+    pub radius: f64,
+    /// Largest time step [s].
+    pub max_dt: f64,
+    /// Part of the spacing that the fastest particle may cross in a step.
+    pub cfl: f64,
+    /// Passes of the loop for pressure and friction in a step, at least.
+    pub iterations: u32,
+    /// Error at which the loop ends; `None`: after `iterations`.
+    pub until: Option<SphError>,
+    /// How friction stays within the yield cone.
+    pub yielding: SphYield,
+    /// Whether friction stress goes on from the last step: what rests, stays.
+    pub static_friction: bool,
+    /// How particles rub against bodies.
+    pub wall_friction: SphWalls,
+    /// Whether particles that press nobody meet as grains do.
+    pub discrete_forces: bool,
+    /// Speed of numerical propagation c_s, which scales viscosity [m/s].
+    pub sound_speed: f64,
+    /// Speed below which particles sleep [m/s]; 0: never.
+    pub sleep_velocity: f64,
+    /// Acceleration that wakes them [m/s²].
+    pub wake_acceleration: f64,
+}
+
+impl SphSpec {
+    /// Passes when the scene says nothing.
+    pub const USUAL_ITERATIONS: u32 = 3;
+    /// `cfl` when the scene has none.
+    pub const USUAL_CFL: f64 = 0.4;
+    /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
+    pub const USUAL_PACE: f64 = 50.0;
+    /// `sound_speed` when the scene has none [m/s].
+    pub const USUAL_SOUND_SPEED: f64 = 30.0;
+    /// `wake_acceleration` when the scene has none [m/s²].
+    pub const USUAL_WAKE_ACCELERATION: f64 = 2.0;
+
+    /// Distance d0 of particles at rest [m].
+    pub fn spacing(&self) -> f64 {
+        2.0 * self.radius
+    }
+}
+
+/// When the loop of `sph` may end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphError {
+    /// Largest compression, as a part of the density at rest.
+    pub density: f64,
+    /// Largest change of the friction stress in a pass, as a part of the largest pressure.
+    pub stress: f64,
+    /// Passes at most.
+    pub max_iterations: u32,
+}
+
+/// How friction stays within the yield cone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SphYield {
+    /// ŝ ← ŝ min(1, √2 sin θ p/‖ŝ‖).
+    Radial,
+    /// Every component on its own, as printed in [Ihmsen13] Eq. 13.
+    PerComponent,
+}
+
+/// How particles rub against bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SphWalls {
+    /// Coulomb's cone with the friction of the body.
+    Coulomb,
+    /// The larger of frictional stress and artificial viscosity, [Ihmsen13] Eq. 18–21.
+    Viscous,
 }
 
 /// Settings of the explicit material point method.

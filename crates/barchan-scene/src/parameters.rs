@@ -189,6 +189,7 @@ fn slot<'a>(
     match solver {
         SolverSpec::Mpm(_) => law_slot(&mut material.law, key),
         SolverSpec::Pbd(spec) => grain_slot(material, spec, dimensions, key),
+        SolverSpec::Sph(_) => moist_slot(material, key),
     }
 }
 
@@ -213,6 +214,25 @@ fn grain_slot<'a>(
         "stiffness" => Some(contact.stiffness.get_or_insert(stiffness)),
         "damping" => Some(contact.damping.get_or_insert(damping)),
         _ => None,
+    }
+}
+
+fn moist_slot<'a>(material: &'a mut Material, key: &str) -> Option<&'a mut f64> {
+    let cohesion = law_slot(&mut material.law, "cohesion").map(|value| *value);
+    let moisture = &mut material.moisture;
+    let viscosity = moisture.viscosity;
+    match key {
+        "young" => None,
+        "viscosity" => Some(&mut moisture.viscosity),
+        "wet_viscosity" => Some(moisture.wet_viscosity.get_or_insert(viscosity)),
+        "cohesion_intensity" => moisture.cohesion_intensity.as_mut(),
+        "wet_cohesion_intensity" => moisture.wet_cohesion_intensity.as_mut(),
+        "wet_cohesion" if moisture.wet_cohesion_intensity.is_none() => {
+            Some(moisture.wet_cohesion.get_or_insert(cohesion?))
+        }
+        // The one that counts.
+        "cohesion" if moisture.cohesion_intensity.is_some() => None,
+        _ => law_slot(&mut material.law, key),
     }
 }
 

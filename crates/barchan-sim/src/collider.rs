@@ -112,7 +112,13 @@ impl PosedCollider {
         self.motion.pose(time)
     }
 
-    fn to_body(&self, p: Vec3) -> Vec3 {
+    /// The shape, in the body's frame.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// A world point in the body's frame.
+    pub fn to_body(&self, p: Vec3) -> Vec3 {
         self.body_from_world * (p - self.pose.position)
     }
 

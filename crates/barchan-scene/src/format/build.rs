@@ -3,7 +3,7 @@
 use super::Builder;
 use super::bodies::{Holds, boundary, look};
 use super::node::{Node, Table};
-use super::solver::usual_frame_rate;
+use super::solver::{usual_frame_rate, usual_sampling};
 use super::substances::colour;
 use crate::bodies::Body;
 use crate::errors::Place;
@@ -40,6 +40,7 @@ impl Builder<'_> {
         let fills = self.fills(document);
         let emitters = self.emitters(document);
         let drains = self.drains(document);
+        let wettings = self.wettings(document);
         let terrain = self.terrain(document);
         let check = self.check(document);
         let camera = self.camera(document);
@@ -81,6 +82,7 @@ impl Builder<'_> {
             bodies: self.parts(bodies)?,
             joints: self.parts(joints)?,
             drains: self.parts(drains)?,
+            wettings: self.parts(wettings)?,
             terrain: terrain?,
             solver: solver?,
             camera: camera?,
@@ -298,7 +300,8 @@ impl Builder<'_> {
                     spin_center: self.vector_or(table, "spin_center", centre)?.as_vec3(),
                     sampling: match table.text("sampling") {
                         Some("lattice") => Sampling::Lattice,
-                        _ => Sampling::Poisson,
+                        Some(_) => Sampling::Poisson,
+                        None => usual_sampling(document),
                     },
                 };
                 let at = table.at("shape", node.at);
@@ -372,6 +375,32 @@ impl Builder<'_> {
                 Some(Drain {
                     name,
                     shape: shape?,
+                    start,
+                    end,
+                })
+            })
+            .collect()
+    }
+
+    fn wettings(&mut self, document: &Table) -> Vec<Option<Wetting>> {
+        let mut taken = Vec::new();
+        let nodes = document.list("wetting").iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name("wetting", i, table, &mut taken);
+                let shape = match table.has("shape") {
+                    true => Some(self.shape_of(table)),
+                    false => None,
+                };
+                let (start, end) = self.times(table)?;
+                Some(Wetting {
+                    name,
+                    shape: match shape {
+                        Some(shape) => Some(shape?),
+                        None => None,
+                    },
+                    rate: table.number("rate").unwrap_or(1.0),
                     start,
                     end,
                 })

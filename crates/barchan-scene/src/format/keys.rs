@@ -98,6 +98,11 @@ pub(crate) static SCENE: &[Key] = &[
     ),
     Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
     Key::new(
+        "wetting",
+        Kind::Tables(WETTING),
+        "Regions where grains of sph turn wet or dry",
+    ),
+    Key::new(
         "terrain",
         Kind::Table(super::terrain::TERRAIN),
         "Soil at rest that turns into grains where a body cuts it",
@@ -187,8 +192,8 @@ static VECTOR_KEY: &[Key] = &[
 static SOLVER: &[Key] = &[
     Key::new(
         "method",
-        Kind::Choice(&["mpm", "pbd"]),
-        "Family of solvers: \"mpm\" is the material point method, \"pbd\" position-based grains in real time",
+        Kind::Choice(&["mpm", "pbd", "sph"]),
+        "Family of solvers: \"mpm\" is the material point method, \"pbd\" position-based grains in real time, \"sph\" smoothed particle hydrodynamics",
     )
     .default("\"mpm\""),
     Key::new(
@@ -222,15 +227,13 @@ static SOLVER: &[Key] = &[
     Key::new(
         "max_dt",
         Kind::Number(Range::positive(1.0)),
-        "Largest time step [s]",
-    )
-    .default("1e-3"),
+        "Largest time step of mpm and sph [s]; 1e-3 for mpm, radius/25 for sph when left out",
+    ),
     Key::new(
         "cfl",
         Kind::Number(Range::positive(1.0)),
-        "Part of a cell that the fastest particle may cross in a step",
-    )
-    .default("0.5"),
+        "Part of a cell (sph: of the distance of particles) that the fastest particle may cross in a step; 0.5 for mpm, 0.4 for sph when left out",
+    ),
     Key::new(
         "elastic_cfl",
         Kind::Number(Range::positive(1.5)),
@@ -240,7 +243,7 @@ static SOLVER: &[Key] = &[
     Key::new(
         "radius",
         LENGTH,
-        "Mean radius of the grains [m], the resolution of a pbd simulation, which needs it",
+        "Mean radius of the grains [m], the resolution of a pbd or sph simulation, which needs it; in sph half the distance of particles",
     ),
     Key::new(
         "radius_spread",
@@ -251,7 +254,7 @@ static SOLVER: &[Key] = &[
     Key::new(
         "iterations",
         Kind::Integer(Range::closed(1.0, 1000.0)),
-        "Passes over the contacts in a substep of pbd; 1 with scheme = \"mass splitting\", else 10, when left out",
+        "Passes over the contacts in a substep of pbd; 1 with scheme = \"mass splitting\", else 10, when left out. Passes for pressure and friction in a step of sph; 3 when left out",
     ),
     Key::new(
         "substeps",
@@ -285,6 +288,65 @@ static SOLVER: &[Key] = &[
         Kind::Number(Range::closed(0.0, 1.0)),
         "Displacement in a step below which a grain stays where it is [m]; a tenth of what gravity gives when left out",
     ),
+    Key::new(
+        "density_error",
+        Kind::Number(Range::positive(1.0)),
+        "Largest compression at which the passes of sph end, as a part of the density at rest; always `iterations` passes when left out",
+    ),
+    Key::new(
+        "stress_error",
+        Kind::Number(Range::positive(1e3)),
+        "Largest change of friction stress at which the passes of sph end, as a part of the largest pressure",
+    )
+    .default("0.01"),
+    Key::new(
+        "max_iterations",
+        Kind::Integer(Range::closed(1.0, 10000.0)),
+        "Passes of sph at most where `density_error` decides",
+    )
+    .default("50"),
+    Key::new(
+        "yield",
+        Kind::Choice(&["radial", "per component"]),
+        "Way in which sph keeps friction stress within the yield cone; \"per component\" depends on the axes",
+    )
+    .default("\"radial\""),
+    Key::new(
+        "static_friction",
+        Kind::Flag,
+        "Whether friction stress of sph goes on from step to step, so that what rests stays",
+    )
+    .default("true"),
+    Key::new(
+        "wall_friction",
+        Kind::Choice(&["coulomb", "viscous"]),
+        "Friction of sph at bodies: by their friction coefficient, or by stress and artificial viscosity",
+    )
+    .default("\"coulomb\""),
+    Key::new(
+        "discrete_forces",
+        Kind::Flag,
+        "Whether particles of sph that press nobody collide one by one",
+    )
+    .default("true"),
+    Key::new(
+        "sound_speed",
+        Kind::Number(Range::positive(FAST)),
+        "Speed of numerical propagation that scales the viscosity of sph [m/s]",
+    )
+    .default("30"),
+    Key::new(
+        "sleep_velocity",
+        Kind::Number(Range::closed(0.0, FAST)),
+        "Speed below which a particle of sph stays where it is [m/s]; 0: never",
+    )
+    .default("0"),
+    Key::new(
+        "wake_acceleration",
+        Kind::Number(Range::closed(0.0, FAST)),
+        "Acceleration that wakes a sleeping particle of sph [m/s²]",
+    )
+    .default("2"),
 ];
 
 /// A material.
@@ -305,6 +367,11 @@ pub(crate) static MATERIAL: &[Key] = &[
     Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out").slider(0.0, 5e4),
     Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out").slider(1e2, 1e7),
     Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out").slider(0.0, 1e3),
+    Key::new("viscosity", Kind::Number(Range::closed(0.0, 100.0)), "Artificial viscosity in sph").default("0.01").slider(0.0, 1.0),
+    Key::new("cohesion_intensity", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion intensity in sph [m³/(kg s²)]; follows from the cohesion when left out").slider(0.0, 2.0),
+    Key::new("wet_viscosity", Kind::Number(Range::closed(0.0, 100.0)), "Artificial viscosity in sph where it is wet; as where dry when left out").slider(0.0, 1.0),
+    Key::new("wet_cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion in sph where it is wet [Pa]; as where dry when left out").slider(0.0, 5e4),
+    Key::new("wet_cohesion_intensity", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion intensity in sph where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out").slider(0.0, 2.0),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
 ];
 
@@ -347,9 +414,8 @@ pub(crate) static FILL: &[Key] = &[
     Key::new(
         "sampling",
         Kind::Choice(&["poisson", "lattice"]),
-        "Placing of the particles",
-    )
-    .default("\"poisson\""),
+        "Placing of the particles; \"lattice\" for sph, else \"poisson\" when left out",
+    ),
 ];
 
 /// An inflow.
@@ -524,6 +590,28 @@ pub(crate) static DRAIN: &[Key] = &[
         "end",
         TIME,
         "Time at which the removal ends [s]; never when left out",
+    ),
+];
+
+/// A region where grains turn wet.
+pub(crate) static WETTING: &[Key] = &[
+    Key::new("name", Kind::Text, "Name for messages and --set"),
+    Key::new(
+        "shape",
+        Kind::Shape,
+        "Region in which grains turn wet; everywhere when left out",
+    ),
+    Key::new(
+        "rate",
+        Kind::Number(Range::closed(-1e6, 1e6)),
+        "Wetness gained in a second, of 1 from dry to wet [1/s]; negative: lost",
+    )
+    .default("1"),
+    Key::new("start", TIME, "Time at which it begins [s]").default("0"),
+    Key::new(
+        "end",
+        TIME,
+        "Time at which it ends [s]; never when left out",
     ),
 ];
 

@@ -13,10 +13,18 @@ pub(super) fn usual_frame_rate(document: &Table) -> f64 {
     }
 }
 
+/// How fills are placed when the file says nothing: `sph` wants its particles at the density of rest.
+pub(super) fn usual_sampling(document: &Table) -> Sampling {
+    match document.table("solver").and_then(|s| s.text("method")) {
+        Some("sph") => Sampling::Lattice,
+        _ => Sampling::Poisson,
+    }
+}
+
 /// The length that meshes and `--scale` go by, with its key.
 pub(super) fn resolution(solver: &Table) -> Option<(&'static str, f64)> {
     let key = match solver.text("method") {
-        Some("pbd") => "radius",
+        Some("pbd" | "sph") => "radius",
         _ => "dx",
     };
     Some((key, solver.number(key)?))
@@ -30,6 +38,7 @@ impl Builder<'_> {
         }
         match table.text("method") {
             Some("pbd") => self.pbd(document, table).map(SolverSpec::Pbd),
+            Some("sph") => self.sph(document, table).map(SolverSpec::Sph),
             _ => self.mpm(document, table).map(SolverSpec::Mpm),
         }
     }
@@ -80,6 +89,53 @@ impl Builder<'_> {
             },
             error_reduction: table.number("error_reduction").unwrap_or(usual_reduction),
             sleep: table.number("sleep_threshold"),
+        })
+    }
+
+    fn sph(&mut self, document: &Table, table: &Table) -> Option<SphSpec> {
+        let radius = self.needed(
+            document,
+            table,
+            "radius",
+            "half the distance of the particles [m]",
+        )?;
+        let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+        let count = |key: &str, usual: u32| {
+            u32::try_from(table.integer(key).unwrap_or(i64::from(usual))).ok()
+        };
+        let iterations = count("iterations", SphSpec::USUAL_ITERATIONS)?;
+        let until = match table.number("density_error") {
+            Some(density) => Some(SphError {
+                density,
+                stress: number("stress_error", 0.01),
+                max_iterations: count("max_iterations", 50)?.max(iterations),
+            }),
+            None => {
+                for key in ["stress_error", "max_iterations"] {
+                    self.useless(table, key, "without `density_error`");
+                }
+                None
+            }
+        };
+        Some(SphSpec {
+            radius,
+            max_dt: number("max_dt", 2.0 * radius / SphSpec::USUAL_PACE),
+            cfl: number("cfl", SphSpec::USUAL_CFL),
+            iterations,
+            until,
+            yielding: match table.text("yield") {
+                Some("per component") => SphYield::PerComponent,
+                _ => SphYield::Radial,
+            },
+            static_friction: table.flag("static_friction").unwrap_or(true),
+            wall_friction: match table.text("wall_friction") {
+                Some("viscous") => SphWalls::Viscous,
+                _ => SphWalls::Coulomb,
+            },
+            discrete_forces: table.flag("discrete_forces").unwrap_or(true),
+            sound_speed: number("sound_speed", SphSpec::USUAL_SOUND_SPEED),
+            sleep_velocity: number("sleep_velocity", 0.0),
+            wake_acceleration: number("wake_acceleration", SphSpec::USUAL_WAKE_ACCELERATION),
         })
     }
 

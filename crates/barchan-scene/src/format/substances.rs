@@ -9,7 +9,7 @@ use crate::materials::{ELASTIC_COLOUR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 10] = [
+const SAND_KEYS: [&str; 15] = [
     "friction_angle",
     "hardening",
     "cohesion",
@@ -20,6 +20,11 @@ const SAND_KEYS: [&str; 10] = [
     "adhesion",
     "stiffness",
     "damping",
+    "viscosity",
+    "cohesion_intensity",
+    "wet_viscosity",
+    "wet_cohesion",
+    "wet_cohesion_intensity",
 ];
 
 /// A material by name; without value when it is wrong, which has been reported.
@@ -109,6 +114,13 @@ impl Builder<'_> {
                 stiffness: own_number(table, "stiffness")?,
                 damping: own_number(table, "damping")?,
             },
+            moisture: Moisture {
+                viscosity: number_or(table, "viscosity", base.moisture.viscosity)?,
+                cohesion_intensity: own_number(table, "cohesion_intensity")?,
+                wet_viscosity: own_number(table, "wet_viscosity")?,
+                wet_cohesion: own_number(table, "wet_cohesion")?,
+                wet_cohesion_intensity: own_number(table, "wet_cohesion_intensity")?,
+            },
             colour: match table.get("colour") {
                 Some(node) => colour_mix(node)?,
                 None => base.colour,
@@ -176,6 +188,7 @@ impl Builder<'_> {
             density: table.number("density")?,
             law: Law::Elastic(law),
             contact: Contact::default(),
+            moisture: Moisture::default(),
             colour: ColourMix::plain(ELASTIC_COLOUR),
         })
     }

@@ -114,6 +114,35 @@ impl Cells {
             .map(move |e| (e & mask) as usize)
     }
 
+    /// The rows of cells about each cell, from the cell that holds a sorted point on.
+    pub fn rows_from(&self, point: usize) -> Rows<'_> {
+        let cell = self.starts.partition_point(|s| *s as usize <= point) - 1;
+        let first = self.keys[cell];
+        let [_, (up, _), (back_down, _), (back, _), (back_up, _)] = self.rows;
+        // Beginnings of the nine rows, relative to the cell.
+        let offsets = [
+            -(back_up as i64) - 2,
+            -(back as i64) - 2,
+            -(back_down as i64) - 2,
+            -(up as i64) - 2,
+            -1,
+            up as i64,
+            back_down as i64,
+            back as i64,
+            back_up as i64,
+        ];
+        let cursors = offsets.map(|offset| {
+            let begin = first.saturating_add_signed(offset);
+            self.keys.partition_point(|k| *k < begin)
+        });
+        Rows {
+            cells: self,
+            cell,
+            offsets,
+            cursors,
+        }
+    }
+
     /// The pairs that were found last.
     pub fn lists(&self) -> &[Vec<(u32, u32)>] {
         &self.lists
@@ -144,6 +173,38 @@ impl Cells {
                 dispatch!(level, simd => search.run(simd, cells, list));
             });
         &self.lists[..tasks]
+    }
+}
+
+/// Goes through the cells and finds what lies about each.
+pub struct Rows<'a> {
+    cells: &'a Cells,
+    cell: usize,
+    offsets: [i64; 9],
+    cursors: [usize; 9],
+}
+
+impl Rows<'_> {
+    /// Where the next cell ends among the sorted points, and the ranges of points in and about it. There must be a next one.
+    #[inline(always)]
+    pub fn next_cell(&mut self) -> (usize, [(usize, usize); 9]) {
+        let (keys, starts) = (&self.cells.keys, &self.cells.starts);
+        let key = keys[self.cell];
+        let mut ranges = [(0, 0); 9];
+        for ((cursor, offset), range) in self.cursors.iter_mut().zip(self.offsets).zip(&mut ranges)
+        {
+            let begin = key.saturating_add_signed(offset);
+            while *cursor < keys.len() && keys[*cursor] < begin {
+                *cursor += 1;
+            }
+            let mut end = *cursor;
+            while end < keys.len() && keys[end] < begin + 3 {
+                end += 1;
+            }
+            *range = (starts[*cursor] as usize, starts[end] as usize);
+        }
+        self.cell += 1;
+        (starts[self.cell] as usize, ranges)
     }
 }
 

@@ -37,6 +37,11 @@ impl Spacing {
                 particles_per_cell: spec.particles_per_cell,
                 grain: None,
             },
+            SolverSpec::Sph(spec) => Self {
+                dx: spec.spacing(),
+                particles_per_cell: 1.0,
+                grain: None,
+            },
             SolverSpec::Pbd(spec) => {
                 let dx = 2.0 * spec.radius;
                 let cell = dx.powi(scene.dimensions.count() as i32);

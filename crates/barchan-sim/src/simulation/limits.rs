@@ -3,7 +3,7 @@
 use crate::solver::SolverError;
 use crate::solvers::mpm::wave_speed;
 use barchan_scene::numbers::rounded;
-use barchan_scene::{MpmSpec, PbdSpec, Scene, SolverSpec};
+use barchan_scene::{MpmSpec, PbdSpec, Scene, SolverSpec, SphSpec};
 
 /// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
@@ -43,6 +43,14 @@ impl Limits {
         let spec = match &scene.solver {
             SolverSpec::Mpm(spec) => spec,
             SolverSpec::Pbd(spec) => return Self::fixed(scene, spec.dt),
+            SolverSpec::Sph(spec) => {
+                return Self {
+                    dt_key: "solver.max_dt",
+                    usual_dt: spec.spacing() / SphSpec::USUAL_PACE,
+                    cfl: spec.cfl,
+                    ..Self::fixed(scene, spec.max_dt)
+                };
+            }
         };
         let fastest = scene.materials.iter().map(wave_speed).fold(0.0, f64::max);
         Self {

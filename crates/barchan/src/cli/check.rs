@@ -77,6 +77,12 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
                 output::number(spec.dx),
                 output::number(spec.particles_per_cell)
             ),
+            SolverSpec::Sph(spec) => format!(
+                "sph in {}D, particles {} m apart, {} iterations",
+                scene.dimensions.count(),
+                output::number(spec.spacing()),
+                spec.iterations
+            ),
             SolverSpec::Pbd(spec) => format!(
                 "pbd in {}D, grains of radius {} m, {} iterations",
                 scene.dimensions.count(),

@@ -115,6 +115,7 @@ impl Look {
                 match &scene.solver {
                     SolverSpec::Mpm(spec) => 0.3 * spec.dx,
                     SolverSpec::Pbd(spec) => spec.radius,
+                    SolverSpec::Sph(spec) => spec.radius,
                 },
             ),
             dimensions: scene.dimensions.count() as u32,

@@ -48,7 +48,7 @@ pub(super) struct Engine {
 impl Engine {
     pub fn new(play: Arc<Play>, scene: Scene, simulation: Simulation, playing: bool) -> Self {
         let stride = match &scene.solver {
-            SolverSpec::Mpm(_) => Stride::Frame,
+            SolverSpec::Mpm(_) | SolverSpec::Sph(_) => Stride::Frame,
             SolverSpec::Pbd(spec) => Stride::Step(spec.dt),
         };
         let now = Instant::now();

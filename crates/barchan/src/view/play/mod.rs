@@ -236,7 +236,7 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
 /// What `/api/result` tells of a live scene: what it tells of a result, and what can be done.
 fn about(scene: &Scene, simulation: &Simulation, look: &Look, limits: &Limits) -> Value {
     let step = match &scene.solver {
-        SolverSpec::Mpm(_) => 1.0 / scene.frame_rate,
+        SolverSpec::Mpm(_) | SolverSpec::Sph(_) => 1.0 / scene.frame_rate,
         SolverSpec::Pbd(spec) => spec.dt,
     };
     let columns = json!([{

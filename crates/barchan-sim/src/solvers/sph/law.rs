@@ -1,0 +1,130 @@
+//! What a particle of a material is like: friction, stickiness, thickness. And the pure functions of the method.
+
+use super::kernel::Prototype;
+use super::particles::Symmetric;
+use crate::solver::SolverError;
+use barchan_scene::{Dimensions, Friction, Law, Material, Moisture, SphYield};
+
+/// A material as `sph` sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SandParticle {
+    /// Density at rest ρ0 [kg/m³].
+    pub density: f64,
+    /// sin θ of the angle of repose.
+    pub sine: f32,
+    /// Artificial viscosity, dry and wet.
+    pub viscosity: [f32; 2],
+    /// Cohesion intensity κ, dry and wet [m³/(kg s²)].
+    pub cohesion: [f32; 2],
+}
+
+impl SandParticle {
+    /// Particles of a material. Refuses what is no sand.
+    pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
+        let Law::Sand(law) = &material.law else {
+            return Err(SolverError::Unsupported(format!(
+                "material `{}` is elastic, and sph knows sand only; give it law = \"sand\", or choose method = \"mpm\"",
+                material.name
+            )));
+        };
+        let angle = match law.friction {
+            Friction::Constant(angle) => angle,
+            // That of large strains.
+            Friction::Hardening { h0, .. } => h0,
+        };
+        let Moisture {
+            viscosity,
+            cohesion_intensity,
+            wet_viscosity,
+            wet_cohesion,
+            wet_cohesion_intensity,
+        } = material.moisture;
+        let from = |c: f64| intensity(c, angle, material.density, prototype);
+        let dry = cohesion_intensity.unwrap_or(from(law.cohesion));
+        let wet = match (wet_cohesion_intensity, wet_cohesion) {
+            (Some(own), _) => own,
+            (None, Some(cohesion)) => from(cohesion),
+            (None, None) => dry,
+        };
+        Ok(Self {
+            density: material.density,
+            sine: angle.to_radians().sin() as f32,
+            viscosity: [viscosity as f32, wet_viscosity.unwrap_or(viscosity) as f32],
+            cohesion: [dry as f32, wet as f32],
+        })
+    }
+
+    /// Viscosity and cohesion intensity at a wetness.
+    pub fn at(&self, wetness: f32) -> (f32, f32) {
+        let between = |[dry, wet]: [f32; 2]| dry + wetness * (wet - dry);
+        (between(self.viscosity), between(self.cohesion))
+    }
+}
+
+/// κ with which Eq. 22 presses the material together as its cohesion c [Pa] does: by c cot θ, the tension at the tip of
+/// the yield cone. A lattice of pairs presses by κ ρ0² ⟨r²⟩/(2 d).
+fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
+    let tension = c / angle.max(1.0).to_radians().tan();
+    2.0 * prototype.dimensions.count() as f64 * tension / (density * density * prototype.spread)
+}
+
+/// The traceless part within the yield cone of a pressure [Pa], Eq. 4 and 13.
+///
+/// Differs from [Ihmsen13] Eq. 13, unless asked for: scaling the whole tensor keeps it traceless and knows no axes.
+#[inline(always)]
+pub fn friction(
+    stress: Symmetric,
+    pressure: f32,
+    sine: f32,
+    yielding: SphYield,
+    dimensions: Dimensions,
+) -> Symmetric {
+    let s = deviator(stress, dimensions);
+    match yielding {
+        SphYield::Radial => {
+            let most = std::f32::consts::SQRT_2 * sine * pressure;
+            let norm = norm(&s);
+            let part = if norm > most { most / norm } else { 1.0 };
+            s.map(|x| part * x)
+        }
+        SphYield::PerComponent => {
+            let most = (2.0f32 / 3.0).sqrt() * sine * pressure;
+            s.map(|x| x.clamp(-most, most))
+        }
+    }
+}
+
+/// The part without trace.
+#[inline(always)]
+pub fn deviator(s: Symmetric, dimensions: Dimensions) -> Symmetric {
+    let [xx, yy, zz, xy, yz, zx] = s;
+    match dimensions {
+        Dimensions::Three => {
+            let mean = (xx + yy + zz) / 3.0;
+            [xx - mean, yy - mean, zz - mean, xy, yz, zx]
+        }
+        Dimensions::Two => {
+            let mean = 0.5 * (xx + yy);
+            [xx - mean, yy - mean, 0.0, xy, 0.0, 0.0]
+        }
+    }
+}
+
+/// Frobenius norm.
+#[inline(always)]
+pub fn norm(s: &Symmetric) -> f32 {
+    let [xx, yy, zz, xy, yz, zx] = *s;
+    (xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + zx * zx)).sqrt()
+}
+
+/// γ ρ0 [Pa]: what a compression of all its density is answered with, Eq. 7.
+pub fn stiffness(density: f64, dt: f64, prototype: &Prototype) -> f64 {
+    density / (2.0 * dt * dt * prototype.squares)
+}
+
+/// 1/D [Pa s]: the stress that answers a strain rate, Eq. 12.
+///
+/// Differs from [Ihmsen13] Eq. 12, whose prefactor is upside down.
+pub fn viscosity(density: f64, dt: f64, prototype: &Prototype) -> f64 {
+    density * prototype.dimensions.count() as f64 / (2.0 * dt * prototype.squares)
+}

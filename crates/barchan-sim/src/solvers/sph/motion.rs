@@ -1,0 +1,197 @@
+//! The end of a step: grains that meet one by one, sleeping, and where everything goes. And how long a step may be.
+
+use super::passes::take_own;
+use super::walls::Contact;
+use super::{Sph, TASK};
+use crate::collider::{BodyImpulse, Colliders};
+use crate::solver::{SolverError, StepContext, StepStats};
+use glam::{Vec3, Vec4Swizzles};
+use rayon::prelude::*;
+
+/// Distance at which particles that press nobody touch each other [spacings].
+const GRAIN: f32 = 0.9;
+/// Part of the closing speed that one of two such particles takes in a step: several may meet at once.
+const MEET: f32 = 0.5;
+/// Part of h²/ν that a step may be with an artificial viscosity ν.
+const VISCOUS: f32 = 0.25;
+
+impl Sph {
+    /// Largest stable step: no particle crosses more than a part of the spacing, and viscosity does not overshoot.
+    pub(super) fn stable_dt(&self) -> Result<f32, SolverError> {
+        let spacing = self.spec.spacing() as f32;
+        let speeds = self.particles.velocity.par_iter();
+        let fastest = speeds
+            .with_min_len(4 * TASK)
+            .map(|v| v.length_squared())
+            .reduce(|| 0.0, f32::max)
+            .sqrt();
+        let mut dt = self.spec.max_dt as f32;
+        if fastest > 0.0 {
+            dt = dt.min(self.spec.cfl as f32 * spacing / fastest);
+        }
+        let thickest = self.laws.iter().flat_map(|law| law.viscosity);
+        let thickest = thickest.fold(0.0, f32::max) * self.spec.sound_speed as f32;
+        if thickest > 0.0 {
+            dt = dt.min(VISCOUS * self.kernel.support / thickest);
+        }
+        if dt.is_nan() || dt <= 0.0 {
+            return Err(SolverError::StepTooSmall {
+                dt,
+                reason: format!("a particle moves at {fastest:.3e} m/s"),
+            });
+        }
+        Ok(dt)
+    }
+
+    /// Takes the predicted velocities, and moves.
+    pub(super) fn advance(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        self.keep_rubbing();
+        let spec = self.spec;
+        let (sleep, wake) = (spec.sleep_velocity as f32, spec.wake_acceleration as f32);
+        let met = self.meet(cx.dt);
+        let p = &mut self.particles;
+        let s = &mut self.scratch;
+        let dt = cx.dt;
+        let predicted = &s.predicted;
+        let (contacts, _) = s.walls.parts();
+        let colliders = cx.colliders;
+        let fastest = (p.position.par_chunks_mut(TASK))
+            .zip(p.velocity.par_chunks_mut(TASK))
+            .zip(contacts.par_iter_mut())
+            .enumerate()
+            .map(|(task, ((xs, vs), contacts))| {
+                let mut fastest = 0.0f32;
+                let mut contacts = &mut contacts[..];
+                for (k, (x, v)) in xs.iter_mut().zip(vs).enumerate() {
+                    let i = task * TASK + k;
+                    let mut new = predicted[i].xyz() + met.get(i).copied().unwrap_or(Vec3::ZERO);
+                    let gained = (new - *v).length();
+                    if new.length() < sleep && gained < wake * dt {
+                        new = Vec3::ZERO;
+                    }
+                    let own = take_own(&mut contacts, i);
+                    let mut to = *x + dt * new;
+                    keep_out(colliders, own, dt, &mut to, &mut new);
+                    *v = new;
+                    *x = to;
+                    fastest = fastest.max(new.length());
+                }
+                fastest
+            })
+            .reduce(|| 0.0, |a, b| if a.is_nan() { a } else { b.max(a) });
+        self.answer_kept_out(cx);
+        self.check_finite(cx.dt)?;
+        Ok(StepStats {
+            max_speed: fastest,
+            blocks: 0,
+        })
+    }
+
+    /// Friction of bodies is where the next step begins.
+    fn keep_rubbing(&mut self) {
+        let rubbing = &mut self.particles.rubbing;
+        rubbing.fill(Vec3::ZERO);
+        for contact in self.scratch.walls.lists().iter().flatten() {
+            rubbing[contact.particle as usize] += contact.rubbing;
+        }
+    }
+
+    /// Velocities that particles without pressure give each other where they collide, as [Alduan11] has them: no two come
+    /// nearer than grains would [m/s].
+    fn meet(&mut self, dt: f32) -> Vec<Vec3> {
+        if !self.spec.discrete_forces {
+            return Vec::new();
+        }
+        let p = &self.particles;
+        let s = &self.scratch;
+        let mut out = vec![Vec3::ZERO; p.len()];
+        let reach = GRAIN * self.spec.spacing() as f32;
+        let tasks = s.neighbours.tasks().par_iter();
+        tasks
+            .zip(out.par_chunks_mut(TASK))
+            .enumerate()
+            .for_each(|(task, (near, out))| {
+                for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+                    let i = task * TASK + k;
+                    if p.pressure[i] > 0.0 {
+                        continue;
+                    }
+                    for n in neighbours {
+                        let j = n.index as usize;
+                        if p.pressure[j] > 0.0 {
+                            continue;
+                        }
+                        let apart = p.position[i] - p.position[j];
+                        let distance = apart.length();
+                        let Some(normal) = apart.try_normalize() else {
+                            continue;
+                        };
+                        let closing = (s.predicted[i] - s.predicted[j]).xyz().dot(normal);
+                        let overlap = reach - distance - dt * closing;
+                        if closing >= 0.0 || overlap <= 0.0 {
+                            continue;
+                        }
+                        let stop = (-closing).min(overlap / dt);
+                        let share = p.mass[j] / (p.mass[i] + p.mass[j]);
+                        *out += 2.0 * MEET * share * stop * normal;
+                    }
+                }
+            });
+        out
+    }
+
+    /// Bodies get the momentum of particles that were kept out of them.
+    fn answer_kept_out(&self, cx: &mut StepContext<'_>) {
+        let p = &self.particles;
+        for contact in self.scratch.walls.lists().iter().flatten() {
+            if contact.pushing == Vec3::ZERO {
+                continue;
+            }
+            let mass = p.mass[contact.particle as usize];
+            let linear = -(mass * cx.dt * contact.pushing).as_dvec3();
+            cx.impulses.bodies[contact.body as usize] += BodyImpulse {
+                linear,
+                angular: contact.arm.as_dvec3().cross(linear),
+            };
+        }
+    }
+
+    fn check_finite(&self, dt: f32) -> Result<(), SolverError> {
+        let p = &self.particles;
+        let places = p.position.par_iter().zip(&p.velocity);
+        let lost = places
+            .with_min_len(4 * TASK)
+            .position_first(|(x, v)| !(x.is_finite() && v.is_finite()));
+        match lost {
+            None => Ok(()),
+            Some(i) => Err(SolverError::NotFinite {
+                id: p.id[i],
+                position: p.position[i],
+                quantity: "velocity",
+                dt,
+            }),
+        }
+    }
+}
+
+/// No centre of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into `pushing`
+/// of the contacts, and zero where there was none.
+fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
+    for contact in contacts {
+        contact.pushing = Vec3::ZERO;
+        let Some(collider) = colliders.list.get(contact.body as usize) else {
+            continue;
+        };
+        // The body stays and the particle moves as seen from it.
+        let seen = *x - dt * contact.velocity;
+        let depth = -collider.distance(seen);
+        if depth <= 0.0 {
+            continue;
+        }
+        let normal = collider.normal(seen);
+        let closing = (*v - contact.velocity).dot(normal).min(0.0);
+        *x += depth * normal;
+        *v -= closing * normal;
+        contact.pushing = -closing / dt * normal;
+    }
+}
