@@ -213,6 +213,36 @@ fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
 }
 
 #[test]
+fn bases_without_particles_and_in_the_plane_are_refined() {
+    let place = Place::new();
+    let late = "frames = 2\n[solver]\ndx = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\nstart = 9\nvelocity = [0, -1, 0]\n\
+                shape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n";
+    place.write("late.toml", late);
+    place.json(&["run", "late.toml", "-o", "base", "--json"]);
+    let nothing = finished(&place, &["--grains", "5k", "-o", "nothing"]);
+    assert_eq!(nothing["grains"], 0);
+    assert_eq!(nothing["frames"], 2);
+
+    let flat = "frames = 4\ndimensions = 2\n[solver]\ndx = 0.04\n[[fill]]\nmaterial = \"dry sand\"\n\
+                shape = { box = { min = [-0.1, 0, -1], max = [0.1, 0.3, 1] } }\n\
+                [[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n";
+    place.write("flat.toml", flat);
+    place.json(&["run", "flat.toml", "-o", "plane", "--json"]);
+    let command = [
+        "detail", "plane", "--grains", "5k", "-o", "grains", "--json",
+    ];
+    assert_eq!(place.json(&command)["grains"], 5000);
+    assert!(place.path("grains/render/last.png").is_file());
+    let directory = ResultDirectory::open(&place.path("grains")).unwrap();
+    let positions = directory.read_column(4, "position").unwrap();
+    let positions = positions.data.as_f32().unwrap();
+    assert!(positions.chunks(3).all(|p| p[2] == 0.0 && p[1] >= 0.0));
+    let mass = |result: &str| place.json(&["measure", result, "--json"])["mass_kg"].clone();
+    let [fine, coarse] = ["grains", "plane"].map(|r| mass(r).as_f64().unwrap());
+    assert!((fine - coarse).abs() < 1e-5 * coarse);
+}
+
+#[test]
 fn wrong_calls_are_refused_with_what_to_do() {
     let place = base();
     let refused = |arguments: &[&str], words: &[&str]| {

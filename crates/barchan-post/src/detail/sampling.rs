@@ -25,7 +25,7 @@ pub fn offset(base: u64, k: u32, attempt: u32, flat: bool) -> Vec3 {
         mix(mix(base.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ u64::from(k) << 8 ^ u64::from(attempt));
     let draw = |i: u64| mix(seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let points = if flat { 5 } else { 7 };
-    let support = match (draw(1) >> 32) * points >> 32 {
+    let support = match ((draw(1) >> 32) * points) >> 32 {
         0 => Vec3::ZERO,
         1 => Vec3::X,
         2 => Vec3::NEG_X,

@@ -282,6 +282,29 @@ fn a_moving_wall_takes_grains_along() {
 }
 
 #[test]
+fn free_bodies_are_where_frames_record_them() {
+    let ball = "[[body]]\nname = \"ball\"\ndensity = 3000\n\
+                shape = { sphere = { center = [0, 0, 0], radius = 0.12 } }\n";
+    let at = |index: u32| {
+        let mut frame = cube(index, 5, Vec3::ZERO, Vec3::ZERO);
+        let x = -0.3 + 0.05 * f64::from(index);
+        let record = json!([{ "name": "ball", "position": [x, 0.25, 0.25], "rotation": [0.0, 0.0, 0.0, 1.0] }]);
+        frame.attributes.insert("bodies".into(), record);
+        frame
+    };
+    let mut r = refiner(World::new(&scene(ball)), at(0), &[], 20_000);
+    (1..=10).for_each(|index| advance(&mut r, at(index)));
+    let near = |centre: Vec3| {
+        let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(centre) < 0.119;
+        column(&r, "position").iter().filter(inside).count()
+    };
+    assert_eq!(near(Vec3::new(0.2, 0.25, 0.25)), 0);
+    // Negative control: a place in the bed where the ball has not been.
+    assert!(near(Vec3::new(0.3, 0.4, 0.12)) > 500);
+    assert!(r.frame().attributes["bodies"].is_array());
+}
+
+#[test]
 fn fast_grains_do_not_pass_thin_bodies() {
     // 20 m/s makes 0.2 m a step; the plate is 2 cm thick.
     let plate = "[[collider]]\nshape = { box = { min = [-2, -1, -2], max = [2, -0.98, 2] } }\n";
