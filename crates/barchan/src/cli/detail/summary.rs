@@ -64,7 +64,7 @@ impl Summary {
             None => String::new(),
         };
         Some(format!(
-            "{why}stopped after frame {frame} of {wanted}, which all are kept; go on with: barchan detail {path} --resume"
+            "{why}stopped after frame {frame} of {wanted}; the frames up to there are kept. Go on with: barchan detail {path} --resume"
         ))
     }
 
