@@ -31,8 +31,8 @@ use walls::{WallSettings, Walls};
 /// Particles that one task works on; fixed, so that results do not depend on the number of threads.
 const TASK: usize = 512;
 
-/// Bulk modulus in units of γ ρ0. Pressure goes on from step to step: without a modulus it would be the sum of all errors,
-/// which swings without end.
+/// Bulk modulus in units of γ ρ0: the pressure that passes aim at is that of the predicted density. Without a modulus it would
+/// be the sum of the errors of all passes, which depends on how many there are.
 const STIFF: f64 = 1.0;
 /// The same where passes go on until the compression is small.
 const STIFFER: f64 = 10.0;
@@ -212,7 +212,7 @@ impl Sph {
             particles.stress.fill(Default::default());
             particles.rubbing.fill(Vec3::ZERO);
         }
-        passes::begin(&particles, &mut scratch);
+        passes::begin(&step, &mut particles, &mut scratch);
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
         for pass in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15

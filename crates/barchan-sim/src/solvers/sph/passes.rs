@@ -366,13 +366,19 @@ pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
         });
 }
 
-/// Tensors of the pressure and friction that the particles have.
-pub fn begin(particles: &Particles, s: &mut Scratch) {
+/// Pressure where the loop begins: that of the density now. The friction is that of the last step.
+///
+/// Differs from [Ihmsen13], where both begin at nothing: at rest the first guess is right, and no pass disturbs what is.
+pub fn begin(step: &Step, particles: &mut Particles, s: &mut Scratch) {
     s.predicted.resize(particles.len(), [0.0; 4]);
-    let states = particles.pressure.par_iter().zip(&particles.stress);
+    s.tensor.resize(particles.len(), Columns::default());
+    let states = particles.pressure.par_iter_mut().zip(&particles.stress);
     states
-        .zip(&s.squares)
+        .zip(s.fraction.par_iter().zip(&s.squares))
+        .zip(&mut s.tensor)
         .with_min_len(TASK)
-        .map(|((p, stress), squared)| columns(stress, *p, *squared))
-        .collect_into_vec(&mut s.tensor);
+        .for_each(|(((p, stress), (fraction, squared)), tensor)| {
+            *p = step.bulk * (fraction - 1.0).max(0.0);
+            *tensor = columns(stress, *p, *squared);
+        });
 }
