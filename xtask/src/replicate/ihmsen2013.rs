@@ -112,18 +112,18 @@ pub const ROWS: &[Row] = &[
         paper: table_1("60 K", 2.6),
         preview: sheet(
             0.5,
-            60.0,
+            300.0,
             &[SAME, PRINTED],
             &[
-                shot(150, &[]),
+                shot(315, &[]),
                 Shot {
                     run: 1,
-                    frame: 150,
+                    frame: 315,
                     options: &[],
                 },
             ],
         ),
-        timing: timing(10.0, None, 40.0),
+        timing: timing(200.0, Some(60e3), 40.0),
         verdict: "Not measured yet.",
     },
     Row {
