@@ -1,8 +1,11 @@
 //! `barchan bench`: how fast this machine does what barchan does.
 
+mod detail;
 mod mpm;
 mod pbd;
 mod render;
+mod runner;
+mod sph;
 
 use super::Failure;
 use clap::{Args, Subcommand};
@@ -17,25 +20,31 @@ pub struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    Detail(detail::BenchDetail),
     Mpm(mpm::BenchMpm),
     Pbd(pbd::BenchPbd),
     Render(render::BenchRender),
+    Sph(sph::BenchSph),
 }
 
 impl Bench {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         match &self.what {
+            What::Detail(bench) => bench.run(),
             What::Mpm(bench) => bench.run(),
             What::Pbd(bench) => bench.run(),
             What::Render(bench) => bench.run(),
+            What::Sph(bench) => bench.run(),
         }
     }
 
     pub fn wants_json(&self) -> bool {
         match &self.what {
+            What::Detail(bench) => bench.json,
             What::Mpm(bench) => bench.json,
             What::Pbd(bench) => bench.json,
             What::Render(bench) => bench.json,
+            What::Sph(bench) => bench.json,
         }
     }
 }
@@ -49,7 +58,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// `200k`, `20M` or a plain number.
-fn count(text: &str) -> Result<u64, String> {
+pub(super) fn count(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => match text.strip_suffix('M') {
