@@ -101,7 +101,7 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 6",
         scene: "ihmsen2013/rope_ladder",
         paper: table_1("138 K", 4.6),
-        preview: sheet(0.7, 300.0, &[SAME], &[shot(200, &[]), shot(360, &[])]),
+        preview: sheet(0.7, 300.0, &[SAME], &[shot(200, &[]), shot(470, &[])]),
         timing: timing(50.0, Some(138e3), 60.0),
         verdict: "Not measured yet.",
     },
