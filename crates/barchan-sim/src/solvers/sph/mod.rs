@@ -91,8 +91,11 @@ struct Step<'a> {
     volume: f32,
     /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
     peak: f32,
-    /// Bulk modulus [Pa].
+    /// Bulk modulus [Pa], and 1 over it.
     bulk: f32,
+    softness: f32,
+    /// Whether anybody asks how far passes are from what they want.
+    measures: bool,
     /// 1/D [Pa s].
     viscosity: f32,
     yielding: SphYield,
@@ -166,6 +169,8 @@ impl Sph {
             volume: self.volume() as f32,
             peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
+            softness: (1.0 / (gamma * stiff)) as f32,
+            measures: self.spec.until.is_some(),
             viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
             yielding: self.spec.yielding,
