@@ -10,7 +10,7 @@ use crate::validate::{Case, Context, ValidateError};
 pub const E2: Case = Case {
     name: "E2",
     title: "Collapse of a column in a channel",
-    solvers: &["mpm"],
+    solvers: &["mpm", "sph"],
     seconds: 30.0,
     run: planar_collapse,
 };
@@ -90,19 +90,22 @@ impl Column {
         (self.aspect * self.width() / (G * self.scales[1])).sqrt()
     }
 
-    fn text(&self) -> String {
+    fn text(&self, solver: &str) -> String {
         let [length, gravity, density] = self.scales;
         let width = self.width();
         let dx = width / self.cells;
         let left = self.shift * dx;
+        let resolution = match solver {
+            "sph" => format!("method = \"sph\"\nradius = {}", 0.5 * dx),
+            _ => format!("dx = {dx}\nmax_dt = 1"),
+        };
         format!(
             r#"
 dimensions = 2
 frame_rate = {}
 gravity = [0, -{}]
 [solver]
-dx = {dx}
-max_dt = 1
+{resolution}
 {}
 [materials.sand]
 density = {}
@@ -136,7 +139,7 @@ friction = 0.4
     /// Runs the collapse.
     pub fn collapse(&self, context: &Context<'_>, label: &str) -> Result<Deposit, ValidateError> {
         let frames = (TAUS * FRAMES_A_TAU) as u32;
-        let mut trial = Trial::start(context, label, frames, &self.text())?;
+        let mut trial = Trial::start(context, label, frames, &self.text(context.solver))?;
         let (width, left) = (self.width(), self.shift * self.width() / self.cells);
         let (mut front, mut top) = (vec![], vec![]);
         let (mut slope, mut extent) = (f64::NAN, f64::NAN);
@@ -145,7 +148,7 @@ friction = 0.4
             let measured = trial.measure()?;
             let height = measured.height_m.unwrap_or(f64::NAN);
             let time = f64::from(frame) / FRAMES_A_TAU;
-            let x = trial.particles()?.into_iter().map(|p| p.x.x);
+            let x = trial.positions()?.into_iter().map(|p| p.x);
             front.push([time, (quantile(x, 0.99) - left) / width - 1.0]);
             top.push([time, height / width]);
             slope = measured.slope_angle_deg.unwrap_or(f64::NAN);
