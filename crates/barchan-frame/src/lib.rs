@@ -17,6 +17,8 @@ pub use column::{Checkpoint, Column, ColumnData, Frame};
 pub use digest::{digest, document_digest};
 pub use directory::{CHECKPOINTS_KEPT, ResultDirectory};
 pub use error::CacheError;
-pub use manifest::{FORMAT_VERSION, Manifest, ManifestMaterial, ManifestMesh, ManifestStart};
+pub use manifest::{
+    FORMAT_VERSION, Manifest, ManifestDetail, ManifestMaterial, ManifestMesh, ManifestStart,
+};
 pub use node::{ColumnInfo, FrameInfo};
-pub use quantise::quantisation_step;
+pub use quantise::{quantisation_step, round_to_step};

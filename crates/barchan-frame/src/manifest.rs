@@ -40,6 +40,9 @@ pub struct Manifest {
     /// State that the run began with, where it started from an earlier result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<ManifestStart>,
+    /// What the grains follow, where the result is the refinement of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<ManifestDetail>,
     /// Program and version that wrote the result.
     pub created_by: String,
 }
@@ -71,4 +74,19 @@ pub struct ManifestStart {
     pub frame: u32,
     /// Digest of its state.
     pub digest: String,
+}
+
+/// How a result was refined from another.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ManifestDetail {
+    /// The result whose particles the grains follow, on the machine of the refinement.
+    pub base: String,
+    /// Grains asked for.
+    pub grains: u64,
+    /// Longest time step [s].
+    pub dt: f64,
+    /// Name of the method.
+    pub method: String,
+    /// First and last frame of each run of base frames whose particles were counted.
+    pub counted: Vec<[u32; 2]>,
 }

@@ -19,7 +19,7 @@ pub fn quantisation_step(tolerance: f32) -> Option<f32> {
 
 /// Rounds to the nearest multiple of `step`, a power of two. What is not finite, and what is so large that floats are
 /// coarser than the step, stays as it is.
-pub(crate) fn round_to_step(value: f32, step: f32) -> f32 {
+pub fn round_to_step(value: f32, step: f32) -> f32 {
     let steps = value / step;
     if steps.abs() < WHOLE {
         // Not `round_ties_even`, which is a call per value on processors without SSE4.1.

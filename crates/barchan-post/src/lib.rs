@@ -1,5 +1,6 @@
-//! What is done with a cache afterwards: measurements and a summary now; refinement, surfaces and export later.
+//! What is done with a cache afterwards: refinement, measurements and a summary now; surfaces and export later.
 
+pub mod detail;
 pub mod info;
 pub mod measure;
 pub mod stress;

@@ -92,6 +92,8 @@ pub struct Joint {
     pub motor: Option<Motor>,
     /// How people drive it live.
     pub control: Option<JointControl>,
+    /// Time from which it holds nothing any more [s]; infinite: it always holds.
+    pub release: f64,
 }
 
 /// What a joint lets move.

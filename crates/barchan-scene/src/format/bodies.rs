@@ -142,6 +142,7 @@ impl Builder<'_> {
             damping: table.number("damping").unwrap_or(0.0),
             motor,
             control,
+            release: table.number("release").unwrap_or(f64::INFINITY),
         })
     }
 

@@ -74,6 +74,7 @@ pub(crate) static JOINT: &[Key] = &[
     Key::new("damping", STRENGTH, "Damping of an undriven joint [N·m·s/rad or N·s/m]").default("0"),
     Key::new("motor", Kind::Table(MOTOR), "What drives it"),
     Key::new("control", Kind::Table(CONTROL), "How people drive it in the live view"),
+    Key::new("release", TIME, "Time at which it lets go [s]; never when left out"),
 ];
 
 static MOTOR: &[Key] = &[

@@ -380,6 +380,7 @@ impl Builder<'_> {
             damping: hinge.damping,
             motor,
             control,
+            release: f64::INFINITY,
         })
     }
 }
@@ -395,6 +396,7 @@ fn base_joint(file: &File<'_>, end: JointEnd, anchor: DVec3) -> Joint {
         damping: 0.0,
         motor: None,
         control: None,
+        release: f64::INFINITY,
     }
 }
 

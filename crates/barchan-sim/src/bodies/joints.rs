@@ -18,6 +18,8 @@ pub(super) struct Driven {
     /// Passive damping [N·m·s/rad or N·s/m].
     damping: f64,
     limits: Option<[f64; 2]>,
+    /// Time from which it holds nothing [s].
+    release: f64,
     /// What a checkpoint holds.
     pub memory: Memory,
     aim: Option<(f64, f64)>,
@@ -49,12 +51,18 @@ impl Driven {
             motor: joint.motor.clone(),
             damping: joint.damping,
             limits: joint.limits,
+            release: joint.release,
             memory: Memory {
                 target: MotorTarget::Scripted,
                 servo: 0.0,
             },
             aim: None,
         }
+    }
+
+    /// Whether it holds in a step that begins at `time` [s].
+    pub fn holds(&self, time: f64) -> bool {
+        time < self.release
     }
 
     /// Takes a new aim; `position` is where the joint is.

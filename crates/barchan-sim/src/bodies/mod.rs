@@ -174,6 +174,10 @@ impl Bodies {
         }
         for (index, driven) in self.driven.iter_mut().enumerate() {
             let state = &self.states[index];
+            if !driven.holds(time) {
+                self.world.let_go(index);
+                continue;
+            }
             driven.advance(state, time, dt);
             self.world.set_motor(index, driven.setting(state.kind));
         }

@@ -210,6 +210,20 @@ impl World {
             && self.free.iter().all(|h| self.bodies.contains(*h))
     }
 
+    /// Ends what a joint holds, for good; its bodies may touch from now on.
+    pub fn let_go(&mut self, index: usize) {
+        let held = |handle: &&ImpulseJointHandle| {
+            let joint = self.joints.get(**handle);
+            joint.is_some_and(|j| j.data.is_enabled())
+        };
+        let handle = self.joint_handles.get(index).filter(held).copied();
+        if let Some(joint) = handle.and_then(|h| self.joints.get_mut(h, true)) {
+            joint.data.set_enabled(false);
+            joint.data.set_contacts_enabled(true);
+            joint.data.motor_axes = JointAxesMask::empty();
+        }
+    }
+
     /// Sets what a motor does; `None` switches it off.
     pub fn set_motor(&mut self, index: usize, setting: Option<Setting>) {
         let Some(joint) = self.joint_handles.get(index) else {

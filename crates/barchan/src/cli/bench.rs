@@ -1,5 +1,6 @@
 //! `barchan bench`: how fast this machine does what barchan does.
 
+mod detail;
 mod mpm;
 mod pbd;
 mod render;
@@ -17,6 +18,7 @@ pub struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    Detail(detail::BenchDetail),
     Mpm(mpm::BenchMpm),
     Pbd(pbd::BenchPbd),
     Render(render::BenchRender),
@@ -25,6 +27,7 @@ enum What {
 impl Bench {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         match &self.what {
+            What::Detail(bench) => bench.run(),
             What::Mpm(bench) => bench.run(),
             What::Pbd(bench) => bench.run(),
             What::Render(bench) => bench.run(),
@@ -33,6 +36,7 @@ impl Bench {
 
     pub fn wants_json(&self) -> bool {
         match &self.what {
+            What::Detail(bench) => bench.json,
             What::Mpm(bench) => bench.json,
             What::Pbd(bench) => bench.json,
             What::Render(bench) => bench.json,
@@ -49,7 +53,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// `200k`, `20M` or a plain number.
-fn count(text: &str) -> Result<u64, String> {
+pub(super) fn count(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => match text.strip_suffix('M') {

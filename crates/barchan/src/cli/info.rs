@@ -73,6 +73,10 @@ fn show(info: &post::Info) -> Result<(), Failure> {
             format!("frame {} of {}", start.frame, start.result),
         )?;
     }
+    if let Some(detail) = &manifest.detail {
+        let grains = output::grouped(detail.grains);
+        line("refines", format!("{}, to {grains} grains", detail.base))?;
+    }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     line("columns", columns.join(", "))?;
     let can_go_on = match &info.checkpoint {
@@ -90,8 +94,10 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     }
     line("size", output::bytes(info.bytes))?;
     line("written by", manifest.created_by.clone())?;
-    if !info.complete && info.damage.is_empty() && can_go_on {
-        let path = info.path.display();
+    let path = info.path.display();
+    if !info.complete && manifest.detail.is_some() {
+        output::say(format_args!("go on with: barchan detail {path} --resume"))?;
+    } else if !info.complete && info.damage.is_empty() && can_go_on {
         output::say(format_args!("go on with: barchan run {path} --resume"))?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod detail;
 mod info;
 mod inputs;
 mod measure;
@@ -53,6 +54,7 @@ enum Command {
     Measure(measure::Measure),
     View(view::View),
     Render(Box<render::Render>),
+    Detail(detail::Detail),
     Bench(bench::Bench),
     Validate(validate::Validate),
 }
@@ -68,6 +70,7 @@ impl Command {
             Self::Measure(command) => command.run(),
             Self::View(command) => command.run(),
             Self::Render(command) => command.run(),
+            Self::Detail(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Validate(command) => command.run(),
         }
@@ -83,6 +86,7 @@ impl Command {
             Self::Measure(command) => command.json,
             Self::View(command) => command.json,
             Self::Render(command) => command.json,
+            Self::Detail(command) => command.json,
             Self::Bench(command) => command.wants_json(),
             Self::Validate(command) => command.json,
         }

@@ -185,6 +185,21 @@ pub fn after_run(
     })
 }
 
+/// The last frame alone, in full quality.
+pub fn last_frame(directory: ResultDirectory) -> Result<String, Failure> {
+    let folder = directory.path().join("render");
+    make_folder(&folder)?;
+    let renderer = Renderer::open(directory, RenderOptions::default())?;
+    for warning in &renderer.warnings {
+        output::note(format_args!("warning: {warning}"));
+    }
+    let last = folder.join("last.png");
+    if let Some(&frame) = renderer.frames().last() {
+        renderer.draw(frame)?.write_png(&last)?;
+    }
+    Ok(last.display().to_string())
+}
+
 /// Film, preview and sheet from the pictures in the folder.
 fn make_films(
     renderer: &Renderer,

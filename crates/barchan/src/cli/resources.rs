@@ -79,7 +79,7 @@ impl Estimate {
 }
 
 /// Memory that this process may take [bytes], also when a container limits it; no limit where the system does not tell.
-fn available_memory() -> u64 {
+pub fn available_memory() -> u64 {
     let Ok(mut system) = System::new() else {
         return u64::MAX;
     };
@@ -91,7 +91,7 @@ fn available_memory() -> u64 {
 }
 
 /// Free space where `path` is or will be [bytes].
-fn free_disk(path: &Path) -> Option<u64> {
+pub fn free_disk(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
     let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
     let real = existing.canonicalize().ok()?;

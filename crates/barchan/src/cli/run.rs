@@ -328,6 +328,15 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
         ));
     }
     let directory = ResultDirectory::open(given)?;
+    if directory.manifest().detail.is_some() {
+        return Err(Failure::call(
+            format_args!(
+                "{} holds grains that refine another result",
+                given.display()
+            ),
+            format_args!("go on with: barchan detail {} --resume", given.display()),
+        ));
+    }
     let source = SceneSource {
         name: directory.manifest().scene.clone(),
         text: directory.scene_document()?,

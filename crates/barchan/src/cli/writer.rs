@@ -2,31 +2,32 @@
 
 use super::Failure;
 use barchan::frame::{CacheError, Frame, ResultDirectory};
+use std::borrow::Borrow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// Writes frames in the order given, one at a time: at most one waits, so that memory stays bounded.
-pub struct FrameWriter {
-    frames: Option<SyncSender<Frame>>,
-    written: Receiver<Result<Frame, CacheError>>,
+pub struct FrameWriter<F = Frame> {
+    frames: Option<SyncSender<F>>,
+    written: Receiver<Result<F, CacheError>>,
     /// Frames given and not yet known to be written.
     open: usize,
     /// The last frame that was written.
-    spent: Frame,
+    spent: F,
     thread: Option<JoinHandle<()>>,
 }
 
-impl FrameWriter {
+impl<F: Borrow<Frame> + Default + Send + 'static> FrameWriter<F> {
     /// A writer of frames into `directory`.
     pub fn new(directory: Arc<ResultDirectory>) -> Result<Self, Failure> {
-        let (frames, incoming) = sync_channel::<Frame>(0);
+        let (frames, incoming) = sync_channel::<F>(0);
         let (report, written) = sync_channel(2);
         let thread = std::thread::Builder::new()
             .name("frames".into())
             .spawn(move || {
                 for frame in incoming {
-                    let result = directory.write_frame(&frame).map(|_| frame);
+                    let result = directory.write_frame(frame.borrow()).map(|_| frame);
                     if report.send(result).is_err() {
                         return;
                     }
@@ -37,13 +38,13 @@ impl FrameWriter {
             frames: Some(frames),
             written,
             open: 0,
-            spent: Frame::default(),
+            spent: F::default(),
             thread: Some(thread),
         })
     }
 
     /// Hands over a frame, after the one before it is on disk. An error may be that of the frame before.
-    pub fn write(&mut self, frame: Frame) -> Result<(), Failure> {
+    pub fn write(&mut self, frame: F) -> Result<(), Failure> {
         self.finish()?;
         let handed = self.frames.as_ref().is_some_and(|f| f.send(frame).is_ok());
         if !handed {
@@ -54,7 +55,7 @@ impl FrameWriter {
     }
 
     /// A frame that is on disk, for its memory: an empty one before the first. Waits until all frames are on disk.
-    pub fn take_spent(&mut self) -> Result<Frame, Failure> {
+    pub fn take_spent(&mut self) -> Result<F, Failure> {
         self.finish()?;
         Ok(std::mem::take(&mut self.spent))
     }
@@ -71,7 +72,7 @@ impl FrameWriter {
     }
 }
 
-impl Drop for FrameWriter {
+impl<F> Drop for FrameWriter<F> {
     fn drop(&mut self) {
         self.frames = None;
         if let Some(thread) = self.thread.take() {

@@ -1,6 +1,8 @@
 //! The cubic spline kernel, and what it sums up to on a lattice at rest.
 
 use barchan_scene::Dimensions;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f32x16};
 use glam::DVec3;
 
 /// Waves that are tried for the peak.
@@ -49,6 +51,24 @@ impl Kernel {
         let outer = -6.0 * far * far / q.max(0.5);
         let by_q = if q < 0.5 { inner } else { outer };
         self.scale * by_q / (self.support * self.support)
+    }
+}
+
+impl Kernel {
+    /// W and dW/dr over r at sixteen distances [m]; 0 beyond the support.
+    #[inline(always)]
+    pub fn lanes<S: Simd>(&self, simd: S, r: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
+        let number = |x: f32| f32x16::splat(simd, x);
+        let q = (r * (1.0 / self.support)).min(number(1.0));
+        let far = number(1.0) - q;
+        let is_near = q.simd_lt(number(0.5));
+        let inner = q * q * 6.0 * (q - 1.0) + 1.0;
+        let outer = far * far * far * 2.0;
+        let value = is_near.select(inner, outer) * self.scale;
+        let inner = q * 18.0 - 12.0;
+        let outer = far * far * -6.0 / q.max(number(0.5));
+        let scale = self.scale / (self.support * self.support);
+        (value, is_near.select(inner, outer) * scale)
     }
 }
 

@@ -57,18 +57,20 @@ impl Sph {
                     let (x, v, mass) = (p.position[i], p.velocity[i], p.mass[i]);
                     let (own_viscosity, own_cohesion) = moist[i];
                     let mut sum = Vec3::ZERO;
-                    for n in neighbours {
-                        let j = n.index as usize;
-                        let apart = x - p.position[j];
+                    for ((j, gradient), slope) in neighbours.each().zip(neighbours.slope) {
                         let (viscosity, cohesion) = moist[j];
-                        let squared = apart.length_squared();
-                        let closing = (v - p.velocity[j]).dot(apart).min(0.0);
-                        let thick = 0.5 * (own_viscosity + viscosity) * speed * 2.0 * p.mass[j]
-                            / (mass + p.mass[j]);
-                        sum += thick * closing / (squared + softness) * n.gradient;
+                        // Positive where they approach: the gradient points to the neighbour.
+                        let closing = (v - p.velocity[j]).dot(gradient);
+                        if closing > 0.0 {
+                            let thick = (own_viscosity + viscosity) * speed * p.mass[j]
+                                / (mass + p.mass[j]);
+                            let soft = gradient.length_squared() + softness * slope * slope;
+                            sum += thick * closing * slope / soft * gradient;
+                        }
                         let sticky = 0.5 * (own_cohesion + cohesion);
                         if sticky > 0.0 {
-                            sum -= sticky * p.mass[j] * kernel.value(squared.sqrt()) * apart;
+                            let apart = x - p.position[j];
+                            sum -= sticky * p.mass[j] * kernel.value(apart.length()) * apart;
                         }
                     }
                     *out += sum;

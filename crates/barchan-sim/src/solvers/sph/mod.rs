@@ -18,12 +18,12 @@ use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, SphWalls, SphYield, Wetting};
 use fearless_simd::Level;
-use glam::{Vec3, Vec4};
+use glam::Vec3;
 use kernel::{Kernel, Prototype};
 use law::SandParticle;
 use neighbours::Neighbours;
 use particles::Particles;
-use passes::{Columns, Residual};
+use passes::{Columns, Residual, Row};
 use rayon::prelude::*;
 use surface::Sampling;
 use walls::{WallSettings, Walls};
@@ -74,14 +74,17 @@ struct Scratch {
     moist: Vec<(f32, f32)>,
     /// Accelerations that do not change in the loop [m/s²].
     advection: Vec<Vec3>,
-    /// Predicted velocities [m/s].
-    predicted: Vec<Vec4>,
+    /// Predicted velocities [m/s], and pressures [Pa].
+    predicted: Vec<Row>,
     /// (ŝ − p I)/δ² [Pa].
     tensor: Vec<Columns>,
+    /// Velocities that particles give each other where they collide one by one [m/s].
+    met: Vec<Vec3>,
 }
 
 /// What all stages of a step go by.
 struct Step<'a> {
+    level: Level,
     dt: f32,
     dimensions: Dimensions,
     /// Volume of a particle [m³].
@@ -157,6 +160,7 @@ impl Sph {
             Some(_) => STIFFER,
         };
         Step {
+            level: self.level,
             dt,
             dimensions: self.dimensions,
             volume: self.volume() as f32,

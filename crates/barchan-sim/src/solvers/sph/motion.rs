@@ -1,11 +1,11 @@
 //! The end of a step: grains that meet one by one, sleeping, and where everything goes. And how long a step may be.
 
-use super::passes::take_own;
+use super::passes::{Row, take_own};
 use super::walls::Contact;
 use super::{Sph, TASK};
 use crate::collider::{BodyImpulse, Colliders};
 use crate::solver::{SolverError, StepContext, StepStats};
-use glam::{Vec3, Vec4Swizzles};
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Distance at which particles that press nobody touch each other [spacings].
@@ -48,11 +48,11 @@ impl Sph {
         self.keep_rubbing();
         let spec = self.spec;
         let (sleep, wake) = (spec.sleep_velocity as f32, spec.wake_acceleration as f32);
-        let met = self.meet(cx.dt);
+        self.meet(cx.dt);
         let p = &mut self.particles;
         let s = &mut self.scratch;
         let dt = cx.dt;
-        let predicted = &s.predicted;
+        let (predicted, met) = (&s.predicted, &s.met);
         let (contacts, _) = s.walls.parts();
         let colliders = cx.colliders;
         let fastest = (p.position.par_chunks_mut(TASK))
@@ -62,18 +62,19 @@ impl Sph {
             .map(|(task, ((xs, vs), contacts))| {
                 let mut fastest = 0.0f32;
                 let mut contacts = &mut contacts[..];
-                for (k, (x, v)) in xs.iter_mut().zip(vs).enumerate() {
+                for (k, (place, v)) in xs.iter_mut().zip(vs).enumerate() {
                     let i = task * TASK + k;
-                    let mut new = predicted[i].xyz() + met.get(i).copied().unwrap_or(Vec3::ZERO);
+                    let [x, y, z, _] = predicted[i];
+                    let mut new = Vec3::new(x, y, z) + met[i];
                     let gained = (new - *v).length();
                     if new.length() < sleep && gained < wake * dt {
                         new = Vec3::ZERO;
                     }
                     let own = take_own(&mut contacts, i);
-                    let mut to = *x + dt * new;
+                    let mut to = *place + dt * new;
                     keep_out(colliders, own, dt, &mut to, &mut new);
                     *v = new;
-                    *x = to;
+                    *place = to;
                     fastest = fastest.max(new.length());
                 }
                 fastest
@@ -98,17 +99,19 @@ impl Sph {
 
     /// Velocities that particles without pressure give each other where they collide, as [Alduan11] has them: no two come
     /// nearer than grains would [m/s].
-    fn meet(&mut self, dt: f32) -> Vec<Vec3> {
-        if !self.spec.discrete_forces {
-            return Vec::new();
-        }
+    fn meet(&mut self, dt: f32) {
         let p = &self.particles;
-        let s = &self.scratch;
-        let mut out = vec![Vec3::ZERO; p.len()];
+        let s = &mut self.scratch;
+        s.met.clear();
+        s.met.resize(p.len(), Vec3::ZERO);
+        if !self.spec.discrete_forces {
+            return;
+        }
+        let predicted = &s.predicted;
         let reach = GRAIN * self.spec.spacing() as f32;
         let tasks = s.neighbours.tasks().par_iter();
         tasks
-            .zip(out.par_chunks_mut(TASK))
+            .zip(s.met.par_chunks_mut(TASK))
             .enumerate()
             .for_each(|(task, (near, out))| {
                 for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
@@ -116,8 +119,7 @@ impl Sph {
                     if p.pressure[i] > 0.0 {
                         continue;
                     }
-                    for n in neighbours {
-                        let j = n.index as usize;
+                    for j in neighbours.index.iter().map(|j| *j as usize) {
                         if p.pressure[j] > 0.0 {
                             continue;
                         }
@@ -126,7 +128,7 @@ impl Sph {
                         let Some(normal) = apart.try_normalize() else {
                             continue;
                         };
-                        let closing = (s.predicted[i] - s.predicted[j]).xyz().dot(normal);
+                        let closing = apart_of(&predicted[i], &predicted[j]).dot(normal);
                         let overlap = reach - distance - dt * closing;
                         if closing >= 0.0 || overlap <= 0.0 {
                             continue;
@@ -137,7 +139,6 @@ impl Sph {
                     }
                 }
             });
-        out
     }
 
     /// Bodies get the momentum of particles that were kept out of them.
@@ -172,6 +173,10 @@ impl Sph {
             }),
         }
     }
+}
+
+fn apart_of(a: &Row, b: &Row) -> Vec3 {
+    Vec3::new(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
 /// No centre of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into `pushing`

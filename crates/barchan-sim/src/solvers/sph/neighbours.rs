@@ -5,19 +5,34 @@ use super::kernel::Kernel;
 use crate::math::lanes::LANES;
 use crate::neighbors::cells::Cells;
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, dispatch, f32x16};
+use fearless_simd::{Level, Simd, dispatch, f32x16, u32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A neighbour of a particle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(C)]
-pub struct Neighbour {
+/// Neighbours of a particle at most: as many as there are in a bed compressed to a fifteenth.
+const MOST: usize = 496;
+
+/// Neighbours of a particle, itself among them, in arrays of one length.
+#[derive(Debug, Clone, Copy)]
+pub struct Neighbourhood<'a> {
     /// V_j ∇W_ij [1/m].
-    pub gradient: Vec3,
-    /// Its number.
-    pub index: u32,
+    pub gradient: [&'a [f32]; 3],
+    /// V_j W'/r [1/m²]: times x_i − x_j it is the gradient.
+    pub slope: &'a [f32],
+    /// Their numbers.
+    pub index: &'a [u32],
+}
+
+impl Neighbourhood<'_> {
+    /// Number of each neighbour and V_j ∇W_ij [1/m].
+    #[inline(always)]
+    pub fn each(&self) -> impl Iterator<Item = (usize, Vec3)> {
+        let [x, y, z] = self.gradient;
+        let gradients = x.iter().zip(y).zip(z);
+        let numbers = self.index.iter().map(|j| *j as usize);
+        numbers.zip(gradients.map(|((x, y), z)| Vec3::new(*x, *y, *z)))
+    }
 }
 
 /// What is found for a particle beside its neighbours.
@@ -36,26 +51,52 @@ pub struct Around {
 pub struct Near {
     /// Where the neighbours of each particle end.
     ends: Vec<u32>,
-    list: Vec<Neighbour>,
-    hits: Hits,
+    gradient: [Vec<f32>; 3],
+    slope: Vec<f32>,
+    index: Vec<u32>,
 }
 
 impl Near {
     /// Neighbours of each particle of the task, in order.
-    pub fn each(&self) -> impl Iterator<Item = &[Neighbour]> {
+    #[inline(always)]
+    pub fn each(&self) -> impl Iterator<Item = Neighbourhood<'_>> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        let ranges = begins.zip(&self.ends);
-        ranges.map(|(begin, end)| &self.list[begin as usize..*end as usize])
+        begins.zip(&self.ends).map(|(begin, end)| {
+            let range = begin as usize..*end as usize;
+            let [x, y, z] = &self.gradient;
+            Neighbourhood {
+                gradient: [&x[range.clone()], &y[range.clone()], &z[range.clone()]],
+                slope: &self.slope[range.clone()],
+                index: &self.index[range],
+            }
+        })
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.gradient.iter_mut().for_each(Vec::clear);
+        self.slope.clear();
+        self.index.clear();
+    }
+
+    /// Adds the neighbours of the next particle.
+    fn extend(&mut self, hits: &Hits) {
+        let count = hits.count;
+        for (all, own) in self.gradient.iter_mut().zip(&hits.apart) {
+            all.extend_from_slice(&own[..count]);
+        }
+        self.slope.extend_from_slice(&hits.slope[..count]);
+        self.index.extend_from_slice(&hits.index[..count]);
+        self.ends.push(self.index.len() as u32);
     }
 }
 
-/// Candidates within reach of a particle: x_i − x_j [m] and numbers.
-#[derive(Debug, Default)]
+/// Particles within reach of one, with room for the last sixteen: x_i − x_j [m], which become gradients, and numbers.
 struct Hits {
-    apart: [Vec<f32>; 3],
-    slope: Vec<f32>,
-    value: Vec<f32>,
-    index: Vec<u32>,
+    count: usize,
+    apart: [[f32; MOST + LANES]; 3],
+    slope: [f32; MOST + LANES],
+    index: [u32; MOST + LANES],
 }
 
 /// Neighbours of all particles.
@@ -121,23 +162,27 @@ struct Search<'a> {
 impl Search<'_> {
     #[inline(always)]
     fn run<S: Simd>(&self, simd: S, range: Range<usize>, near: &mut Near, around: &mut [Around]) {
-        near.ends.clear();
-        near.list.clear();
-        let mut hits = std::mem::take(&mut near.hits);
+        near.clear();
+        let mut hits = Hits {
+            count: 0,
+            apart: [[0.0; MOST + LANES]; 3],
+            slope: [0.0; MOST + LANES],
+            index: [0; MOST + LANES],
+        };
         let mut rows = self.cells.rows_from(range.start);
         let mut i = range.start;
         while i < range.end {
             let (end, ranges) = rows.next_cell();
             for i in i..end.min(range.end) {
-                hits.clear();
+                hits.count = 0;
                 for (begin, end) in ranges {
                     self.row(simd, i, begin, end, &mut hits);
                 }
-                around[i - range.start] = self.weigh(&mut hits, near);
+                around[i - range.start] = self.weigh(simd, &mut hits);
+                near.extend(&hits);
             }
             i = end;
         }
-        near.hits = hits;
     }
 
     /// Particles from `begin` to `end` that are in reach of particle `i`.
@@ -145,72 +190,65 @@ impl Search<'_> {
     fn row<S: Simd>(&self, simd: S, i: usize, begin: usize, end: usize, hits: &mut Hits) {
         let [x, y, z] = self.columns;
         let own = [x[i], y[i], z[i]];
-        let reach = self.kernel.support * self.kernel.support;
+        let reach = f32x16::splat(simd, self.kernel.support * self.kernel.support);
+        let ahead = u32x16::from_fn(simd, |k| k as u32);
         let mut from = begin;
-        while from < end {
-            let apart =
-                |c: &Vec<f32>, own: f32| f32x16::from_slice(simd, &c[from..from + LANES]) - own;
+        while from < end && hits.count < MOST {
+            let apart = |c: &Vec<f32>, own: f32| {
+                f32x16::splat(simd, own) - f32x16::from_slice(simd, &c[from..from + LANES])
+            };
             let (dx, dy, dz) = (apart(x, own[0]), apart(y, own[1]), apart(z, own[2]));
             let squared = dx * dx + dy * dy + dz * dz;
-            let mut found = squared.simd_lt(f32x16::splat(simd, reach)).to_bitmask();
-            found &= u64::MAX >> (64 - (end - from).min(LANES));
-            while found != 0 {
-                let j = from + found.trailing_zeros() as usize;
-                if j != i {
-                    hits.push(j, [own[0] - x[j], own[1] - y[j], own[2] - z[j]]);
-                }
-                found &= found - 1;
+            let left = u32x16::splat(simd, (end - from).min(LANES) as u32);
+            let found = squared.simd_lt(reach) & ahead.simd_lt(left);
+            let bits = found.to_bitmask();
+            if bits != 0 {
+                let at = hits.count..hits.count + LANES;
+                dx.compress(found)
+                    .store_slice(&mut hits.apart[0][at.clone()]);
+                dy.compress(found)
+                    .store_slice(&mut hits.apart[1][at.clone()]);
+                dz.compress(found)
+                    .store_slice(&mut hits.apart[2][at.clone()]);
+                let numbers = ahead + from as u32;
+                numbers.compress(found).store_slice(&mut hits.index[at]);
+                hits.count += bits.count_ones() as usize;
             }
             from += LANES;
         }
+        hits.count = hits.count.min(MOST);
     }
 
-    /// The kernel at all hits; adds them to the list.
+    /// The kernel at all hits.
     #[inline(always)]
-    fn weigh(&self, hits: &mut Hits, near: &mut Near) -> Around {
-        let count = hits.index.len();
-        hits.value.resize(count, 0.0);
-        hits.slope.resize(count, 0.0);
-        let [x, y, z] = &hits.apart;
-        let (x, y, z) = (&x[..count], &y[..count], &z[..count]);
-        let (value, slope) = (&mut hits.value[..count], &mut hits.slope[..count]);
-        for k in 0..count {
-            let r = (x[k] * x[k] + y[k] * y[k] + z[k] * z[k]).sqrt();
-            value[k] = self.kernel.value(r);
-            slope[k] = self.volume * self.kernel.slope(r);
+    fn weigh<S: Simd>(&self, simd: S, hits: &mut Hits) -> Around {
+        let mut fraction = f32x16::splat(simd, 0.0);
+        let mut sums = [fraction; 3];
+        let mut squares = fraction;
+        // What lies beyond the last hit is no neighbour: far away, it weighs nothing.
+        for column in &mut hits.apart {
+            column[hits.count..hits.count + LANES].fill(self.kernel.support);
         }
-        let mut around = Around {
-            fraction: self.kernel.value(0.0),
-            gradient: Vec3::ZERO,
-            squares: 0.0,
-        };
-        for k in 0..count {
-            let gradient = slope[k] * Vec3::new(x[k], y[k], z[k]);
-            around.fraction += value[k];
-            around.gradient += gradient;
-            around.squares += gradient.length_squared();
-            near.list.push(Neighbour {
-                gradient,
-                index: hits.index[k],
-            });
+        for from in (0..hits.count).step_by(LANES) {
+            let at = from..from + LANES;
+            let load = |c: &[f32]| f32x16::from_slice(simd, &c[at.clone()]);
+            let apart = [0, 1, 2].map(|axis: usize| load(&hits.apart[axis]));
+            let squared = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+            let (value, slope) = self.kernel.lanes(simd, squared.sqrt());
+            let slope = slope * self.volume;
+            fraction += value;
+            for axis in 0..3 {
+                let gradient = slope * apart[axis];
+                sums[axis] += gradient;
+                squares += gradient * gradient;
+                gradient.store_slice(&mut hits.apart[axis][at.clone()]);
+            }
+            slope.store_slice(&mut hits.slope[at]);
         }
-        around.fraction *= self.volume;
-        near.ends.push(near.list.len() as u32);
-        around
-    }
-}
-
-impl Hits {
-    fn clear(&mut self) {
-        self.apart.iter_mut().for_each(Vec::clear);
-        self.index.clear();
-    }
-
-    #[inline(always)]
-    fn push(&mut self, j: usize, apart: [f32; 3]) {
-        self.index.push(j as u32);
-        for (column, d) in self.apart.iter_mut().zip(apart) {
-            column.push(d);
+        Around {
+            fraction: self.volume * fraction.reduce_sum(),
+            gradient: Vec3::from_array(sums.map(|s| s.reduce_sum())),
+            squares: squares.reduce_sum(),
         }
     }
 }

@@ -1,16 +1,21 @@
 //! The loop of predictor and corrector: pressure and friction of all particles side by side, Eq. 6–15 and 17–21.
 
 use super::law;
-use super::neighbours::Neighbour;
+use super::neighbours::Near;
 use super::particles::{Particles, Symmetric};
 use super::walls::{Contact, PushedBodies};
 use super::{PRESSURE_GAIN, Scratch, Step, TASK};
 use barchan_scene::{Boundary, SphWalls};
-use glam::{Vec3, Vec4, Vec4Swizzles};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, dispatch, f32x4};
+use glam::Vec3;
 use rayon::prelude::*;
 
+/// Three components and one more, in a register.
+pub type Row = [f32; 4];
+
 /// Columns of a 3×3 matrix, each in a register.
-pub type Columns = [Vec4; 3];
+pub type Columns = [Row; 3];
 
 /// How far a pass was from what it wants.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,42 +43,55 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
     let (tensor, around) = (&s.tensor, &s.neighbours.around);
     let near = s.neighbours.tasks().par_iter();
     let (contacts, _) = s.walls.parts();
+    let (advection, squares) = (&s.advection, &s.squares);
     let tasks = near
         .zip(s.predicted.par_chunks_mut(TASK))
         .zip(contacts.par_iter_mut());
     tasks
         .enumerate()
         .for_each(|(task, ((near, out), contacts))| {
+            dispatch!(step.level, simd => divergences(simd, near, tensor, out));
             let mut contacts = &mut contacts[..];
-            for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+            for (k, out) in out.iter_mut().enumerate() {
                 let i = task * TASK + k;
                 let per_mass = step.volume / particles.mass[i];
-                let own = times(&tensor[i], around[i].gradient.extend(0.0));
-                let mut a =
-                    s.advection[i] + per_mass * (own + divergence(neighbours, tensor)).xyz();
+                let own = times(&tensor[i], around[i].gradient);
+                let mut a = advection[i] + per_mass * (own + three(out));
                 for contact in take_own(&mut contacts, i) {
-                    contact.pushing = push(step, particles, i, s.squares[i], contact);
+                    contact.pushing = push(step, particles, i, squares[i], contact);
                     a += contact.pushing + contact.rubbing;
                 }
-                *out = (particles.velocity[i] + step.dt * a).extend(particles.pressure[i]);
+                let v = particles.velocity[i] + step.dt * a;
+                *out = [v.x, v.y, v.z, particles.pressure[i]];
             }
         });
 }
 
-/// Σ σ_j/δ_j² V_j ∇W_ij.
+/// Σ σ_j/δ_j² V_j ∇W_ij of the particles of a task.
 #[inline(always)]
-fn divergence(neighbours: &[Neighbour], tensor: &[Columns]) -> Vec4 {
-    let mut sum = Vec4::ZERO;
-    for n in neighbours {
-        let [x, y, z] = &tensor[n.index as usize];
-        sum += *x * n.gradient.x + *y * n.gradient.y + *z * n.gradient.z;
+fn divergences<S: Simd>(simd: S, near: &Near, tensor: &[Columns], out: &mut [Row]) {
+    for (neighbours, out) in near.each().zip(out) {
+        let mut sums = [f32x4::splat(simd, 0.0); 3];
+        for (j, g) in neighbours.each() {
+            let load = |axis: usize| f32x4::from_slice(simd, &tensor[j][axis]);
+            let along = |x: f32| f32x4::splat(simd, x);
+            sums[0] = load(0).mul_add(along(g.x), sums[0]);
+            sums[1] = load(1).mul_add(along(g.y), sums[1]);
+            sums[2] = load(2).mul_add(along(g.z), sums[2]);
+        }
+        let sum = sums[0] + sums[1] + sums[2];
+        sum.store_slice(out);
     }
-    sum
 }
 
 #[inline(always)]
-fn times(m: &Columns, v: Vec4) -> Vec4 {
-    m[0] * v.x + m[1] * v.y + m[2] * v.z
+fn three(row: &Row) -> Vec3 {
+    Vec3::new(row[0], row[1], row[2])
+}
+
+#[inline(always)]
+fn times(m: &Columns, v: Vec3) -> Vec3 {
+    three(&m[0]) * v.x + three(&m[1]) * v.y + three(&m[2]) * v.z
 }
 
 /// Acceleration by the pressure of a body, Eq. 17 [m/s²].
@@ -98,7 +116,9 @@ pub fn take_own<'a>(contacts: &mut &'a mut [Contact], i: usize) -> &'a mut [Cont
 pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Residual {
     let predicted = &s.predicted;
     let near = s.neighbours.tasks().par_iter();
+    let around = &s.neighbours.around;
     let (contacts, pushed) = s.walls.parts();
+    let (fraction, squares, gain) = (&s.fraction, &s.squares, &s.gain);
     let Particles {
         mass,
         material,
@@ -113,71 +133,80 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
         .zip(s.tensor.par_chunks_mut(TASK))
         .enumerate()
         .map(|(task, ((((near, contacts), pressure), stress), tensor))| {
+            let first = task * TASK;
+            dispatch!(step.level, simd => velocity_gradients(simd, near, predicted, first, tensor));
             let mut worst = Residual::default();
             let mut contacts = &mut contacts[..];
             let states = pressure.iter_mut().zip(stress).zip(tensor);
-            for (k, (neighbours, ((p, stress), tensor))) in near.each().zip(states).enumerate() {
-                let i = task * TASK + k;
+            for (k, ((p, stress), tensor)) in states.enumerate() {
+                let i = first + k;
                 let own = take_own(&mut contacts, i);
-                let v = predicted[i];
-                let (mut gradient, pressing) = velocity_gradient(neighbours, predicted, v);
-                let opening = at_walls(step, own, &pushed, v.xyz(), &mut gradient);
-                let trace = gradient[0].x + gradient[1].y + gradient[2].z;
+                let v = three(&predicted[i]);
+                // The tensor has held the velocity gradient, and the pressure around.
+                let mut gradient = *tensor;
+                let pressing = gradient[0][3] / around[i].squares.max(f32::MIN_POSITIVE);
+                let opening = at_walls(step, own, &pushed, v, &mut gradient);
+                let trace = gradient[0][0] + gradient[1][1] + gradient[2][2];
                 // Eq. 8, to first order; differs from [Ihmsen13], which weighs the predicted positions again.
-                let density = s.fraction[i] - step.dt * (trace + opening);
+                let density = fraction[i] - step.dt * (trace + opening);
                 // Eq. 6, with the sum that may fall again.
                 let error = density - 1.0 - *p / step.bulk;
-                *p = (*p + s.gain[i] * error).max(0.0);
-                let around = pressing / s.neighbours.around[i].squares.max(f32::MIN_POSITIVE);
-                let mean = 0.5 * (*p + around);
+                *p = (*p + gain[i] * error).max(0.0);
                 let law = &step.laws[usize::from(material[i])];
-                let new = law::friction(
-                    add(stress, step.viscosity, &strain_rate(&gradient)),
-                    mean,
-                    law.sine,
-                    step.yielding,
-                    step.dimensions,
-                );
+                // Differs from [Ihmsen13] Eq. 13: the mean pressure about the particle limits friction. Its own is noisy,
+                // and 0 in the uppermost layers, which would slide off any slope.
+                let mean = 0.5 * (*p + pressing);
+                let trial = add(stress, step.viscosity, &strain_rate(&gradient));
+                let new = law::friction(trial, mean, law.sine, step.yielding, step.dimensions);
                 worst = worst.max(Residual {
                     compression: density - 1.0,
                     change: law::norm(&add(&new, -1.0, stress)),
                     pressure: *p,
                 });
                 *stress = new;
-                *tensor = columns(&new, *p, s.squares[i]);
-                let press = step.volume / mass[i] * *p / s.squares[i];
-                rub(
-                    step,
-                    own,
-                    &pushed,
-                    v.xyz(),
-                    press,
-                    &new,
-                    s.squares[i],
-                    mass[i],
-                );
+                *tensor = columns(&new, *p, squares[i]);
+                let own_mass = Pressed {
+                    press: step.volume / mass[i] * *p / squares[i],
+                    per_mass: step.volume / mass[i],
+                    stress: new,
+                    squared: squares[i],
+                };
+                rub(step, own, &pushed, v, &own_mass);
             }
             worst
         })
         .reduce(Residual::default, Residual::max)
 }
 
-/// ∇v: column b is Σ (v_j − v_i) V_j ∂W/∂x_b; and Σ |V_j ∇W|² p_j.
+/// ∇v of the particles of a task: column b is Σ (v_j − v_i) V_j ∂W/∂x_b; and Σ |V_j ∇W|² p_j behind the first.
 ///
 /// Differs from [Ihmsen13] Eq. 3, which uses v_j and so sees uniform motion.
 #[inline(always)]
-fn velocity_gradient(neighbours: &[Neighbour], predicted: &[Vec4], own: Vec4) -> (Columns, f32) {
-    let mut sum = [Vec4::ZERO; 3];
-    let mut pressing = 0.0;
-    for n in neighbours {
-        let other = predicted[n.index as usize];
-        let apart = other - own;
-        pressing += other.w * n.gradient.length_squared();
-        sum[0] += apart * n.gradient.x;
-        sum[1] += apart * n.gradient.y;
-        sum[2] += apart * n.gradient.z;
+fn velocity_gradients<S: Simd>(
+    simd: S,
+    near: &Near,
+    predicted: &[Row],
+    first: usize,
+    out: &mut [Columns],
+) {
+    for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+        let own = f32x4::from_slice(simd, &predicted[first + k]);
+        let mut sums = [f32x4::splat(simd, 0.0); 3];
+        let mut pressing = 0.0f32;
+        for (j, g) in neighbours.each() {
+            let other = f32x4::from_slice(simd, &predicted[j]);
+            let apart = other - own;
+            let along = |x: f32| f32x4::splat(simd, x);
+            sums[0] = apart.mul_add(along(g.x), sums[0]);
+            sums[1] = apart.mul_add(along(g.y), sums[1]);
+            sums[2] = apart.mul_add(along(g.z), sums[2]);
+            pressing += g.length_squared() * predicted[j][3];
+        }
+        for (column, sum) in out.iter_mut().zip(sums) {
+            sum.store_slice(column);
+        }
+        out[0][3] = pressing;
     }
-    (sum, pressing)
 }
 
 /// How fast bodies make room for a particle [1/s]. With the walls of [Ihmsen13] they also add to the velocity gradient,
@@ -195,14 +224,15 @@ fn at_walls(
         let (gained, flux) = pushed.gained(contact);
         opening += contact.flux + flux - v.dot(contact.gradient);
         if step.walls == SphWalls::Viscous {
-            let apart = (contact.velocity + gained - v).extend(0.0);
-            let g = contact.gradient;
+            let apart = (contact.velocity + gained - v).to_array();
+            let g = contact.gradient.to_array();
             // Their trace is the opening, which is counted already.
-            let normal = apart.xyz().dot(g) / step.dimensions.count() as f32;
-            gradient[0] += apart * g.x - Vec4::X * normal;
-            gradient[1] += apart * g.y - Vec4::Y * normal;
-            if step.dimensions.count() == 3 {
-                gradient[2] += apart * g.z - Vec4::Z * normal;
+            let count = step.dimensions.count();
+            let normal = (contact.velocity + gained - v).dot(contact.gradient) / count as f32;
+            for (b, column) in gradient.iter_mut().enumerate().take(count) {
+                for (a, value) in column.iter_mut().enumerate().take(count) {
+                    *value += apart[a] * g[b] - if a == b { normal } else { 0.0 };
+                }
             }
         }
     }
@@ -213,12 +243,12 @@ fn at_walls(
 #[inline(always)]
 fn strain_rate(g: &Columns) -> Symmetric {
     [
-        g[0].x,
-        g[1].y,
-        g[2].z,
-        0.5 * (g[1].x + g[0].y),
-        0.5 * (g[2].y + g[1].z),
-        0.5 * (g[0].z + g[2].x),
+        g[0][0],
+        g[1][1],
+        g[2][2],
+        0.5 * (g[1][0] + g[0][1]),
+        0.5 * (g[2][1] + g[1][2]),
+        0.5 * (g[0][2] + g[2][0]),
     ]
 }
 
@@ -232,34 +262,41 @@ fn add(a: &Symmetric, factor: f32, b: &Symmetric) -> Symmetric {
 pub fn columns(s: &Symmetric, p: f32, squared: f32) -> Columns {
     let [xx, yy, zz, xy, yz, zx] = *s;
     let scale = 1.0 / squared;
+    let column = |x: f32, y: f32, z: f32| [x * scale, y * scale, z * scale, 0.0];
     [
-        Vec4::new(xx - p, xy, zx, 0.0) * scale,
-        Vec4::new(xy, yy - p, yz, 0.0) * scale,
-        Vec4::new(zx, yz, zz - p, 0.0) * scale,
+        column(xx - p, xy, zx),
+        column(xy, yy - p, yz),
+        column(zx, yz, zz - p),
     ]
 }
 
-/// Friction of bodies. `press` times the gradient is the acceleration by pressure.
+/// What a particle has when it rubs against a body.
+struct Pressed {
+    /// Times the gradient it is the acceleration by pressure.
+    press: f32,
+    /// Volume over mass [m³/kg].
+    per_mass: f32,
+    stress: Symmetric,
+    /// δ².
+    squared: f32,
+}
+
+/// Friction of bodies.
 ///
 /// Differs from [Ihmsen13] Eq. 19–21, unless asked for: what is left of the velocity along the body is stopped, up to
 /// Coulomb's part of the pressure.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "what a particle has at a wall")]
 fn rub(
     step: &Step,
     contacts: &mut [Contact],
     pushed: &PushedBodies<'_>,
     v: Vec3,
-    press: f32,
-    stress: &Symmetric,
-    squared: f32,
-    mass: f32,
+    pressed: &Pressed,
 ) {
     for contact in contacts {
         if step.walls == SphWalls::Viscous {
-            let tensor = columns(stress, 0.0, squared);
-            let stressed =
-                times(&tensor, contact.gradient.extend(0.0)).xyz() * (step.volume / mass);
+            let tensor = columns(&pressed.stress, 0.0, pressed.squared);
+            let stressed = times(&tensor, contact.gradient) * pressed.per_mass;
             let is_larger = contact.viscous.length_squared() > stressed.length_squared();
             contact.rubbing = if is_larger { contact.viscous } else { stressed };
             continue;
@@ -270,7 +307,7 @@ fn rub(
         let normal = contact.normal;
         let away = slip.dot(normal);
         let along = slip - away * normal;
-        let load = press * contact.gradient.length();
+        let load = pressed.press * contact.gradient.length();
         contact.rubbing = match (contact.boundary, contact.touches) {
             (Boundary::Sticky, true) => contact.rubbing + stop * slip,
             (Boundary::Slipping, true) => {
@@ -331,7 +368,7 @@ pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
 
 /// Tensors of the pressure and friction that the particles have.
 pub fn begin(particles: &Particles, s: &mut Scratch) {
-    s.predicted.resize(particles.len(), Vec4::ZERO);
+    s.predicted.resize(particles.len(), [0.0; 4]);
     let states = particles.pressure.par_iter().zip(&particles.stress);
     states
         .zip(&s.squares)

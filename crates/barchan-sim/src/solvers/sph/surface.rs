@@ -116,14 +116,9 @@ impl Sampling {
 }
 
 impl Surface {
-    /// Whether the cell has been looked at.
-    pub fn has(&self, cell: &IVec3) -> bool {
-        self.cells.contains_key(cell)
-    }
-
-    /// Boundary particles that a particle in the cell can reach, and some that it cannot.
-    pub fn near(&self, cell: &IVec3) -> &[BoundaryPoint] {
-        self.cells.get(cell).map_or(&[], Vec::as_slice)
+    /// Boundary particles that a particle in the cell can reach, and some that it cannot; `None` where nobody has looked.
+    pub fn near(&self, cell: &IVec3) -> Option<&[BoundaryPoint]> {
+        self.cells.get(cell).map(Vec::as_slice)
     }
 
     /// Samples the body about cells. What comes out does not depend on what was sampled before.

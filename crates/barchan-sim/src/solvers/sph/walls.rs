@@ -2,7 +2,7 @@
 
 use super::TASK;
 use super::particles::Particles;
-use super::surface::{Sampling, Surface};
+use super::surface::{BoundaryPoint, Sampling, Surface};
 use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
 use barchan_scene::Boundary;
 use glam::{DVec3, IVec3, Vec3};
@@ -80,71 +80,58 @@ pub struct WallSettings {
 }
 
 impl Walls {
-    /// Finds the particles in reach of bodies.
+    /// Finds the particles in reach of bodies, and makes the boundary particles that are not there yet.
     pub fn find(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
         self.surfaces
             .resize_with(colliders.list.len(), Surface::default);
         let tasks = particles.len().div_ceil(TASK);
         self.lists.resize_with(tasks, Vec::new);
         self.missing.resize_with(tasks, Vec::new);
-        self.sample(set, particles, colliders);
+        self.look(set, particles, colliders);
+        if self.missing.iter().any(|m| !m.is_empty()) {
+            for (body, surface) in self.surfaces.iter_mut().enumerate() {
+                let own = self.missing.iter().flatten();
+                let own = own.filter(|(b, _)| *b as usize == body);
+                let cells: Vec<IVec3> = own.map(|(_, cell)| *cell).collect();
+                surface.grow(&set.sampling, colliders.list[body].geometry(), cells);
+            }
+            self.look(set, particles, colliders);
+        }
+        self.split(particles, colliders);
+    }
+
+    /// Contacts of all particles, as far as the bodies are sampled, and the cells where they are not.
+    fn look(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
         let surfaces = &self.surfaces;
-        let lists = self.lists.par_iter_mut().enumerate();
-        lists.for_each(|(task, list)| {
+        let lists = self.lists.par_iter_mut().zip(&mut self.missing);
+        lists.enumerate().for_each(|(task, (list, missing))| {
             list.clear();
+            missing.clear();
             let first = task * TASK;
             for i in first..(first + TASK).min(particles.len()) {
+                let (x, v) = (particles.position[i], particles.velocity[i]);
                 let start = list.len();
                 for (body, collider) in colliders.list.iter().enumerate() {
-                    let x = particles.position[i];
                     if !collider.may_touch(x, set.sampling.kernel.support) {
                         continue;
                     }
-                    list.extend(contact(
-                        set,
-                        collider,
-                        &surfaces[body],
-                        x,
-                        particles.velocity[i],
-                    ));
-                    if let Some(new) = list.last_mut().filter(|c| c.body == NEW) {
-                        (new.particle, new.body) = (i as u32, body as u32);
-                    }
+                    let own = collider.to_body(x);
+                    let cell = set.sampling.cell_of(own);
+                    let Some(points) = surfaces[body].near(&cell) else {
+                        missing.push((body as u32, cell));
+                        continue;
+                    };
+                    list.extend(
+                        contact(set, collider, points, [x, own, v]).map(|c| Contact {
+                            particle: i as u32,
+                            body: body as u32,
+                            ..c
+                        }),
+                    );
                 }
                 remember(&mut list[start..], particles.rubbing[i]);
             }
         });
-        self.split(particles, colliders);
-    }
-
-    /// Makes the boundary particles that are not there yet.
-    fn sample(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
-        let surfaces = &self.surfaces;
-        let lists = self.missing.par_iter_mut().enumerate();
-        lists.for_each(|(task, missing)| {
-            missing.clear();
-            let first = task * TASK;
-            for x in &particles.position[first..(first + TASK).min(particles.len())] {
-                for (body, collider) in colliders.list.iter().enumerate() {
-                    if !collider.may_touch(*x, set.sampling.kernel.support) {
-                        continue;
-                    }
-                    let cell = set.sampling.cell_of(collider.to_body(*x));
-                    if !surfaces[body].has(&cell) && missing.last() != Some(&(body as u32, cell)) {
-                        missing.push((body as u32, cell));
-                    }
-                }
-            }
-        });
-        if self.missing.iter().all(Vec::is_empty) {
-            return;
-        }
-        for (body, surface) in self.surfaces.iter_mut().enumerate() {
-            let own = self.missing.iter().flatten();
-            let own = own.filter(|(b, _)| *b as usize == body);
-            let cells: Vec<IVec3> = own.map(|(_, cell)| *cell).collect();
-            surface.grow(&set.sampling, colliders.list[body].geometry(), cells);
-        }
     }
 
     /// A body that grains can move gives way to all of them together.
@@ -260,9 +247,6 @@ impl PushedBodies<'_> {
     }
 }
 
-/// Body of a contact that has none yet.
-const NEW: u32 = u32::MAX;
-
 /// Centre of mass, from the origin of the body [m].
 fn centre(collider: &PosedCollider) -> Vec3 {
     (collider.mass).map_or(Vec3::ZERO, |m| m.centre - collider.pose.position)
@@ -279,21 +263,20 @@ fn remember(contacts: &mut [Contact], rubbing: Vec3) {
     }
 }
 
-/// The contact of a particle with a body, if boundary particles are in reach.
+/// The contact of a particle with a body, if boundary particles are in reach. The particle is given by its place in the
+/// world and in the body's frame [m], and its velocity [m/s].
 fn contact(
     set: &WallSettings,
     collider: &PosedCollider,
-    surface: &Surface,
-    x: Vec3,
-    v: Vec3,
+    points: &[BoundaryPoint],
+    [x, own, v]: [Vec3; 3],
 ) -> Option<Contact> {
     let kernel = &set.sampling.kernel;
-    let own = collider.to_body(x);
     let turn = collider.pose.rotation;
     let (mut fraction, mut gradient, mut flux) = (0.0, Vec3::ZERO, 0.0);
     let (mut moment, mut middle, mut weight) = (Vec3::ZERO, Vec3::ZERO, 0.0);
     let mut viscous = Vec3::ZERO;
-    for b in surface.near(&set.sampling.cell_of(own)) {
+    for b in points {
         let apart = own - b.position;
         let r = apart.length();
         if r >= kernel.support {
@@ -323,7 +306,7 @@ fn contact(
     let arm = middle / weight;
     Some(Contact {
         particle: 0,
-        body: NEW,
+        body: 0,
         boundary: collider.boundary,
         touches: collider.distance(x) < TOUCH * set.sampling.spacing,
         friction: collider.friction,

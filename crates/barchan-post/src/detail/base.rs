@@ -1,0 +1,206 @@
+//! What refinement reads of a base frame.
+
+use super::DetailError;
+use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory};
+use glam::Vec3;
+use serde_json::{Map, Value};
+
+/// Columns that are read, where there are such.
+const COLUMNS: [&str; 7] = [
+    "position", "velocity", "id", "material", "radius", "mass", "volume",
+];
+
+/// The particles of one frame of the base, by ascending id.
+#[derive(Debug, Clone, Default)]
+pub struct BaseFrame {
+    /// Number.
+    pub index: u32,
+    /// Simulated time [s].
+    pub time: f64,
+    /// Identities, ascending, each once.
+    pub id: Vec<u64>,
+    /// Positions [m].
+    pub position: Vec<Vec3>,
+    /// Velocities [m/s].
+    pub velocity: Vec<Vec3>,
+    /// Size and substance.
+    pub kind: Vec<Kind>,
+    /// What stands beside the columns: poses of bodies, terrain.
+    pub attributes: Map<String, Value>,
+    /// Arrays that are not of particles: heights of a terrain.
+    pub arrays: Vec<Column>,
+}
+
+/// Size and substance of a base particle.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Kind {
+    /// Half the spacing of such particles at rest [m].
+    pub radius: f32,
+    /// Mass [kg].
+    pub mass: f32,
+    /// Index into the manifest's materials.
+    pub material: u8,
+}
+
+impl BaseFrame {
+    /// Reads a frame of a result.
+    pub fn read(directory: &ResultDirectory, index: u32) -> Result<Self, DetailError> {
+        let info = directory.read_attributes(index)?;
+        let mut frame = Frame {
+            index,
+            time: info.time,
+            attributes: info.attributes,
+            ..Frame::default()
+        };
+        for name in COLUMNS {
+            if info.columns.iter().any(|c| c.name == name) {
+                frame.columns.push(directory.read_column(index, name)?);
+            }
+        }
+        for array in &info.arrays {
+            frame.arrays.push(directory.read_array(index, &array.name)?);
+        }
+        Self::of(frame, directory.manifest())
+    }
+
+    /// The particles of a frame.
+    pub fn of(frame: Frame, manifest: &Manifest) -> Result<Self, DetailError> {
+        let index = frame.index;
+        let position = vectors(&frame, "position")?;
+        let velocity = vectors(&frame, "velocity")?;
+        let ids = ids(&frame)?;
+        let count = ids.len();
+        let kinds = Kinds::of(&frame, manifest);
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        order.sort_unstable_by_key(|i| ids[*i as usize]);
+        let mut base = Self {
+            index,
+            time: frame.time,
+            ..Self::default()
+        };
+        for i in order.into_iter().map(|i| i as usize) {
+            let id = ids[i];
+            let wrong = |column, value| DetailError::Value {
+                frame: index,
+                id,
+                column,
+                value,
+            };
+            if base.id.last() == Some(&id) {
+                return Err(DetailError::Twins { frame: index, id });
+            }
+            let (x, v) = (Vec3::from(position[i]), Vec3::from(velocity[i]));
+            let odd = |v: Vec3| v.to_array().into_iter().find(|c| !c.is_finite());
+            if let Some(value) = odd(x) {
+                return Err(wrong("position", value));
+            }
+            if let Some(value) = odd(v) {
+                return Err(wrong("velocity", value));
+            }
+            let kind = kinds.kind(i);
+            if !(kind.radius > 0.0 && kind.radius.is_finite()) {
+                return Err(wrong("radius", kind.radius));
+            }
+            if !(kind.mass >= 0.0 && kind.mass.is_finite()) {
+                return Err(wrong("mass", kind.mass));
+            }
+            base.id.push(id);
+            base.position.push(x);
+            base.velocity.push(v);
+            base.kind.push(kind);
+        }
+        base.attributes = frame.attributes;
+        base.arrays = frame.arrays;
+        Ok(base)
+    }
+
+    /// Place of a particle.
+    pub fn find(&self, id: u64) -> Option<usize> {
+        self.id.binary_search(&id).ok()
+    }
+}
+
+/// Identities of the particles of a frame, in its order.
+pub(super) fn read_ids(directory: &ResultDirectory, index: u32) -> Result<Vec<u64>, DetailError> {
+    let frame = Frame {
+        index,
+        columns: vec![directory.read_column(index, "id")?],
+        ..Frame::default()
+    };
+    ids(&frame)
+}
+
+fn ids(frame: &Frame) -> Result<Vec<u64>, DetailError> {
+    let wrong = DetailError::Column {
+        frame: frame.index,
+        column: "id",
+        expected: "whole numbers",
+    };
+    match frame.column("id").map(|c| (&c.data, c.components)) {
+        Some((ColumnData::U32(v), 1)) => Ok(v.iter().map(|i| u64::from(*i)).collect()),
+        Some((ColumnData::U64(v), 1)) => Ok(v.clone()),
+        _ => Err(wrong),
+    }
+}
+
+fn vectors<'a>(frame: &'a Frame, column: &'static str) -> Result<&'a [[f32; 3]], DetailError> {
+    match frame.column(column).map(|c| (&c.data, c.components)) {
+        Some((ColumnData::F32(v), 3)) => Ok(v.as_chunks::<3>().0),
+        _ => Err(DetailError::Column {
+            frame: frame.index,
+            column,
+            expected: "three 32-bit floats",
+        }),
+    }
+}
+
+/// Columns that tell the size of particles.
+struct Kinds<'a> {
+    material: Option<&'a ColumnData>,
+    radius: Option<&'a [f32]>,
+    mass: Option<&'a [f32]>,
+    volume: Option<&'a [f32]>,
+    manifest: &'a Manifest,
+}
+
+impl<'a> Kinds<'a> {
+    fn of(frame: &'a Frame, manifest: &'a Manifest) -> Self {
+        let data = |name: &str| frame.column(name).map(|c| &c.data);
+        let floats = |name: &str| data(name).and_then(ColumnData::as_f32);
+        Self {
+            material: data("material"),
+            radius: floats("radius"),
+            mass: floats("mass"),
+            volume: floats("volume"),
+            manifest,
+        }
+    }
+
+    /// The radius is that of the column, or half the edge of a cube (2D: square) of the particle's volume, or a quarter
+    /// of the resolution; the mass that of the column, or volume times density.
+    fn kind(&self, i: usize) -> Kind {
+        let at = |list: Option<&[f32]>| list.and_then(|l| l.get(i)).copied();
+        let material = match self.material {
+            Some(ColumnData::U8(v)) => v.get(i).copied().unwrap_or(0),
+            Some(ColumnData::U32(v)) => v.get(i).map_or(0, |m| u8::try_from(*m).unwrap_or(u8::MAX)),
+            _ => 0,
+        };
+        let about = self.manifest.materials.get(usize::from(material));
+        let density = about.map(|m| m.density as f32).filter(|d| *d > 0.0);
+        let flat = self.manifest.dimensions == 2;
+        let edge = |volume: f32| if flat { volume.sqrt() } else { volume.cbrt() };
+        let cube = |edge: f32| if flat { edge.powi(2) } else { edge.powi(3) };
+        let by_mass = || Some(at(self.mass)? / density?);
+        let volume = at(self.volume).or_else(by_mass);
+        let suggested = 0.25 * self.manifest.dx as f32;
+        let radius = at(self.radius).or(volume.map(|v| 0.5 * edge(v)));
+        let radius = radius.unwrap_or(suggested);
+        let mass = at(self.mass)
+            .unwrap_or_else(|| volume.unwrap_or(cube(2.0 * radius)) * density.unwrap_or(0.0));
+        Kind {
+            radius,
+            mass,
+            material,
+        }
+    }
+}

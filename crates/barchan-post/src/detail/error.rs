@@ -1,0 +1,76 @@
+//! Why grains cannot be made.
+
+use barchan_frame::CacheError;
+
+/// Why a base cannot be refined, or not further.
+#[derive(Debug, thiserror::Error)]
+pub enum DetailError {
+    /// A frame of the base cannot be read.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// A column of the base is missing or of another type.
+    #[error(
+        "frame {frame} of the base has no column `{column}` of {expected}; refine frames that a particle solver wrote"
+    )]
+    Column {
+        /// Number of the frame.
+        frame: u32,
+        /// Name of the column.
+        column: &'static str,
+        /// Expected type and shape.
+        expected: &'static str,
+    },
+    /// A value of the base is NaN, infinite or impossible.
+    #[error(
+        "particle {id} in frame {frame} of the base has the {column} {value}; look for what went wrong in the run"
+    )]
+    Value {
+        /// Number of the frame.
+        frame: u32,
+        /// Identity of the particle.
+        id: u64,
+        /// Name of the column.
+        column: &'static str,
+        /// The value.
+        value: f32,
+    },
+    /// Two particles of the base have the same identity.
+    #[error("two particles in frame {frame} of the base have the id {id}; run the scene again")]
+    Twins {
+        /// Number of the frame.
+        frame: u32,
+        /// Identity.
+        id: u64,
+    },
+    /// Time does not go on from one frame of the base to the next.
+    #[error(
+        "frame {frame} of the base is at {time} s, not later than the frame before; run the scene again"
+    )]
+    Time {
+        /// Number of the frame.
+        frame: u32,
+        /// Its time [s].
+        time: f64,
+    },
+    /// There are fewer grains than base particles.
+    #[error("{grains} grains are fewer than the {particles} particles of the base")]
+    TooFew {
+        /// Grains asked for.
+        grains: u64,
+        /// Base particles over the whole film.
+        particles: u64,
+    },
+    /// There are more grains than identities.
+    #[error("{0} grains are more than the 4 294 967 295 that can be told apart")]
+    TooMany(u64),
+    /// A frame of grains is not one that refinement wrote.
+    #[error(
+        "frame {frame} of the grains has no column `{column}` as refinement writes it; refine again into another directory"
+    )]
+    Foreign {
+        /// Number of the frame.
+        frame: u32,
+        /// Name of the column.
+        column: &'static str,
+    },
+}

@@ -1,0 +1,240 @@
+//! One time step of all grains: Eq. 23–26 of [Ihmsen13], then what stands in the way.
+//!
+//! Grains are in spatial order. Sixty-four of them share the leaders within reach of the box that they are in, and sixteen
+//! are computed together. What a grain gets does not depend on the others: leaders out of its reach add nothing, and the
+//! others come in the same order whatever the box.
+
+use super::lattice::{Leader, Leaders};
+use super::weights::{ALONE, FADE, Method, NEAR, NOTHING, inside};
+use super::world::{Posed, World};
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, f32x16};
+use glam::Vec3;
+
+/// Grains that are computed together.
+const LANES: usize = 16;
+/// Grains that share leaders.
+const GROUP: usize = 64;
+/// A group in a box larger than this [support radii] along an axis is cut in halves.
+const WIDE: f32 = 1.0;
+
+/// What all grains of a step share.
+pub(super) struct Step<'a> {
+    pub leaders: &'a Leaders,
+    pub bodies: &'a [Posed<'a>],
+    pub drains: &'a [&'a barchan_scene::Geometry],
+    pub world: &'a World,
+    pub method: Method,
+    pub dt: f32,
+    /// Acceleration of free grains [m/s²].
+    pub gravity: Vec3,
+    /// Radius of grains [m].
+    pub grain_radius: f32,
+    pub level: Level,
+}
+
+/// Lists that a thread keeps.
+#[derive(Default)]
+pub(super) struct Scratch {
+    near: Vec<Leader>,
+    before: Vec<[f32; 3]>,
+}
+
+impl Step<'_> {
+    /// Advances grains; where a drain or the border of the domain took one its position is NaN.
+    pub fn advance(
+        &self,
+        position: &mut [[f32; 3]],
+        velocity: &mut [[f32; 3]],
+        scratch: &mut Scratch,
+    ) {
+        for (x, v) in position.chunks_mut(GROUP).zip(velocity.chunks_mut(GROUP)) {
+            self.advance_group(x, v, scratch);
+        }
+    }
+
+    fn advance_group(&self, x: &mut [[f32; 3]], v: &mut [[f32; 3]], scratch: &mut Scratch) {
+        let (low, high) = box_of(x);
+        if x.len() > LANES && (high - low).max_element() > WIDE * self.leaders.reach {
+            // Whole packets.
+            let middle = (x.len() / 2).next_multiple_of(LANES);
+            let (x0, x1) = x.split_at_mut(middle);
+            let (v0, v1) = v.split_at_mut(middle);
+            self.advance_group(x0, v0, scratch);
+            return self.advance_group(x1, v1, scratch);
+        }
+        self.leaders.gather(low, high, &mut scratch.near);
+        scratch.before.clear();
+        scratch.before.extend_from_slice(x);
+        let near = &scratch.near;
+        dispatch!(self.level, simd => self.follow(simd, near, x, v));
+        self.keep_out_of_bodies(&scratch.before, x, v, low, high);
+        self.remove(x);
+    }
+
+    /// Eq. 23–26 for a group of grains.
+    #[inline(always)]
+    fn follow<S: Simd>(&self, simd: S, near: &[Leader], x: &mut [[f32; 3]], v: &mut [[f32; 3]]) {
+        for (x, v) in x.chunks_mut(LANES).zip(v.chunks_mut(LANES)) {
+            let own = lanes(simd, x);
+            let speed = lanes(simd, v);
+            let [position, velocity] = self.follow_packet(simd, near, own, speed);
+            store(position, x);
+            store(velocity, v);
+        }
+    }
+
+    #[inline(always)]
+    fn follow_packet<S: Simd>(
+        &self,
+        simd: S,
+        near: &[Leader],
+        x: [f32x16<S>; 3],
+        v: [f32x16<S>; 3],
+    ) -> [[f32x16<S>; 3]; 2] {
+        let all = |value: f32| f32x16::splat(simd, value);
+        let (zero, one) = (all(0.0), all(1.0));
+        let shrink = all(-1.0 / (self.leaders.reach * self.leaders.reach));
+        let (mut total, mut largest, mut count) = (zero, zero, zero);
+        let mut sum = [zero; 3];
+        for leader in near {
+            let d = [0, 1, 2].map(|i| x[i] - leader.position[i]);
+            let squared = d[2].mul_add(d[2], d[1].mul_add(d[1], d[0] * d[0]));
+            let inner = squared.mul_add(shrink, one).max(zero);
+            let w = inner * inner * inner; // Eq. 23
+            total += w;
+            largest = largest.max(w);
+            for i in 0..3 {
+                sum[i] = w.mul_add(leader.velocity[i], sum[i]);
+            }
+            if self.method == Method::Clamped {
+                count += w.simd_gt(zero).select(one, zero);
+            }
+        }
+        let some = total.simd_gt(all(NOTHING as f32));
+        let reciprocal = one / some.select(total, one);
+        let alpha = match self.method {
+            Method::Blended | Method::Printed => {
+                let alone = (largest * reciprocal).simd_ge(all(ALONE as f32));
+                let far = largest.simd_le(all(NEAR as f32));
+                let mut part = (alone | far).select(one - largest, zero);
+                if self.method == Method::Blended {
+                    let scale = 1.0 / (FADE[1] - FADE[0]);
+                    let slope = (-scale / inside(self.world.is_flat())) as f32;
+                    let fade = total.mul_add(all(slope), all((scale * FADE[1]) as f32));
+                    part *= fade.max(zero).min(one);
+                }
+                some.select(part, one)
+            }
+            Method::Clamped => count.simd_gt(one).select(zero, one),
+        };
+        let mut out = [x, v];
+        for i in 0..3 {
+            let follows = sum[i] * reciprocal; // Eq. 24
+            let free = v[i] + self.dt * self.gravity[i];
+            let mixed = alpha.mul_add(free - follows, follows); // Eq. 25
+            out[1][i] = mixed;
+            out[0][i] = mixed.mul_add(self.dt, x[i]); // Eq. 26
+        }
+        out
+    }
+
+    fn keep_out_of_bodies(
+        &self,
+        before: &[[f32; 3]],
+        x: &mut [[f32; 3]],
+        v: &mut [[f32; 3]],
+        low: Vec3,
+        high: Vec3,
+    ) {
+        if self.bodies.is_empty() {
+            return;
+        }
+        let (low_after, high_after) = box_of(x);
+        let (low, high) = (low.min(low_after), high.max(high_after));
+        let (centre, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
+        for body in self.bodies {
+            if body.is_clear_of(centre, ball, self.grain_radius) {
+                continue;
+            }
+            for (i, x) in x.iter_mut().enumerate() {
+                let (from, mut to) = (Vec3::from(before[i]), Vec3::from(*x));
+                let mut velocity = Vec3::from(v[i]);
+                if body.keep_out(from, &mut to, &mut velocity, self.grain_radius) {
+                    if self.world.is_flat() {
+                        (to.z, velocity.z) = (0.0, 0.0);
+                    }
+                    *x = to.to_array();
+                    v[i] = velocity.to_array();
+                }
+            }
+        }
+    }
+
+    /// Marks what drains or the border of the domain take, and moves what left one side of a repeating domain to the other.
+    fn remove(&self, x: &mut [[f32; 3]]) {
+        let (low, high) = box_of(x);
+        let (centre, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
+        if self.world.is_outside(low) || self.world.is_outside(high) {
+            for x in x.iter_mut() {
+                if self.world.is_outside(Vec3::from(*x)) {
+                    *x = [f32::NAN; 3];
+                }
+            }
+        }
+        if self.world.is_periodic() {
+            for x in x.iter_mut() {
+                *x = self.world.wrapped(Vec3::from(*x)).to_array();
+            }
+        }
+        for drain in self.drains {
+            if drain.distance(centre) > 1.1 * ball {
+                continue;
+            }
+            for x in x.iter_mut() {
+                if drain.distance(Vec3::from(*x)) < 0.0 {
+                    *x = [f32::NAN; 3];
+                }
+            }
+        }
+    }
+}
+
+/// Box around grains; NaN counts nothing.
+fn box_of(list: &[[f32; 3]]) -> (Vec3, Vec3) {
+    let mut low = [f32::INFINITY; 3];
+    let mut high = [f32::NEG_INFINITY; 3];
+    for p in list {
+        for i in 0..3 {
+            low[i] = low[i].min(p[i]);
+            high[i] = high[i].max(p[i]);
+        }
+    }
+    (low.into(), high.into())
+}
+
+/// Up to sixteen vectors as lanes; the last one fills what is left.
+#[inline(always)]
+fn lanes<S: Simd>(simd: S, list: &[[f32; 3]]) -> [f32x16<S>; 3] {
+    let mut apart = [[0.0; LANES]; 3];
+    for lane in 0..LANES {
+        let vector = list[lane.min(list.len() - 1)];
+        for i in 0..3 {
+            apart[i][lane] = vector[i];
+        }
+    }
+    apart.map(|values| f32x16::from_slice(simd, &values))
+}
+
+#[inline(always)]
+fn store<S: Simd>(values: [f32x16<S>; 3], list: &mut [[f32; 3]]) {
+    let mut apart = [[0.0; LANES]; 3];
+    for i in 0..3 {
+        values[i].store_slice(&mut apart[i]);
+    }
+    for (lane, vector) in list.iter_mut().enumerate() {
+        for i in 0..3 {
+            vector[i] = apart[i][lane];
+        }
+    }
+}

@@ -1,0 +1,573 @@
+//! Case L8 of the catalogue, and what refinement must keep whatever the base does.
+
+use super::step::{Scratch, Step};
+use super::*;
+use barchan_frame::digest;
+use barchan_scene::{Overrides, Scene, SceneSource, load};
+
+const RADIUS: f32 = 0.05;
+const DT: f64 = 0.01;
+const G: f32 = 9.81;
+
+fn scene(more: &str) -> Scene {
+    let text = format!(
+        "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\n[[fill]]\nmaterial = \"dry sand\"\n\
+         shape = {{ box = {{ min = [0, 0, 0], max = [0.3, 0.3, 0.3] }} }}\n{more}"
+    );
+    let source = SceneSource {
+        name: "grains.toml".into(),
+        text,
+        directory: ".".into(),
+    };
+    load(&source, &Overrides::default()).unwrap()
+}
+
+/// Base particles with these positions and velocities, numbered from 0.
+fn base(index: u32, list: &[(Vec3, Vec3)]) -> BaseFrame {
+    let kind = Kind {
+        radius: RADIUS,
+        mass: 2.0,
+        material: 0,
+    };
+    BaseFrame {
+        index,
+        time: 2.0 * DT * f64::from(index),
+        id: (0..list.len() as u64).collect(),
+        position: list.iter().map(|p| p.0).collect(),
+        velocity: list.iter().map(|p| p.1).collect(),
+        kind: vec![kind; list.len()],
+        ..BaseFrame::default()
+    }
+}
+
+/// A cube of n³ particles a diameter apart, its lowest corner at `corner`, moving alike.
+fn cube(index: u32, n: usize, corner: Vec3, velocity: Vec3) -> BaseFrame {
+    let time = 2.0 * DT as f32 * index as f32;
+    let place = |i: usize| {
+        let cell = Vec3::new((i % n) as f32, (i / n % n) as f32, (i / n / n) as f32);
+        corner + RADIUS * (2.0 * cell + 1.0) + time * velocity
+    };
+    let list: Vec<(Vec3, Vec3)> = (0..n * n * n).map(|i| (place(i), velocity)).collect();
+    base(index, &list)
+}
+
+fn refiner(world: World, first: BaseFrame, all: &[&BaseFrame], grains: u64) -> Refiner {
+    let mut census = Census::default();
+    census.add_frame(&first);
+    all.iter().for_each(|f| census.add_frame(f));
+    let plan = Plan::new(&census, grains).unwrap();
+    Refiner::begin(plan, world, Settings::default(), first).unwrap()
+}
+
+fn advance(refiner: &mut Refiner, next: BaseFrame) {
+    let done = refiner.advance(next, Frame::default(), &mut |_| Control::Continue);
+    assert!(done.unwrap().is_some());
+}
+
+fn column<'a>(refiner: &'a Refiner, name: &str) -> &'a [[f32; 3]] {
+    vectors(refiner.frame(), name)
+}
+
+fn numbers<'a>(refiner: &'a Refiner, name: &str) -> &'a [f32] {
+    let column = refiner.frame().column(name).unwrap();
+    column.data.as_f32().unwrap()
+}
+
+/// One step of grains among leaders, in a world without anything else.
+fn one_step(
+    leaders: &[Leader],
+    method: Method,
+    level: Level,
+    x: &mut [[f32; 3]],
+    v: &mut [[f32; 3]],
+) {
+    let world = World::new(&scene(""));
+    let leaders = Leaders::new(leaders, RADIUS);
+    let step = Step {
+        leaders: &leaders,
+        bodies: &[],
+        drains: &[],
+        world: &world,
+        method,
+        dt: DT as f32,
+        gravity: Vec3::new(0.0, -G, 0.0),
+        grain_radius: 0.01,
+        level,
+    };
+    step.advance(x, v, &mut Scratch::default());
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(1);
+        sampling::unit(sampling::mix(self.0))
+    }
+
+    fn vector(&mut self, size: f32) -> [f32; 3] {
+        std::array::from_fn(|_| size * (self.next() - 0.5))
+    }
+}
+
+/// Eq. 23–26 as they read, in double precision: the new velocity.
+fn by_the_book(leaders: &[Leader], method: Method, x: [f32; 3], v: [f32; 3]) -> [f64; 3] {
+    let h = f64::from(SUPPORT) * f64::from(RADIUS);
+    let (mut total, mut largest, mut sum, mut count) = (0.0, 0.0_f64, [0.0; 3], 0);
+    for leader in leaders {
+        let apart = |i: usize| f64::from(x[i]) - f64::from(leader.position[i]);
+        let squared: f64 = (0..3).map(|i| apart(i).powi(2)).sum();
+        let w = weight(squared / (h * h));
+        total += w;
+        largest = largest.max(w);
+        count += u32::from(w > 0.0);
+        (0..3).for_each(|i| sum[i] += w * f64::from(leader.velocity[i]));
+    }
+    let free = match method {
+        Method::Blended => alpha(total, largest) * fade(total, false),
+        Method::Printed => alpha(total, largest),
+        Method::Clamped => f64::from(count <= 1),
+    };
+    let pull = [0.0, -f64::from(G) * DT, 0.0];
+    std::array::from_fn(|i| {
+        let follows = if total > 0.0 { sum[i] / total } else { 0.0 };
+        (1.0 - free) * follows + free * (f64::from(v[i]) + pull[i])
+    })
+}
+
+#[test]
+fn sixteen_at_a_time_is_what_the_equations_say() {
+    let mut random = Random(3);
+    for count in [0, 1, 2, 5, 40, 300] {
+        let leader = |_| Leader {
+            position: random.vector(0.8),
+            velocity: random.vector(4.0),
+        };
+        let leaders: Vec<Leader> = (0..count).map(leader).collect();
+        let x: Vec<[f32; 3]> = (0..333).map(|_| random.vector(1.0)).collect();
+        let v: Vec<[f32; 3]> = (0..333).map(|_| random.vector(2.0)).collect();
+        for method in [Method::Blended, Method::Printed, Method::Clamped] {
+            for level in [Level::new(), Level::baseline()] {
+                let (mut x1, mut v1) = (x.clone(), v.clone());
+                one_step(&leaders, method, level, &mut x1, &mut v1);
+                let mut differ = 0;
+                for i in 0..x.len() {
+                    let expected = by_the_book(&leaders, method, x[i], v[i]);
+                    let close = (0..3).all(|a| (f64::from(v1[i][a]) - expected[a]).abs() < 3e-6);
+                    // Where α jumps, rounding decides.
+                    differ += usize::from(!close);
+                    let moved = |a: usize| (x1[i][a] - x[i][a] - v1[i][a] * DT as f32).abs();
+                    assert!((0..3).all(|a| moved(a) < 1e-6));
+                }
+                assert!(differ <= 1, "{method:?}, {count} leaders: {differ}");
+            }
+        }
+    }
+}
+
+#[test]
+fn grains_without_neighbours_fall_freely() {
+    // None in reach, and one so near the end of its reach that the sum of weights is not zero but next to nothing.
+    let reach = SUPPORT * RADIUS;
+    for x in [100.0, reach, reach * (1.0 - 1e-7), reach * 0.999_999] {
+        let leader = Leader {
+            position: [x, 0.0, 0.0],
+            velocity: [7.0; 3],
+        };
+        for method in [Method::Blended, Method::Printed, Method::Clamped] {
+            let (mut x, mut v) = ([[0.0; 3]; 3], [[-0.5, 0.0, 0.0]; 3]);
+            let mut height = 0.0;
+            for step in 1..=3 {
+                one_step(&[leader], method, Level::new(), &mut x, &mut v);
+                let fall = -G * DT as f32 * step as f32;
+                height += f64::from(fall) * DT;
+                assert!((v[0][0] + 0.5).abs() < 1e-6 && (v[0][1] - fall).abs() < 1e-6);
+                assert!((f64::from(x[2][1]) - height).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_base_that_moves_alike_carries_its_grains() {
+    let velocity = Vec3::new(1.25, 0.5, -0.75);
+    let mut random = Random(5);
+    let frame = cube(0, 8, Vec3::ZERO, velocity);
+    let leader = |p: &Vec3| Leader {
+        position: p.to_array(),
+        velocity: velocity.to_array(),
+    };
+    let leaders: Vec<Leader> = frame.position.iter().map(leader).collect();
+    // Within one radius of a particle inside: held by the printed α as well.
+    let near = |r: &mut Random| {
+        let p = Vec3::splat(7.0 * RADIUS) + Vec3::from(r.vector(1.1 * RADIUS));
+        p.to_array()
+    };
+    let x: Vec<[f32; 3]> = (0..500).map(|_| near(&mut random)).collect();
+    for method in [Method::Blended, Method::Printed, Method::Clamped] {
+        let (mut x1, mut v) = (x.clone(), vec![[9.0, -3.0, 2.0]; 500]);
+        one_step(&leaders, method, Level::new(), &mut x1, &mut v);
+        for v in v {
+            assert!(
+                (Vec3::from(v) - velocity).abs().max_element() < 1e-6,
+                "{v:?}"
+            );
+        }
+    }
+    // Negative control: in the gap between eight particles the printed α lets go.
+    let gap = [6.0 * RADIUS; 3];
+    let held = |method| {
+        let (mut x, mut v) = ([gap], [velocity.to_array()]);
+        one_step(&leaders, method, Level::new(), &mut x, &mut v);
+        (Vec3::from(v[0]) - velocity).length()
+    };
+    assert!(held(Method::Blended) < 1e-6);
+    assert!(held(Method::Printed) > 0.05);
+}
+
+#[test]
+fn a_resting_base_keeps_its_volume_and_as_printed_it_does_not() {
+    let settled = |method| {
+        let world = World::new(&scene(
+            "[[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n",
+        ));
+        let first = cube(0, 6, Vec3::ZERO, Vec3::ZERO);
+        let mut r = refiner(world, first, &[], 20_000);
+        r.settings.method = method;
+        let start: Vec<[f32; 3]> = by_id(&r);
+        for index in 1..=25 {
+            advance(&mut r, cube(index, 6, Vec3::ZERO, Vec3::ZERO));
+        }
+        let end = by_id(&r);
+        let middle = |p: &[f32; 3]| p.iter().all(|c| (0.2..0.4).contains(c));
+        let moved = start.iter().zip(&end).filter(|(a, _)| middle(a));
+        let sunk: Vec<f32> = moved.map(|(a, b)| a[1] - b[1]).collect();
+        assert!(sunk.len() > 500);
+        sunk.iter().sum::<f32>() / sunk.len() as f32
+    };
+    let (blended, printed) = (settled(Method::Blended), settled(Method::Printed));
+    assert!(blended.abs() < 0.01 * RADIUS, "{blended}");
+    assert!(printed > 0.1 * RADIUS, "{printed}");
+}
+
+/// Positions in the order of ids.
+fn by_id(r: &Refiner) -> Vec<[f32; 3]> {
+    let ids = r.frame().column("id").unwrap().data.as_u32().unwrap();
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    order.sort_unstable_by_key(|i| ids[*i]);
+    let position = column(r, "position");
+    order.into_iter().map(|i| position[i]).collect()
+}
+
+#[test]
+fn a_moving_wall_takes_grains_along() {
+    // Grains under a plate that moves at 1 m/s, over a base at rest.
+    let plate = "[[collider]]\nshape = { box = { min = [-1, 0.31, -1], max = [1, 0.5, 1] } }\n\
+                 motion = { velocity = [1, 0, 0] }\n";
+    let mean_speed = |more: &str| {
+        let first = cube(0, 3, Vec3::ZERO, Vec3::ZERO);
+        let mut r = refiner(World::new(&scene(more)), first, &[], 5000);
+        advance(&mut r, cube(1, 3, Vec3::ZERO, Vec3::ZERO));
+        let both = column(&r, "position").iter().zip(column(&r, "velocity"));
+        let upper: Vec<f32> = both
+            .filter(|(x, _)| x[1] > 0.25)
+            .map(|(_, v)| v[0])
+            .collect();
+        assert!(upper.len() > 100);
+        upper.iter().sum::<f32>() / upper.len() as f32
+    };
+    assert!(mean_speed(plate) > 0.2);
+    // Negative control.
+    assert!(mean_speed("").abs() < 1e-3);
+}
+
+#[test]
+fn free_bodies_are_where_frames_record_them() {
+    let ball = "[[body]]\nname = \"ball\"\ndensity = 3000\n\
+                shape = { sphere = { center = [0, 0, 0], radius = 0.12 } }\n";
+    let at = |index: u32| {
+        let mut frame = cube(index, 5, Vec3::ZERO, Vec3::ZERO);
+        let x = -0.3 + 0.05 * f64::from(index);
+        let record = json!([{ "name": "ball", "position": [x, 0.25, 0.25], "rotation": [0.0, 0.0, 0.0, 1.0] }]);
+        frame.attributes.insert("bodies".into(), record);
+        frame
+    };
+    let mut r = refiner(World::new(&scene(ball)), at(0), &[], 20_000);
+    (1..=10).for_each(|index| advance(&mut r, at(index)));
+    let near = |centre: Vec3| {
+        let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(centre) < 0.119;
+        column(&r, "position").iter().filter(inside).count()
+    };
+    assert_eq!(near(Vec3::new(0.2, 0.25, 0.25)), 0);
+    // Negative control: a place in the bed where the ball has not been.
+    assert!(near(Vec3::new(0.3, 0.4, 0.12)) > 500);
+    assert!(r.frame().attributes["bodies"].is_array());
+}
+
+#[test]
+fn fast_grains_do_not_pass_thin_bodies() {
+    // 20 m/s makes 0.2 m a step; the plate is 2 cm thick.
+    let plate = "[[collider]]\nshape = { box = { min = [-2, -1, -2], max = [2, -0.98, 2] } }\n";
+    let below = |more: &str| {
+        let fall = Vec3::new(0.0, -20.0, 0.0);
+        let particle = |index| base(index, &[(Vec3::new(0.0, 50.0, 0.0), Vec3::ZERO)]);
+        let mut r = refiner(World::new(&scene(more)), particle(0), &[], 500);
+        // Far from the base: nothing but gravity and the plate.
+        let mut frame = Frame::clone(r.frame());
+        for c in &mut frame.columns {
+            if let barchan_frame::ColumnData::F32(values) = &mut c.data {
+                match c.name.as_str() {
+                    "position" => values
+                        .as_chunks_mut::<3>()
+                        .0
+                        .iter_mut()
+                        .for_each(|p| p[1] -= 50.0),
+                    "velocity" => values.as_chunks_mut::<3>().0.fill(fall.to_array()),
+                    _ => {}
+                }
+            }
+        }
+        r.frame = Arc::new(frame);
+        for index in 1..=5 {
+            advance(&mut r, particle(index));
+        }
+        let low = column(&r, "position").iter().filter(|p| p[1] < -0.99);
+        low.count()
+    };
+    assert_eq!(below(plate), 0);
+    // Negative control.
+    assert_eq!(below(""), 500);
+}
+
+#[test]
+fn mass_identity_and_material_are_kept() {
+    let first = cube(0, 4, Vec3::ZERO, Vec3::ZERO);
+    let mut r = refiner(World::new(&scene("")), first, &[], 10_007);
+    for index in 0..4 {
+        if index > 0 {
+            advance(&mut r, cube(index, 4, Vec3::ZERO, Vec3::X));
+        }
+        let mass: f64 = numbers(&r, "mass").iter().map(|m| f64::from(*m)).sum();
+        assert!((mass - 128.0).abs() < 1e-4, "{mass}");
+        let ids = r.frame().column("id").unwrap().data.as_u32().unwrap();
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        assert!(sorted.iter().copied().eq(0..10_007));
+        // A grain has the mass of its parent over the number of its grains, for life.
+        for (id, mass) in ids.iter().zip(numbers(&r, "mass")) {
+            let parent = r.plan().parent_of(*id).unwrap();
+            let (_, count) = r.plan().grains_of(parent.id).unwrap();
+            assert_eq!(*mass, 2.0 / count as f32);
+        }
+    }
+}
+
+/// Splashing particles that come, go and scatter.
+fn splash(index: u32) -> BaseFrame {
+    let t = 2.0 * DT as f32 * index as f32;
+    let mut random = Random(11);
+    let mut frame = base(index, &[]);
+    for id in 0..200_u64 {
+        let (x, v) = (
+            Vec3::from(random.vector(0.6)),
+            Vec3::from(random.vector(3.0)),
+        );
+        let (born, dies) = (id as u32 / 50, 4 + id as u32 / 20);
+        if (born..dies).contains(&index) {
+            frame.id.push(3 * id);
+            frame
+                .position
+                .push(x + t * v + Vec3::new(0.0, 0.6 - 4.9 * t * t, 0.0));
+            frame.velocity.push(v - Vec3::new(0.0, G * t, 0.0));
+            frame.kind.push(Kind {
+                radius: RADIUS * (1.0 + 0.2 * (id % 3) as f32),
+                mass: 1.0,
+                material: (id % 2) as u8,
+            });
+        }
+    }
+    frame
+}
+
+const FLOOR: &str = "[[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n\
+                     [[drain]]\nshape = { box = { min = [0.2, -1, -1], max = [1, 0.2, 1] } }\n";
+
+fn splashing(upto: u32) -> Refiner {
+    let frames: Vec<BaseFrame> = (0..8).map(splash).collect();
+    let all: Vec<&BaseFrame> = frames.iter().collect();
+    let mut r = refiner(World::new(&scene(FLOOR)), splash(0), &all, 9_000);
+    (1..=upto).for_each(|index| advance(&mut r, splash(index)));
+    r
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build()
+            .unwrap()
+            .install(|| digest(splashing(7).frame()))
+    };
+    let one = with(1);
+    assert_eq!(with(2), one);
+    assert_eq!(with(5), one);
+    // Negative control.
+    assert_ne!(digest(splashing(6).frame()), one);
+}
+
+#[test]
+fn going_on_from_a_frame_gives_the_same_bytes() {
+    let straight = splashing(7);
+    let first = splashing(3);
+    let copy = Frame::clone(first.frame());
+    let (plan, world) = (first.plan.clone(), World::new(&scene(FLOOR)));
+    let resumed = Refiner::resume(plan, world, Settings::default(), splash(3), copy);
+    let mut resumed = resumed.unwrap();
+    (4..=7).for_each(|index| advance(&mut resumed, splash(index)));
+    assert_eq!(digest(resumed.frame()), digest(straight.frame()));
+    assert_eq!(resumed.frame().attributes, straight.frame().attributes);
+    assert!(
+        straight.removed() > 100,
+        "the drain took {}",
+        straight.removed()
+    );
+}
+
+#[test]
+fn the_order_of_the_base_does_not_matter() {
+    let manifest = barchan_frame::Manifest {
+        dimensions: 3,
+        ..Default::default()
+    };
+    let turned = |reverse: bool| {
+        let base = splash(2);
+        let mut order: Vec<usize> = (0..base.id.len()).collect();
+        if reverse {
+            order.reverse();
+        }
+        let flat = |list: &[Vec3]| order.iter().flat_map(|i| list[*i].to_array()).collect();
+        let numbers = |of: fn(&Kind) -> f32| order.iter().map(|i| of(&base.kind[*i])).collect();
+        use barchan_frame::{Column, ColumnData};
+        let id = ColumnData::U64(order.iter().map(|i| base.id[*i]).collect());
+        let frame = Frame {
+            columns: vec![
+                Column::vector3("position", "m", "", 0.0, flat(&base.position)),
+                Column::vector3("velocity", "m/s", "", 0.0, flat(&base.velocity)),
+                Column::exact("id", "1", "", 1, id),
+                Column::scalar("radius", "m", "", 0.0, numbers(|k| k.radius)),
+                Column::scalar("mass", "kg", "", 0.0, numbers(|k| k.mass)),
+            ],
+            ..Frame::default()
+        };
+        let first = BaseFrame::of(frame, &manifest).unwrap();
+        let mut r = refiner(World::new(&scene("")), first, &[], 6000);
+        advance(&mut r, splash(3));
+        digest(r.frame())
+    };
+    assert_eq!(turned(false), turned(true));
+}
+
+#[test]
+fn emitted_particles_bring_their_grains_when_they_appear() {
+    let frames: Vec<BaseFrame> = (0..8).map(splash).collect();
+    let all: Vec<&BaseFrame> = frames.iter().collect();
+    let mut r = refiner(World::new(&scene("")), splash(0), &all, 9_000);
+    for index in 0..4 {
+        if index > 0 {
+            advance(&mut r, splash(index));
+        }
+        // A quarter of the particles appears in each of the first four frames; all have 45 grains.
+        assert_eq!(r.frame().particles() as u32, 2250 * (index + 1));
+        let ids = r.frame().column("id").unwrap().data.as_u32().unwrap();
+        let material = r.frame().column("material").unwrap().data.as_u8().unwrap();
+        for (id, material) in ids.iter().zip(material) {
+            let parent = r.plan().parent_of(*id).unwrap();
+            assert_eq!(*material, (parent.id / 3 % 2) as u8);
+        }
+    }
+}
+
+#[test]
+fn two_dimensions_stay_in_the_plane() {
+    let text = "dimensions = 2\n[solver]\nmethod = \"pbd\"\nradius = 0.05\n[[fill]]\nmaterial = \"dry sand\"\n\
+                shape = { box = { min = [0, 0, -1], max = [0.3, 0.3, 1] } }\n\
+                [[collider]]\nshape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } }\n";
+    let source = SceneSource {
+        name: "flat.toml".into(),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    let scene = load(&source, &Overrides::default()).unwrap();
+    let at = |index: u32| {
+        let place = |i: usize| Vec3::new((i % 4) as f32, (i / 4) as f32, 0.0) * 0.1;
+        let list: Vec<(Vec3, Vec3)> = (0..16).map(|i| (place(i), Vec3::ZERO)).collect();
+        base(index, &list)
+    };
+    let mut r = refiner(World::new(&scene), at(0), &[], 3000);
+    (1..6).for_each(|index| advance(&mut r, at(index)));
+    assert!(column(&r, "position").iter().all(|p| p[2] == 0.0));
+    assert!(column(&r, "velocity").iter().all(|v| v[2] == 0.0));
+    // None in the ball.
+    let ball = Vec3::new(0.1, -0.3, 0.1);
+    let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(ball) < 0.299;
+    assert_eq!(column(&r, "position").iter().filter(inside).count(), 0);
+}
+
+#[test]
+fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
+    let domain = |more: &str| {
+        let first = cube(0, 3, Vec3::ZERO, Vec3::ZERO);
+        let text = format!("[domain]\nmin = [-0.2, -0.2, -0.2]\nmax = [0.5, 0.5, 0.5]\n{more}\n");
+        let mut r = refiner(World::new(&scene(&text)), first, &[], 2700);
+        assert_eq!(r.frame().particles(), 2700);
+        for index in 1..=8 {
+            let mut next = cube(index, 3, Vec3::ZERO, 3.0 * Vec3::X);
+            next.position
+                .iter_mut()
+                .for_each(|p| *p = r.world.wrapped(*p));
+            advance(&mut r, next);
+        }
+        r
+    };
+    let open = domain("");
+    assert!(open.frame().particles() < 2000);
+    assert_eq!(open.removed() as usize + open.frame().particles(), 2700);
+    let repeating = domain("periodic = [\"x\"]");
+    let kept = repeating.frame().particles();
+    assert!(kept > 2500, "{kept}");
+    let fast = column(&repeating, "velocity").iter().filter(|v| v[0] > 2.0);
+    assert!(
+        fast.count() > kept * 8 / 10,
+        "they follow across the border"
+    );
+}
+
+#[test]
+fn nothing_can_be_refined() {
+    let mut r = refiner(World::new(&scene(FLOOR)), base(0, &[]), &[], 1000);
+    advance(&mut r, base(1, &[]));
+    assert_eq!(r.frame().particles(), 0);
+    assert_eq!(r.frame().columns.len(), 6);
+    let late = cube(2, 2, Vec3::ZERO, Vec3::ZERO);
+    advance(&mut r, late);
+    assert_eq!(r.frame().particles(), 8);
+    advance(&mut r, base(3, &[]));
+}
+
+#[test]
+fn impossible_bases_are_refused() {
+    let first = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
+    let mut r = refiner(World::new(&scene("")), first, &[], 100);
+    let again = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
+    let error = r.advance(again, Frame::default(), &mut |_| Control::Continue);
+    assert!(error.unwrap_err().to_string().contains("not later"));
+    let before = digest(r.frame());
+    let next = cube(1, 2, Vec3::ZERO, Vec3::X);
+    let stopped = r.advance(next, Frame::default(), &mut |_| Control::Stop);
+    assert!(stopped.unwrap().is_none());
+    assert_eq!(
+        digest(r.frame()),
+        before,
+        "stopped in a frame, it is as before"
+    );
+}

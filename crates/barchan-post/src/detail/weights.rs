@@ -1,0 +1,180 @@
+//! How much a grain follows the base and how much it is free, after [Ihmsen13] §4.2.
+
+/// Support radius h of the weights over the radius of a base particle, §4.2.
+pub const SUPPORT: f32 = 3.0;
+
+/// Part of the sum of weights from which on one particle alone holds a grain (below Eq. 25).
+pub const ALONE: f64 = 0.6;
+
+/// w(r): the weight of a particle one radius away, (1 − 1/9)³.
+pub const NEAR: f64 = 512.0 / 729.0;
+
+/// Sums of weights up to here count as none: their reciprocal would not be finite.
+pub const NOTHING: f64 = 1e-30;
+
+/// Which grains are free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Free by a part α that depends on the weights, after [Ihmsen13], and held inside the material.
+    #[default]
+    Blended,
+    /// By the α of [Ihmsen13] alone.
+    Printed,
+    /// Free with at most one neighbour, else not at all, after [Alduan09].
+    Clamped,
+}
+
+impl Method {
+    /// Name on the command line and in manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blended => "blended",
+            Self::Printed => "printed",
+            Self::Clamped => "clamped",
+        }
+    }
+
+    /// The method of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Blended, Self::Printed, Self::Clamped]
+            .into_iter()
+            .find(|m| m.name() == name)
+    }
+}
+
+/// Eq. 23: the weight of a particle at a squared distance over h².
+pub fn weight(squared: f64) -> f64 {
+    (1.0 - squared).max(0.0).powi(3)
+}
+
+/// Below Eq. 25: the part α of its own motion that a grain keeps, from the sum of the weights around it and the largest.
+/// It jumps by 1 − w(r) = 0.298 at a distance of one radius, and where one particle has six tenths of the sum.
+///
+/// Differs from [Ihmsen13]: 1 where there is no neighbour. As printed, Eq. 24 and α are 0/0 there.
+pub fn alpha(total: f64, largest: f64) -> f64 {
+    if total <= NOTHING {
+        return 1.0;
+    }
+    let alone = largest / total >= ALONE;
+    let far = largest <= NEAR;
+    if alone || far { 1.0 - largest } else { 0.0 }
+}
+
+/// Sum of the weights inside material whose particles stand a diameter apart: ∫ w / (2r)ᵈ.
+pub fn inside(flat: bool) -> f64 {
+    let (pi, h) = (std::f64::consts::PI, f64::from(SUPPORT));
+    match flat {
+        true => pi * h.powi(2) / 4.0 / 4.0,
+        false => 64.0 / 315.0 * pi * h.powi(3) / 8.0,
+    }
+}
+
+/// Parts of [`inside`] between which α fades: at a plane surface the sum is half of it.
+pub const FADE: [f64; 2] = [0.55, 0.75];
+
+/// How much of α is left with a sum of weights: all at and outside the surface, nothing inside the material.
+///
+/// Differs from [Ihmsen13]: as printed the gaps between particles count as sparse, 48 % of the volume of a cubic lattice.
+/// Grains in them sink through a base at rest until a particle is within one radius, and clump there.
+pub fn fade(total: f64, flat: bool) -> f64 {
+    let part = total / inside(flat);
+    ((FADE[1] - part) / (FADE[1] - FADE[0])).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// w at a distance in radii of a base particle.
+    fn at(distance: f64) -> f64 {
+        weight((distance / f64::from(SUPPORT)).powi(2))
+    }
+
+    #[test]
+    fn weights_are_those_of_the_catalogue() {
+        for (distance, expected) in [(0.0, 1.0), (1.0, 0.70233), (2.0, 0.17147), (3.0, 0.0)] {
+            assert!((at(distance) - expected).abs() < 1e-5, "w({distance} r)");
+        }
+        assert_eq!(at(3.5), 0.0);
+        assert!((at(1.0) - NEAR).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_single_neighbour_leaves_the_rest_of_its_weight() {
+        for i in 0..30 {
+            let w = at(f64::from(i) / 10.0);
+            assert!((alpha(w, w) - (1.0 - w)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn dense_surroundings_hold_a_grain() {
+        assert_eq!(alpha(3.0, 0.71), 0.0);
+        // Far from all, or with one much nearer than the others, it is not held.
+        assert!((alpha(3.0, 0.70) - 0.3).abs() < 1e-12);
+        assert!((alpha(1.19, 0.72) - 0.28).abs() < 1e-12);
+    }
+
+    /// Sum of the weights of a cubic lattice at a place [spacings], below a surface at height 0.
+    fn lattice_sum(place: [f64; 3]) -> f64 {
+        let mut sum = 0.0;
+        for i in -4..5 {
+            for j in -9..0 {
+                for k in -4..5 {
+                    let node = [f64::from(i), f64::from(j) + 0.5, f64::from(k)];
+                    let squared: f64 = (0..3).map(|a| (2.0 * (node[a] - place[a])).powi(2)).sum();
+                    sum += weight(squared / f64::from(SUPPORT).powi(2));
+                }
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn alpha_fades_inside_the_material_and_stays_at_its_surface() {
+        assert!((inside(false) - 2.1542).abs() < 1e-3);
+        assert!((inside(true) - 1.7671).abs() < 1e-3);
+        for i in 0..20 {
+            for k in 0..20 {
+                let (x, z) = (f64::from(i) / 20.0, f64::from(k) / 20.0);
+                for y in [-3.0, -2.8, -2.5, -2.2] {
+                    let sum = lattice_sum([x, y, z]);
+                    assert!((sum / inside(false) - 1.0).abs() < 0.11, "{sum}");
+                    assert_eq!(fade(sum, false), 0.0);
+                }
+                assert!(fade(lattice_sum([x, 0.0, z]), false) > 0.99);
+                assert_eq!(fade(lattice_sum([x, 0.3, z]), false), 1.0);
+            }
+        }
+        // What L8 says of sparse regions stays.
+        assert_eq!(fade(1.0, false), 1.0);
+        assert_eq!(fade(0.0, true), 1.0);
+        // Negative control: the middle of a cell in the inside is sparse as printed.
+        let middle = lattice_sum([0.5, -3.0, 0.5]);
+        let largest = weight(3.0 / f64::from(SUPPORT).powi(2));
+        assert!(alpha(middle, largest) > 0.6);
+    }
+
+    #[test]
+    fn jumps_are_those_documented() {
+        let step = 1e-9;
+        let jump = alpha(9.0, NEAR) - alpha(9.0, NEAR + step);
+        assert!((jump - 0.29767).abs() < 1e-4, "at one radius: {jump}");
+        let largest = NEAR + step;
+        let [alone, one_of_some] =
+            [0.6 + step, 0.6 - step].map(|part| alpha(largest / part, largest));
+        let jump = alone - one_of_some;
+        assert!(
+            (jump - 0.29767).abs() < 1e-4,
+            "at six tenths of the sum: {jump}"
+        );
+    }
+
+    #[test]
+    fn no_neighbour_is_free_and_as_printed_it_is_no_number() {
+        assert_eq!(alpha(0.0, 0.0), 1.0);
+        // Negative control: Eq. 24 and the first case of α without the guard.
+        let (total, largest, momentum) = (0.0_f64, 0.0_f64, 0.0_f64);
+        assert!((momentum / total).is_nan() && (largest / total).is_nan());
+    }
+}

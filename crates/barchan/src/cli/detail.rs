@@ -1,0 +1,255 @@
+//! `barchan detail`: refine a result into many grains, or go on with that.
+
+mod session;
+mod summary;
+
+use super::bench::count;
+use super::pictures;
+use super::resources::{available_memory, free_disk, use_threads};
+use super::stop::StopRequest;
+use super::{Failure, output};
+use barchan::frame::{ManifestDetail, ResultDirectory};
+use barchan::post::detail::{DetailError, Method};
+use clap::{Args, ValueEnum};
+use session::Session;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Memory of a grain: two frames and their order [bytes].
+const GRAIN_BYTES: u64 = 2 * 37 + 8;
+/// Memory beside the grains: a column while it is written, base frames [bytes].
+const OTHER_BYTES: u64 = 200 << 20;
+/// Bytes of a grain on disk in a frame.
+const FRAME_BYTES: u64 = 20;
+
+/// Refine a result: many grains that follow its particles
+#[derive(Debug, Args)]
+pub struct Detail {
+    /// Result directory of any particle solver; with --resume also that of the grains
+    directory: PathBuf,
+    /// Grains over the whole film, such as 500k or 20M
+    #[arg(long, value_name = "N", value_parser = count)]
+    grains: Option<u64>,
+    /// Result directory of the grains [default: NAME-detail.barchan beside DIRECTORY]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Longest time step of the grains [s] [default: 0.01]
+    #[arg(long, value_name = "S")]
+    dt: Option<f64>,
+    /// Which grains are free of the base [default: blended]
+    #[arg(long, value_enum)]
+    method: Option<MethodName>,
+    /// Number of the last frame to refine [default: the last of the base]
+    #[arg(long, value_name = "N")]
+    frames: Option<u32>,
+    /// Threads; any number gives the same result [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Go on with unfinished grains
+    #[arg(long)]
+    resume: bool,
+    /// Make no picture at the end
+    #[arg(long)]
+    no_render: bool,
+    /// Show no progress and end with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MethodName {
+    /// By a part that depends on the particles around, none inside the material
+    Blended,
+    /// By the part of [Ihmsen13] as it is printed
+    Printed,
+    /// Those with at most one particle in reach, and no others
+    Clamped,
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Blended => Self::Blended,
+            MethodName::Printed => Self::Printed,
+            MethodName::Clamped => Self::Clamped,
+        }
+    }
+}
+
+impl Detail {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let clock = Instant::now();
+        use_threads(self.threads)?;
+        if self.dt.is_some_and(|dt| !(1e-6..=10.0).contains(&dt)) {
+            return Err(Failure::call(
+                "--dt is out of range",
+                "give seconds from 0.000001 to 10, such as 0.01",
+            ));
+        }
+        let stop = StopRequest::listen(self.json)?;
+        let mut session = match self.resume {
+            true => Session::resume(self, &stop)?,
+            false => Session::start(self)?,
+        };
+        session.advance(&stop, self.json)?;
+        let mut summary = session.summarise(clock)?;
+        let path = session.output().to_owned();
+        // Drawing needs memory of its own.
+        drop(session);
+        if summary.finished && !self.no_render && !stop.is_requested() {
+            summary.picture = draw(&path);
+        }
+        summary.show(self.json)?;
+        if let Some(problem) = summary.why_unfinished() {
+            output::note(format_args!("{problem}"));
+        }
+        Ok(summary.exit_code())
+    }
+
+    /// The base and the directory of the grains.
+    fn places(&self) -> Result<(ResultDirectory, PathBuf), Failure> {
+        let given = ResultDirectory::open(&self.directory)?;
+        let Some(detail) = given.manifest().detail.clone() else {
+            let output = self.output.clone();
+            return Ok((given, output.unwrap_or_else(|| beside(&self.directory))));
+        };
+        let path = self.directory.display();
+        if !self.resume {
+            return Err(Failure::call(
+                format_args!(
+                    "{path} holds grains already: it is the refinement of {}",
+                    detail.base
+                ),
+                format_args!(
+                    "give the result of a run, or go on with these grains: barchan detail {path} --resume"
+                ),
+            ));
+        }
+        if self.output.is_some() {
+            return Err(Failure::call(
+                format_args!("{path} holds the grains already; -o does not go with it"),
+                "leave out -o, or give the base instead of the grains",
+            ));
+        }
+        let base = ResultDirectory::open(Path::new(&detail.base))?;
+        Ok((base, self.directory.clone()))
+    }
+
+    /// Refuses to go on with other settings than those of the beginning.
+    fn refuse_other_settings(&self, begun: &ManifestDetail) -> Result<(), Failure> {
+        let method = self.method.map(|m| Method::from(m).name());
+        let same = self.grains.is_none_or(|n| n == begun.grains)
+            && self.dt.is_none_or(|dt| dt == begun.dt)
+            && method.is_none_or(|m| m == begun.method);
+        if same {
+            return Ok(());
+        }
+        Err(Failure::call(
+            format_args!(
+                "these grains were begun with --grains {} --dt {} --method {}",
+                begun.grains, begun.dt, begun.method
+            ),
+            "leave these options out to go on, or refine into another directory with -o",
+        ))
+    }
+}
+
+/// `NAME-detail.barchan` beside the base.
+fn beside(base: &Path) -> PathBuf {
+    let full = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+    let name = full.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".barchan").unwrap_or(&name);
+    let file = format!("{name}-detail.barchan");
+    // As short as it was given.
+    match base.parent() {
+        Some(parent) if base.file_name().is_some() => parent.join(file),
+        _ => full.with_file_name(file),
+    }
+}
+
+/// Refuses what does not fit into memory, and warns of a small disk.
+fn look_at_room(grains: u64, frames: u32, output: &Path) -> Result<(), Failure> {
+    let needed = grains
+        .saturating_mul(GRAIN_BYTES)
+        .saturating_add(OTHER_BYTES);
+    let available = available_memory();
+    if needed > available {
+        let fewer = available.saturating_sub(OTHER_BYTES) / GRAIN_BYTES;
+        return Err(Failure::call(
+            format_args!(
+                "{} grains need about {} of memory, and this machine has {} free",
+                output::grouped(grains),
+                output::bytes(needed),
+                output::bytes(available)
+            ),
+            format_args!("ask for fewer: --grains {}k", fewer / 1000),
+        ));
+    }
+    let disk = grains
+        .saturating_mul(FRAME_BYTES)
+        .saturating_mul(u64::from(frames) + 1);
+    if let Some(free) = free_disk(output).filter(|free| *free < disk) {
+        output::note(format_args!(
+            "warning: the frames may take {}, and the disk has {} free; a full disk stops the work, which can be resumed",
+            output::bytes(disk),
+            output::bytes(free),
+        ));
+    }
+    Ok(())
+}
+
+/// The picture of the last frame. The frames are what counts: what goes wrong here is a warning.
+fn draw(result: &Path) -> Option<String> {
+    let drawn = ResultDirectory::open(result)
+        .map_err(Failure::from)
+        .and_then(pictures::last_frame);
+    match drawn {
+        Ok(picture) => Some(picture),
+        Err(failure) => {
+            output::note(format_args!(
+                "warning: no picture: {}; `barchan render {}` tries again",
+                failure.report,
+                result.display()
+            ));
+            None
+        }
+    }
+}
+
+impl From<DetailError> for Failure {
+    fn from(error: DetailError) -> Self {
+        match error {
+            DetailError::Cache(error) => error.into(),
+            DetailError::TooFew { particles, .. } => Self::call(
+                error,
+                format_args!("ask for at least {particles}: --grains {particles}"),
+            ),
+            DetailError::TooMany(_) => Self::call(error, "ask for fewer with --grains"),
+            DetailError::Column { .. } | DetailError::Foreign { .. } => Self {
+                code: 2,
+                report: miette::miette!("{error}"),
+            },
+            _ => Self::work(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grains_go_beside_their_base() {
+        let of = |base: &str| beside(Path::new(base)).to_string_lossy().into_owned();
+        assert_eq!(of("pile.barchan"), "pile-detail.barchan");
+        assert_eq!(of("runs/pile.barchan/"), "runs/pile-detail.barchan");
+        assert_eq!(of("runs/pile"), "runs/pile-detail.barchan");
+        let here = std::env::current_dir().unwrap();
+        let name = here.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(
+            beside(Path::new(".")),
+            here.with_file_name(format!("{name}-detail.barchan"))
+        );
+    }
+}

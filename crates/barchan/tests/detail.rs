@@ -1,0 +1,287 @@
+//! `barchan detail`: grains that follow the particles of a result.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use barchan::frame::ResultDirectory;
+use common::{Outcome, Place};
+use serde_json::Value;
+
+/// A run of a second, refined by the other tests.
+fn base() -> Place {
+    let place = Place::new();
+    place.json(&["run", "block.toml", "-o", "base", "--json"]);
+    place
+}
+
+fn detail(place: &Place, arguments: &[&str]) -> Outcome {
+    let common = ["detail", "base", "--no-render", "--json"];
+    place.run(&[&common[..], arguments].concat())
+}
+
+fn finished(place: &Place, arguments: &[&str]) -> Value {
+    let outcome = detail(place, arguments);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    outcome.json()
+}
+
+#[test]
+fn grains_are_a_result_like_any_other() {
+    let place = base();
+    let summary = place.json(&["detail", "base", "--grains", "20k", "--json"]);
+    assert_eq!(summary["grains"], 20_000);
+    assert_eq!(summary["frames"], 8);
+    assert_eq!(summary["finished"], true);
+    for key in ["wall_s", "grain_steps_per_s"] {
+        assert!(summary[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    // Frames of 1/24 s are cut into five steps of at most 10 ms.
+    assert_eq!(summary["steps"], 8 * 5);
+    assert!(place.path("base-detail.barchan/render/last.png").is_file());
+
+    let grains = place.json(&["measure", "base-detail.barchan", "--json"]);
+    let whole = place.json(&["measure", "base", "--json"]);
+    let number = |v: &Value, key: &str| v[key].as_f64().unwrap();
+    let mass = number(&whole, "mass_kg");
+    assert!((number(&grains, "mass_kg") - mass).abs() < 1e-5 * mass);
+    let height = |v: &Value| v["center_of_mass"][1].as_f64().unwrap();
+    assert!((height(&grains) - height(&whole)).abs() < 0.25 * height(&whole));
+    assert!(grains["bounds_min"][1].as_f64().unwrap() >= 0.0);
+
+    let info = place.json(&["info", "base-detail.barchan", "--json"]);
+    assert_eq!(info["complete"], true);
+    assert_eq!(info["particles"], 20_000);
+    let names: Vec<&str> = (info["columns"].as_array().unwrap().iter())
+        .map(|c| c["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["position", "velocity", "id", "material", "mass", "radius"]
+    );
+    let text = place.run(&["info", "base-detail.barchan"]).stdout;
+    assert!(text.contains("refines"), "{text}");
+    let picture = ["render", "base-detail.barchan", "--frames", "4", "--size"];
+    let picture = [&picture[..], &["160x90", "-o", "pictures"]].concat();
+    assert_eq!(place.run(&picture).code, Some(0));
+}
+
+#[test]
+fn threads_and_interruptions_change_nothing() {
+    let place = base();
+    let wanted = ["--grains", "15k"];
+    let with = |more: &[&str]| finished(&place, &[&wanted[..], more].concat());
+    let straight = with(&["-o", "a", "--threads", "1"]);
+    let digest = &straight["digest"];
+    assert_eq!(&with(&["-o", "b", "--threads", "2"])["digest"], digest);
+
+    let part = with(&["-o", "c", "--frames", "3"]);
+    assert_ne!(&part["digest"], digest);
+    let whole = finished(&place, &["-o", "c", "--resume"]);
+    assert_eq!(&whole["digest"], digest);
+    assert_eq!(whole["resumed_from"], 3);
+    // The grains themselves name their base.
+    let again = place.json(&["detail", "c", "--resume", "--no-render", "--json"]);
+    assert_eq!(&again["digest"], digest);
+    assert_eq!(again["steps"], 0);
+
+    // A damaged frame of the grains is made again, with all after it.
+    flip(&place, "c", 5);
+    let repaired = finished(&place, &["-o", "c", "--resume"]);
+    assert_eq!(&repaired["digest"], digest);
+    assert_eq!(repaired["resumed_from"], 4);
+    // The digest is that of what is on disk.
+    let directory = ResultDirectory::open(&place.path("c")).unwrap();
+    let frame = directory.read_frame(8).unwrap();
+    assert_eq!(digest.as_str().unwrap(), barchan::frame::digest(&frame));
+}
+
+/// Changes one byte of the positions of a frame.
+fn flip(place: &Place, result: &str, frame: u32) {
+    let path = place.path(&format!("{result}/frames/{frame:06}/position/c/0/0"));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 16;
+    std::fs::write(&path, bytes).unwrap();
+}
+
+/// What a base that ends too early leaves: whole frames, the exit code, what is wrong, and how to go on.
+fn ends_after(place: &Place, frame: u64, words: &[&str]) {
+    let outcome = detail(place, &["--grains", "9k", "-o", "grains"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let summary = outcome.json();
+    assert_eq!(summary["finished"], false);
+    assert_eq!(summary["frames"], frame);
+    let message = outcome.message();
+    let problem = summary["problem"].as_str().unwrap();
+    for word in words {
+        assert!(problem.contains(word), "{word}: {problem}");
+        assert!(message.contains(word), "{word}: {message}");
+    }
+    assert!(message.contains("barchan detail grains --resume"));
+    let directory = ResultDirectory::open(&place.path("grains")).unwrap();
+    assert_eq!(directory.frames().unwrap().len() as u64, frame + 1);
+    for index in directory.frames().unwrap() {
+        directory.verify_frame(index).unwrap();
+    }
+    assert_eq!(place.run(&["measure", "grains"]).code, Some(0));
+    let info = place.run(&["info", "grains"]).stdout;
+    assert!(info.contains("barchan detail grains --resume"), "{info}");
+}
+
+/// Once the base is whole again, the grains go on; `same`: to where they would have come without.
+fn goes_on(place: &Place, same: bool) {
+    let repaired = place.run(&["run", "base", "--resume", "--json"]);
+    assert_eq!(repaired.code, Some(0), "{repaired:?}");
+    let resumed = finished(place, &["-o", "grains", "--resume"]);
+    assert_eq!(resumed["frames"], 8);
+    let straight = finished(place, &["--grains", "9k", "-o", "straight"]);
+    assert_eq!(resumed["digest"] == straight["digest"], same);
+}
+
+#[test]
+fn a_missing_frame_of_the_base_is_named_and_what_there_is_kept() {
+    let place = base();
+    std::fs::remove_dir_all(place.path("base/frames/000005")).unwrap();
+    ends_after(
+        &place,
+        4,
+        &["frame 5", "missing", "barchan run base --resume"],
+    );
+    goes_on(&place, true);
+}
+
+#[test]
+fn a_damaged_frame_of_the_base_is_named_and_what_there_is_kept() {
+    let place = base();
+    flip(&place, "base", 3);
+    ends_after(&place, 2, &["frame 3 is damaged", "position"]);
+    goes_on(&place, true);
+}
+
+#[test]
+fn a_base_that_was_stopped_or_is_being_written_is_told_apart() {
+    let place = base();
+    for frame in 6..=8 {
+        std::fs::remove_dir_all(place.path(&format!("base/frames/{frame:06}"))).unwrap();
+    }
+    ends_after(
+        &place,
+        5,
+        &["ends before frame 6", "barchan run base --resume"],
+    );
+    let directory = ResultDirectory::open(&place.path("base")).unwrap();
+    let lock = directory.lock().unwrap();
+    let outcome = detail(&place, &["-o", "grains", "--resume"]);
+    assert_eq!(outcome.code, Some(1));
+    let problem = outcome.json()["problem"].as_str().unwrap().to_owned();
+    assert!(problem.contains("frame 6") && problem.contains("another run is writing"));
+    drop(lock);
+    goes_on(&place, true);
+}
+
+#[test]
+fn a_base_whose_first_frame_is_gone_leaves_nothing() {
+    let place = base();
+    std::fs::remove_dir_all(place.path("base/frames/000000")).unwrap();
+    let outcome = detail(&place, &["--grains", "9k", "-o", "grains"]);
+    assert_ne!(outcome.code, Some(0));
+    assert!(outcome.message().contains("frame 0"), "{outcome:?}");
+    assert!(!place.path("grains").exists());
+}
+
+#[test]
+fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
+    let place = Place::new();
+    let pour = "frames = 8\nframe_rate = 24\n[solver]\ndx = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\n\
+                velocity = [0, -1, 0]\nshape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n\
+                [[drain]]\nshape = { box = { min = [-1, -1, -1], max = [1, 0.2, 1] } }\n";
+    place.write("pour.toml", pour);
+    place.json(&["run", "pour.toml", "-o", "base", "--frames", "4", "--json"]);
+    let first = finished(&place, &["--grains", "4k", "-o", "grains"]);
+    place.json(&["run", "base", "--resume", "--frames", "8", "--json"]);
+    let more = finished(&place, &["-o", "grains", "--resume"]);
+    assert_eq!(more["frames"], 8);
+    assert!(more["base_particles"].as_u64() > first["base_particles"].as_u64());
+    assert!(more["removed"].as_u64() > Some(100), "{more}");
+    // Again from its fifth frame: what was admitted late is admitted again.
+    for frame in 6..=8 {
+        std::fs::remove_dir_all(place.path(&format!("grains/frames/{frame:06}"))).unwrap();
+    }
+    let again = finished(&place, &["-o", "grains", "--resume"]);
+    assert_eq!(again["digest"], more["digest"]);
+}
+
+#[test]
+fn bases_without_particles_and_in_the_plane_are_refined() {
+    let place = Place::new();
+    let late = "frames = 2\n[solver]\ndx = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\nstart = 9\nvelocity = [0, -1, 0]\n\
+                shape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n";
+    place.write("late.toml", late);
+    place.json(&["run", "late.toml", "-o", "base", "--json"]);
+    let nothing = finished(&place, &["--grains", "5k", "-o", "nothing"]);
+    assert_eq!(nothing["grains"], 0);
+    assert_eq!(nothing["frames"], 2);
+
+    let flat = "frames = 4\ndimensions = 2\n[solver]\ndx = 0.04\n[[fill]]\nmaterial = \"dry sand\"\n\
+                shape = { box = { min = [-0.1, 0, -1], max = [0.1, 0.3, 1] } }\n\
+                [[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n";
+    place.write("flat.toml", flat);
+    place.json(&["run", "flat.toml", "-o", "plane", "--json"]);
+    let command = [
+        "detail", "plane", "--grains", "5k", "-o", "grains", "--json",
+    ];
+    assert_eq!(place.json(&command)["grains"], 5000);
+    assert!(place.path("grains/render/last.png").is_file());
+    let directory = ResultDirectory::open(&place.path("grains")).unwrap();
+    let positions = directory.read_column(4, "position").unwrap();
+    let positions = positions.data.as_f32().unwrap();
+    assert!(positions.chunks(3).all(|p| p[2] == 0.0 && p[1] >= 0.0));
+    let mass = |result: &str| place.json(&["measure", result, "--json"])["mass_kg"].clone();
+    let [fine, coarse] = ["grains", "plane"].map(|r| mass(r).as_f64().unwrap());
+    assert!((fine - coarse).abs() < 1e-5 * coarse);
+}
+
+#[test]
+fn wrong_calls_are_refused_with_what_to_do() {
+    let place = base();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        let message = outcome.message();
+        for word in words {
+            assert!(message.contains(word), "{arguments:?}: {message}");
+        }
+    };
+    refused(&["detail", "base"], &["--grains"]);
+    refused(
+        &["detail", "base", "--grains", "10"],
+        &["fewer than", "--grains"],
+    );
+    refused(
+        &["detail", "base", "--grains", "1k", "--dt", "0"],
+        &["--dt"],
+    );
+    refused(&["detail", "nowhere", "--grains", "1k"], &["nowhere"]);
+    refused(
+        &["detail", "base", "--grains", "900M"],
+        &["of memory", "--grains"],
+    );
+    assert!(!place.path("base-detail.barchan").exists());
+    refused(
+        &["detail", "base", "--resume", "-o", "base"],
+        &["no grains"],
+    );
+    finished(&place, &["--grains", "3k", "--frames", "1"]);
+    let made = "base-detail.barchan";
+    refused(&["detail", "base", "--grains", "3k"], &["already holds"]);
+    refused(
+        &["detail", made, "--grains", "3k"],
+        &["holds grains already"],
+    );
+    refused(
+        &["detail", "base", "--resume", "--grains", "4k"],
+        &["--grains 3000", "-o"],
+    );
+    refused(&["run", made, "--resume"], &["barchan detail"]);
+}
