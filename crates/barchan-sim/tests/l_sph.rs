@@ -124,14 +124,20 @@ impl Floor {
         }
     }
 
+    /// Places [m] and volumes [m³] of the boundary particles about a cell.
+    fn points(&self, x: Vec3) -> Vec<(Vec3, f32)> {
+        let near = self.surface.near(&self.sampling.cell_of(x)).unwrap();
+        near.iter().map(|b| (b.position, b.volume)).collect()
+    }
+
     /// Σ V_b W and Σ V_b ∇W [1/m] at a place.
     fn at(&mut self, x: Vec3) -> (f64, Vec3) {
         let cell = self.sampling.cell_of(x);
         self.surface.grow(&self.sampling, &self.geometry, vec![cell]);
         let (mut sum, mut gradient) = (0.0, Vec3::ZERO);
-        for b in self.surface.near(&cell) {
-            let apart = x - b.position;
-            let volume = self.sampling.weight * b.volume;
+        for (position, volume) in self.points(x) {
+            let apart = x - position;
+            let volume = self.sampling.weight * volume;
             sum += f64::from(volume * self.sampling.kernel.value(apart.length()));
             gradient += volume * self.sampling.kernel.slope(apart.length()) * apart;
         }
@@ -154,6 +160,11 @@ impl Floor {
     }
 }
 
+/// One of the boundary particles that a place can reach.
+fn floor_point(floor: &Floor, place: Vec3) -> Vec3 {
+    floor.points(place)[0].0
+}
+
 /// Σ V W of the layers of a lattice at and above a particle in its lowest.
 fn above() -> f64 {
     let upper = lattice().into_iter().filter(|p| p.y >= 0.0);
@@ -163,24 +174,24 @@ fn above() -> f64 {
 #[test]
 fn l3_a_layer_of_boundary_particles_counts_what_it_stands_for() {
     let mut floor = Floor::new(Sampling::plain(D0 as f32, kernel(), Dimensions::Three));
-    floor.at(Vec3::new(0.3, 0.05, 0.3));
+    let place = Vec3::new(0.3, 0.05, 0.3);
+    floor.at(place);
     let depth = f64::from(floor.sampling.depth);
-    let cell = floor.sampling.cell_of(Vec3::new(0.3, 0.05, 0.3));
-    for b in floor.surface.near(&cell) {
-        let volume = f64::from(b.volume) / D0.powi(3);
+    for (position, volume) in floor.points(place) {
+        let volume = f64::from(volume) / D0.powi(3);
         assert!((volume / 1.4273 - 1.0).abs() < 1e-3, "{volume}");
-        assert!((f64::from(b.position.y) + depth).abs() < 1e-5);
+        assert!((f64::from(position.y) + depth).abs() < 1e-5);
     }
-    for (gap, exact) in [(0.5, 1.545), (0.75, 1.286), (0.9, 1.144), (1.0, 1.064), (1.1, 0.9987)] {
-        // The table is for particles above boundary particles.
-        let point = floor.surface.near(&cell)[0].position;
-        let x = point + Vec3::new(0.0, (gap * D0) as f32, 0.0);
+    // The table is for particles above boundary particles.
+    let above_one = |gap: f64| floor_point(&floor, place) + Vec3::Y * (gap * D0) as f32;
+    let gaps = [0.5, 0.75, 0.9, 1.0, 1.1].map(above_one);
+    for (x, exact) in gaps.into_iter().zip([1.545, 1.286, 1.144, 1.064, 0.9987]) {
         let density = above() + floor.at(x).0;
-        println!("L3 gap {gap} d0: {density:.4}, exact {exact}");
-        assert!((density / exact - 1.0).abs() < 0.01, "{gap}: {density}");
+        println!("L3 height {:.3} m: {density:.4}, exact {exact}", x.y);
+        assert!((density / exact - 1.0).abs() < 0.01, "{density} {exact}");
     }
     // Negative control: with the volume of a particle in a bed the layer at 0.75 d0 is far too light.
-    let thin = above() + floor.at(floor.surface.near(&cell)[0].position + Vec3::new(0.0, (0.75 * D0) as f32, 0.0)).0 / 1.4273;
+    let thin = above() + floor.at(gaps[1]).0 / 1.4273;
     assert!((thin / 1.286 - 1.0).abs() > 0.05, "{thin}");
 }
 
@@ -320,36 +331,37 @@ fn sand(more: &str) -> String {
     )
 }
 
-/// Shear rate [1/s] in the middle of a block under pressure, before and after a step.
-fn shear(iterations: u32, pressure: f32) -> (f64, f64) {
-    let n = 9;
-    let rate = 0.02;
+/// Part of a wave of shear, four spacings long, that a step leaves in the middle of a block under pressure.
+fn shear(iterations: u32, pressure: f32) -> f64 {
+    let n = 13;
+    let wave = |g: &Grain| (std::f32::consts::FRAC_PI_2 * g.x.y / D0 as f32).sin();
     let mut all = block(n);
     for g in &mut all {
-        g.v = Vec3::new(rate * g.x.y, 0.0, 0.0);
+        g.v = Vec3::new(1e-3 * wave(g), 0.0, 0.0);
         g.pressure = pressure;
     }
+    let strength = |all: &[Grain]| -> f64 {
+        let inner = all.iter().filter(|g| g.x.abs().max_element() < 2.1 * D0 as f32);
+        inner.map(|g| f64::from(g.v.x * wave(g))).sum()
+    };
+    let before = strength(&all);
     let mut hand = Hand::new(&sand(&format!("iterations = {iterations}")), &all);
     hand.step(DT as f32, Vec3::ZERO);
-    let after = hand.grains();
-    let middle = n * n * n / 2;
-    let slope = (after[middle + n].v.x - after[middle - n].v.x) / (2.0 * D0 as f32);
-    (f64::from(rate), f64::from(slope))
+    strength(&hand.grains()) / before
 }
 
 #[test]
 fn l5_a_step_makes_shear_slower_and_never_faster() {
     let mut last = 1.0;
-    for iterations in [1, 3, 10] {
-        let (before, after) = shear(iterations, 1e4);
-        let part = after / before;
-        println!("L5 {iterations} passes leave {part:.3} of the shear rate");
+    for iterations in [1, 2, 3, 4] {
+        let part = shear(iterations, 1e4);
+        println!("L5 {iterations} passes leave {part:.3} of a wave of shear");
         assert!(part < last && part > -0.2, "{part}");
         last = part;
     }
     // Negative control: without pressure there is no friction.
-    let (before, after) = shear(3, 0.0);
-    assert!((after / before - 1.0).abs() < 1e-3, "{after}");
+    let part = shear(3, 0.0);
+    assert!((part - 1.0).abs() < 1e-3, "{part}");
 }
 
 // ---- L6 ----
@@ -385,14 +397,14 @@ fn l6_stress_stays_within_the_cone() {
             let s = friction(stress, pressure, sine, SphYield::Radial, dimensions);
             assert!(norm(&s) <= most * (1.0 + 1e-6), "{stress:?} {pressure} {sine}");
             let trace = s[0] + s[1] + s[2];
-            assert!(trace.abs() <= 3e-7 * norm(&deviator(stress, dimensions)), "{trace}");
+            assert!(trace.abs() <= 3e-7 * norm(&stress), "{trace}");
             if dimensions == Dimensions::Two {
                 assert_eq!([s[2], s[4], s[5]], [0.0; 3]);
             }
             // What is inside stays as it is.
             let again = friction(s, pressure * 1.001, sine, SphYield::Radial, dimensions);
             let apart: [f32; 6] = std::array::from_fn(|i| again[i] - s[i]);
-            assert!(norm(&apart) <= 1e-6 * norm(&s) + f32::MIN_POSITIVE);
+            assert!(norm(&apart) <= 1e-5 * norm(&s) + f32::MIN_POSITIVE, "{stress:?} {s:?}");
         }
         let stress = stress.map(|x| x / size);
         let axis = dice.vector().normalize();
