@@ -36,7 +36,8 @@ fn gradient(x: DVec3) -> DVec3 {
 /// Sites of a cubic lattice that the support reaches, but the middle, times d0.
 fn lattice() -> Vec<DVec3> {
     let line = || (-2..=2).map(f64::from);
-    let all = line().flat_map(|x| line().flat_map(move |y| line().map(move |z| DVec3::new(x, y, z))));
+    let all =
+        line().flat_map(|x| line().flat_map(move |y| line().map(move |z| DVec3::new(x, y, z))));
     all.filter(|p| *p != DVec3::ZERO).map(|p| D0 * p).collect()
 }
 
@@ -45,7 +46,10 @@ struct Dice(u64);
 
 impl Dice {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
@@ -78,7 +82,10 @@ fn l1_a_lattice_has_the_density_of_rest() {
              material = \"sand\"\nsampling = \"lattice\"\nshape = {{ box = {{ min = [0, 0, 0], max = [0.5, 0.5, 0.5] }} }}\n"
         ));
         let mass: f32 = support::sph::grains(&mut run).iter().map(|g| g.mass).sum();
-        assert!((f64::from(mass) / (RHO * 0.125) - 1.0).abs() < 1e-3, "{mass}");
+        assert!(
+            (f64::from(mass) / (RHO * 0.125) - 1.0).abs() < 1e-3,
+            "{mass}"
+        );
     }
     // Negative control: the mass of a ball, as printed, is half of what the volume holds.
     let ball = std::f64::consts::PI / 6.0 * own(D0) * D0.powi(3);
@@ -133,7 +140,8 @@ impl Floor {
     /// Σ V_b W and Σ V_b ∇W [1/m] at a place.
     fn at(&mut self, x: Vec3) -> (f64, Vec3) {
         let cell = self.sampling.cell_of(x);
-        self.surface.grow(&self.sampling, &self.geometry, vec![cell]);
+        self.surface
+            .grow(&self.sampling, &self.geometry, vec![cell]);
         let (mut sum, mut gradient) = (0.0, Vec3::ZERO);
         for (position, volume) in self.points(x) {
             let apart = x - position;
@@ -201,7 +209,9 @@ fn l3_the_firm_layer_holds_a_lattice_where_it_is() {
         let kernel = Kernel::new(2.0 * D0, dimensions);
         let mut floor = Floor::new(Sampling::firm(D0 as f32, kernel, dimensions));
         let power = dimensions.count() as i32;
-        let upper = lattice().into_iter().filter(|p| p.y >= 0.0 && (line == 0.0 || p.z == 0.0));
+        let upper = lattice()
+            .into_iter()
+            .filter(|p| p.y >= 0.0 && (line == 0.0 || p.z == 0.0));
         let weight = |p: DVec3| D0.powi(power) * f64::from(kernel.value(p.length() as f32));
         let above: f64 = upper.map(weight).sum::<f64>() + weight(DVec3::ZERO);
         let at = |floor: &mut Floor, height: f64| match dimensions {
@@ -212,7 +222,11 @@ fn l3_the_firm_layer_holds_a_lattice_where_it_is() {
             }
         };
         let (sum, slope) = at(&mut floor, 0.5 * D0);
-        println!("L3 firm, {dimensions:?}: δ = {:.4}, G = {:.3}/d0", above + sum, slope * D0);
+        println!(
+            "L3 firm, {dimensions:?}: δ = {:.4}, G = {:.3}/d0",
+            above + sum,
+            slope * D0
+        );
         assert!((above + sum - 1.0).abs() < 0.01, "{}", above + sum);
         // It presses the lowest layer as the layer below would: the pull of the boundary is twice that of a layer at d0,
         // which answers with its own pressure beside that of the particle.
@@ -252,11 +266,21 @@ fn corrected(factor: f64) -> (f64, f64) {
 
 #[test]
 fn l4_one_pass_cures_the_density_of_one_particle() {
-    let exact = RHO / (2.0 * DT * DT * lattice().iter().map(|p| gradient(*p).length_squared()).sum::<f64>());
+    let exact = RHO
+        / (2.0
+            * DT
+            * DT
+            * lattice()
+                .iter()
+                .map(|p| gradient(*p).length_squared())
+                .sum::<f64>());
     let own = stiffness(RHO, DT, &prototype());
     assert!((own / exact - 1.0).abs() < 1e-5, "{own} {exact}");
     let (before, after) = corrected(1.0);
-    println!("L4 γ = {:.5e} m²/s²: error {before:.3e}, after one pass {after:.3e}", own / RHO);
+    println!(
+        "L4 γ = {:.5e} m²/s²: error {before:.3e}, after one pass {after:.3e}",
+        own / RHO
+    );
     assert!((after / before).abs() < 0.05, "{before} {after}");
     // Steps half as long need four times the pressure.
     assert!((stiffness(RHO, 0.5 * DT, &prototype()) / own - 4.0).abs() < 1e-9);
@@ -313,7 +337,8 @@ fn l5_friction_answers_the_strain_rate() {
 /// Grains at the sites of a cubic lattice of `n` a side, without motion and pressure.
 fn block(n: usize) -> Vec<Grain> {
     let place = |i: usize| (i as f64 - 0.5 * (n as f64 - 1.0)) * D0;
-    let sites = (0..n * n * n).map(|i| DVec3::new(place(i % n), place(i / n % n), place(i / n / n)));
+    let sites =
+        (0..n * n * n).map(|i| DVec3::new(place(i % n), place(i / n % n), place(i / n / n)));
     let mass = (RHO * D0.powi(3)) as f32;
     let grain = |x: DVec3| Grain {
         x: x.as_vec3(),
@@ -341,7 +366,9 @@ fn shear(iterations: u32, pressure: f32) -> f64 {
         g.pressure = pressure;
     }
     let strength = |all: &[Grain]| -> f64 {
-        let inner = all.iter().filter(|g| g.x.abs().max_element() < 2.1 * D0 as f32);
+        let inner = all
+            .iter()
+            .filter(|g| g.x.abs().max_element() < 2.1 * D0 as f32);
         inner.map(|g| f64::from(g.v.x * wave(g))).sum()
     };
     let before = strength(&all);
@@ -372,7 +399,10 @@ fn matrix(s: [f32; 6]) -> DMat3 {
 }
 
 fn six(m: DMat3) -> [f32; 6] {
-    [m.x_axis.x, m.y_axis.y, m.z_axis.z, m.x_axis.y, m.y_axis.z, m.x_axis.z].map(|x| x as f32)
+    [
+        m.x_axis.x, m.y_axis.y, m.z_axis.z, m.x_axis.y, m.y_axis.z, m.x_axis.z,
+    ]
+    .map(|x| x as f32)
 }
 
 /// Difference of a tensor that is turned and projected, and one that is projected and turned.
@@ -395,7 +425,10 @@ fn l6_stress_stays_within_the_cone() {
         let most = std::f32::consts::SQRT_2 * sine * pressure;
         for dimensions in [Dimensions::Three, Dimensions::Two] {
             let s = friction(stress, pressure, sine, SphYield::Radial, dimensions);
-            assert!(norm(&s) <= most * (1.0 + 1e-6), "{stress:?} {pressure} {sine}");
+            assert!(
+                norm(&s) <= most * (1.0 + 1e-6),
+                "{stress:?} {pressure} {sine}"
+            );
             let trace = s[0] + s[1] + s[2];
             assert!(trace.abs() <= 3e-7 * norm(&stress), "{trace}");
             if dimensions == Dimensions::Two {
@@ -404,7 +437,10 @@ fn l6_stress_stays_within_the_cone() {
             // What is inside stays as it is.
             let again = friction(s, pressure * 1.001, sine, SphYield::Radial, dimensions);
             let apart: [f32; 6] = std::array::from_fn(|i| again[i] - s[i]);
-            assert!(norm(&apart) <= 1e-5 * norm(&s) + f32::MIN_POSITIVE, "{stress:?} {s:?}");
+            assert!(
+                norm(&apart) <= 1e-5 * norm(&s) + f32::MIN_POSITIVE,
+                "{stress:?} {s:?}"
+            );
         }
         let stress = stress.map(|x| x / size);
         let axis = dice.vector().normalize();
@@ -419,11 +455,26 @@ fn l6_stress_stays_within_the_cone() {
     assert!(broken_trace > 0.05 && broken_axes > 0.05);
     // diag(2, −1, −1) at a bound of 1.2 becomes diag(1.2, −1, −1).
     let pressure = 1.2 / (2.0f32 / 3.0).sqrt();
-    let clamped = friction([2.0, -1.0, -1.0, 0.0, 0.0, 0.0], pressure, 1.0, SphYield::PerComponent, Dimensions::Three);
-    assert!((clamped[0] + clamped[1] + clamped[2] + 0.8).abs() < 1e-6, "{clamped:?}");
+    let clamped = friction(
+        [2.0, -1.0, -1.0, 0.0, 0.0, 0.0],
+        pressure,
+        1.0,
+        SphYield::PerComponent,
+        Dimensions::Three,
+    );
+    assert!(
+        (clamped[0] + clamped[1] + clamped[2] + 0.8).abs() < 1e-6,
+        "{clamped:?}"
+    );
     // No pressure, no friction; and nothing that is not a number.
     for rule in [SphYield::Radial, SphYield::PerComponent] {
-        let none = friction([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.0, 0.7, rule, Dimensions::Three);
+        let none = friction(
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            0.0,
+            0.7,
+            rule,
+            Dimensions::Three,
+        );
         assert_eq!(none.map(f32::abs), [0.0; 6]);
         let zero = friction([0.0; 6], 0.0, 0.0, rule, Dimensions::Three);
         assert_eq!(zero.map(f32::abs), [0.0; 6]);
@@ -442,7 +493,10 @@ fn disorder(pressure: f32) -> Vec<Grain> {
         g.material = u8::from(dice.next() > 0.0);
         g.mass *= if g.material == 1 { 3.0 } else { 1.0 };
         g.pressure = pressure * (1.0 + dice.next() as f32);
-        g.stress = deviator(dice.symmetric().map(|x| 0.3 * pressure * x), Dimensions::Three);
+        g.stress = deviator(
+            dice.symmetric().map(|x| 0.3 * pressure * x),
+            Dimensions::Three,
+        );
     }
     all
 }
@@ -524,7 +578,10 @@ fn l7_bodies_get_what_particles_lose() {
             let exchanged: f64 = hand.impulses.bodies.iter().map(|b| b.linear.length()).sum();
             let error = (momentum(&after) - before - weight + bodies).length();
             let scale = weight.length() + exchanged;
-            assert!(error < 1e-4 * scale, "{what}, step {step}: {error} of {scale}");
+            assert!(
+                error < 1e-4 * scale,
+                "{what}, step {step}: {error} of {scale}"
+            );
             given += exchanged;
             before = momentum(&after);
         }
@@ -532,7 +589,6 @@ fn l7_bodies_get_what_particles_lose() {
         assert!(given > 1.0, "{given}");
     }
 }
-
 
 // ---- B1 ----
 

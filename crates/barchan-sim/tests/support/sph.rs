@@ -108,7 +108,8 @@ impl Hand {
     /// Settings, materials (one is `a`) and colliders of TOML text without fills, with these particles.
     pub fn new(text: &str, all: &[Grain]) -> Self {
         // A scene needs sand; what it is filled with is not used.
-        let fill = "[[fill]]\nmaterial = \"a\"\nshape = { sphere = { center = [0, 0, 0], radius = 1 } }\n";
+        let fill =
+            "[[fill]]\nmaterial = \"a\"\nshape = { sphere = { center = [0, 0, 0], radius = 1 } }\n";
         let scene = scene(&format!("{text}{fill}"));
         let SolverSpec::Sph(spec) = &scene.solver else {
             panic!("a scene of sph")

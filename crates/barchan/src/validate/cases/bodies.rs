@@ -221,7 +221,7 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         physics: "What lies on an incline slides at g (sin θ − μ cos θ).".into(),
         setup: match context.solver {
             "pbd" => "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
-            "sph" => "3D slab of sand, 8 × 3 × 8 particles that stick together, on a plane, between 0.5 and 1.5 s.",
+            "sph" => "3D slab of sand, 10 × 1 × 10 particles with a cohesion of 300 Pa, on a plane, between 0.5 and 1.5 s.",
             _ => "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
         }
         .into(),
