@@ -4,6 +4,7 @@
 
 pub mod grains;
 pub mod localisation;
+pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};
 use barchan_scene::{Overrides, Scene, SceneSource, load};

@@ -82,6 +82,16 @@ impl<'a> Trial<'a> {
             .ok_or_else(|| ValidateError::unusable(&self.label, "the state lacks a column"))
     }
 
+    /// Where the particles of any solver are [m].
+    pub fn positions(&mut self) -> Result<Vec<DVec3>, ValidateError> {
+        let state = self.save()?;
+        let Some(all) = floats(&state, "position") else {
+            return Err(self.unusable("the state lacks positions"));
+        };
+        let vector = |v: &[f32; 3]| DVec3::from_array(v.map(f64::from));
+        Ok(all.as_chunks::<3>().0.iter().map(vector).collect())
+    }
+
     /// The exact state.
     pub fn save(&mut self) -> Result<Checkpoint, ValidateError> {
         self.simulation.save().map_err(|e| failed(&self.label, e))

@@ -8,7 +8,7 @@ mod neighbours;
 mod particles;
 mod passes;
 mod state;
-mod surface;
+pub mod surface;
 mod walls;
 
 use crate::neighbors::cells::{self, Cells};

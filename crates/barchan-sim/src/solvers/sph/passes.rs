@@ -298,6 +298,8 @@ fn rub(
     v: Vec3,
     pressed: &Pressed,
 ) {
+    // Several bodies share what they stop, so that no slip is taken away twice.
+    let count = contacts.len() as f32;
     for contact in contacts {
         if step.walls == SphWalls::Viscous {
             let tensor = columns(&pressed.stress, 0.0, pressed.squared);
@@ -308,7 +310,7 @@ fn rub(
         }
         let (gained, _) = pushed.gained(contact);
         let slip = v - contact.velocity - gained;
-        let stop = -contact.share / step.dt;
+        let stop = -contact.share / (count * step.dt);
         let normal = contact.normal;
         let away = slip.dot(normal);
         let along = slip - away * normal;

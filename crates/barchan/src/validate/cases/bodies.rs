@@ -18,7 +18,7 @@ pub const A4: Case = Case {
 pub const D1: Case = Case {
     name: "D1",
     title: "A block or a grain on an incline: Coulomb friction",
-    solvers: &["mpm", "pbd"],
+    solvers: &["mpm", "pbd", "sph"],
     seconds: 1.0,
     run: coulomb_block,
 };
@@ -144,10 +144,12 @@ friction = {friction}
     )
 }
 
-/// Acceleration [m/s²] between 0.2 and 0.6 s; of one grain with pbd.
+/// Acceleration [m/s²] between 0.2 and 0.6 s; of one grain with pbd, of a slab with sph.
 fn acceleration(context: &Context<'_>, degrees: f64, friction: f64) -> Result<f64, ValidateError> {
-    if context.solver == "pbd" {
-        return super::pbd::acceleration(context, degrees, friction);
+    match context.solver {
+        "pbd" => return super::pbd::acceleration(context, degrees, friction),
+        "sph" => return super::sph::acceleration(context, degrees, friction),
+        _ => {}
     }
     let label = format!("{degrees}°, μ = {friction}");
     let mut trial = Trial::start(context, label, 30, &block(degrees, friction))?;
@@ -219,6 +221,7 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         physics: "What lies on an incline slides at g (sin θ − μ cos θ).".into(),
         setup: match context.solver {
             "pbd" => "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
+            "sph" => "3D slab of sand, 10 × 1 × 10 particles with a cohesion of 300 Pa, on a plane, between 0.5 and 1.5 s.",
             _ => "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
         }
         .into(),

@@ -30,7 +30,7 @@ pub const G5: Case = Case {
 pub const G7: Case = Case {
     name: "G7",
     title: "Balls come to rest on sand",
-    solvers: &["pbd"],
+    solvers: &["pbd", "sph"],
     seconds: 20.0,
     run: balls_on_sand,
 };
@@ -569,13 +569,14 @@ const BALLS: [(&str, f32, f64); 3] = [
     ("heavy", 0.55, 3.0),
 ];
 
-fn balls((key, angle): Friction) -> String {
+fn balls(solver: &str, (key, angle): Friction) -> String {
+    let radius = if solver == "sph" { 0.025 } else { 0.03 };
     let mut text = format!(
         r#"
 frame_rate = 60
 [solver]
-method = "pbd"
-radius = 0.03
+method = "{solver}"
+radius = {radius}
 [materials.sand]
 preset = "dry sand"
 {key} = {angle}
@@ -626,7 +627,12 @@ fn centres(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
 
 /// How deep the lowest point of each ball lies below the surface beside it [diameters], and its highest speed in the last sixth of five seconds [m/s].
 fn sunk(context: &Context<'_>, friction: Friction) -> Result<Vec<[f64; 2]>, ValidateError> {
-    let mut trial = Trial::start(context, name(friction), 300, &balls(friction))?;
+    let mut trial = Trial::start(
+        context,
+        name(friction),
+        300,
+        &balls(context.solver, friction),
+    )?;
     trial.advance(290)?;
     let mut speeds = [0.0f64; 3];
     for _ in 0..10 {
@@ -650,9 +656,16 @@ fn sunk(context: &Context<'_>, friction: Friction) -> Result<Vec<[f64; 2]>, Vali
         .collect())
 }
 
+const RESTLESS: &str = "What touches few particles of sph is shaken by some mm/s: pressures there go on changing from step to \
+    step. In a bed with half as many particles the balls lie still: tests/sph.rs of barchan-sim. Why is not known.";
+
 fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let rough = sunk(context, (BULK, 35.0))?;
-    let smooth = sunk(context, (CONTACT, 0.0))?;
+    let slick = match context.solver {
+        "sph" => (BULK, 0.0),
+        _ => (CONTACT, 0.0),
+    };
+    let smooth = sunk(context, slick)?;
     let points = |all: &[[f64; 2]]| -> Vec<[f64; 2]> {
         BALLS.iter().zip(all).map(|(b, s)| [b.2, s[0]]).collect()
     };
@@ -666,12 +679,16 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::between(0.01, 0.5),
             ));
         }
-        checks.push(Check::new(
+        let rest = Check::new(
             format!("speed of the ball of {density} times the density after 5 s"),
             *speed,
             "m/s",
             Band::below(1e-3),
-        ));
+        );
+        checks.push(match context.solver {
+            "sph" => rest.limited(Band::below(5e-3), RESTLESS),
+            _ => rest,
+        });
     }
     let [.., heavy] = smooth[..] else {
         return Err(ValidateError::unusable("no friction", "a ball is missing"));
@@ -684,12 +701,18 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     Ok(Outcome {
         physics: "Sand carries what is denser than itself: a ball sinks in by a part of its diameter and lies still.".into(),
-        setup: "3D, 3200 grains of 3 cm with the 35° of dry sand in a box, balls of 0.3 m let go 1 cm above.".into(),
+        setup: format!(
+            "3D, {} with the 35° of dry sand in a box, balls of 0.3 m let go 1 cm above.",
+            match context.solver {
+                "sph" => "5760 particles of 2.5 cm",
+                _ => "3200 grains of 3 cm",
+            }
+        ),
         reference: "As Ihmsen and others (2013) show it: at rest and partly embedded, less than half a diameter.".into(),
         plots: vec![
             Plot::new("Sinking after 5 s", Axis::new("density over that of the bed"), Axis::new("sinking [D]"))
                 .with_level_band("partly embedded", 0.0, 3.5, 0.01, 0.5)
-                .with(Style::Points, "pbd", &points(&rough))
+                .with(Style::Points, context.solver, &points(&rough))
                 .with(Style::Control, "control: no friction", &points(&smooth)),
         ],
         checks,

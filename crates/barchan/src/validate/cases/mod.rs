@@ -11,6 +11,7 @@ mod metamorphic;
 mod pbd;
 mod silo;
 mod slope;
+mod sph;
 
 use super::Case;
 
@@ -26,7 +27,9 @@ pub const CASES: &[Case] = &[
     collapse::E2,
     collapse::E3,
     slope::E4,
+    sph::E5,
     pbd::E6,
+    sph::E7,
     metamorphic::E9,
     silo::F1,
     silo::F2,
@@ -38,6 +41,9 @@ pub const CASES: &[Case] = &[
     earthmoving::G7,
     pbd::J7,
     pbd::J8,
+    sph::L2,
+    sph::L9,
+    sph::L10,
     conservation::P2,
     metamorphic::P3,
     metamorphic::P4,

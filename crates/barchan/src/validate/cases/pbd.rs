@@ -48,19 +48,21 @@ pub(super) struct Grain {
     pub mass: f64,
 }
 
-/// All grains of a run.
+/// All grains of a run of `pbd`, or particles of `sph`.
 pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError> {
     let state = trial.save()?;
+    // Particles of sph are all alike.
+    let usual = 0.5 * trial.scene().solver.length();
     let all = || {
         let three = |name: &str| Some(floats(&state, name)?.as_chunks::<3>().0);
         let (x, v) = (three("position")?, three("velocity")?);
-        let (radius, mass) = (floats(&state, "radius")?, floats(&state, "mass")?);
+        let (radius, mass) = (floats(&state, "radius"), floats(&state, "mass")?);
         let vector = |v: [f32; 3]| DVec3::from_array(v.map(f64::from));
         let grain = |i: usize| {
             Some(Grain {
                 x: vector(*x.get(i)?),
                 v: vector(*v.get(i)?),
-                radius: f64::from(*radius.get(i)?),
+                radius: radius.map_or(Some(usual), |r| r.get(i).map(|r| f64::from(*r)))?,
                 mass: f64::from(*mass.get(i)?),
             })
         };
