@@ -432,6 +432,7 @@ impl Disc {
                 dx: h,
                 particles_per_cell: 4.0,
                 grain: None,
+                clearance: 0.0,
             },
             scene.dimensions,
             1,

@@ -32,7 +32,11 @@ pub fn sample_fill(
     let batches: Vec<Batch> = bricks
         .covering(&fill.shape.bounds())
         .into_par_iter()
-        .map(|corner| bricks.sample(corner, &fill.shape, excluded))
+        .map(|corner| {
+            bricks.sample(corner, &fill.shape, &|p, radius| {
+                excluded(p, radius.max(spacing.clearance as f32))
+            })
+        })
         .collect();
     let inside: usize = batches.iter().map(|b| b.inside).sum();
     let kept: Vec<(Vec3, f32)> = batches.into_iter().flat_map(|b| b.kept).collect();

@@ -26,6 +26,8 @@ pub struct Spacing {
     pub particles_per_cell: f64,
     /// Mean radius [m] and spread of grains; `None`: points.
     pub grain: Option<(f64, f64)>,
+    /// Distance that points of a fill keep from bodies [m].
+    pub clearance: f64,
 }
 
 impl Spacing {
@@ -36,11 +38,14 @@ impl Spacing {
                 dx: spec.dx,
                 particles_per_cell: spec.particles_per_cell,
                 grain: None,
+                clearance: 0.0,
             },
             SolverSpec::Sph(spec) => Self {
                 dx: spec.spacing(),
                 particles_per_cell: 1.0,
                 grain: None,
+                // A row that does not fit would be pushed inwards at once.
+                clearance: 0.9 * spec.radius,
             },
             SolverSpec::Pbd(spec) => {
                 let dx = 2.0 * spec.radius;
@@ -49,6 +54,7 @@ impl Spacing {
                     dx,
                     particles_per_cell: spec.number_density(scene.dimensions) * cell,
                     grain: Some((spec.radius, spec.spread)),
+                    clearance: 0.0,
                 }
             }
         }

@@ -28,6 +28,7 @@ fn spacing(dx: f64, particles_per_cell: f64) -> Spacing {
         dx,
         particles_per_cell,
         grain: None,
+        clearance: 0.0,
     }
 }
 

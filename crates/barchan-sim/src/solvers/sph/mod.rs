@@ -42,6 +42,9 @@ const STIFFER: f64 = 10.0;
 /// ([`Prototype::peak`]), so that passes as printed overshoot 1.4 times in pressure and 2.8 times more in friction, and both
 /// push the same way.
 const PRESSURE_GAIN: f32 = 0.7;
+/// Speed at which sand that was crushed, or placed too near, comes apart [m/s]: pressure is bounded by what makes it so fast.
+/// With the default time step 5 m of sand press so much.
+const PARTING: f64 = 1.0;
 /// Part of 1/D (Eq. 12) that a pass corrects friction by.
 const FRICTION_GAIN: f64 = 0.1;
 
@@ -94,6 +97,8 @@ struct Step<'a> {
     /// Bulk modulus [Pa], and 1 over it.
     bulk: f32,
     softness: f32,
+    /// Density over that at rest beyond which pressure grows no more.
+    most_dense: f32,
     /// Whether anybody asks how far passes are from what they want.
     measures: bool,
     /// 1/D [Pa s].
@@ -170,6 +175,7 @@ impl Sph {
             peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
             softness: (1.0 / (gamma * stiff)) as f32,
+            most_dense: (1.0 + PARTING / (gamma * stiff / density).sqrt()) as f32,
             measures: self.spec.until.is_some(),
             viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,

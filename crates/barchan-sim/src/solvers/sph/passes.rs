@@ -148,7 +148,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 let opening = at_walls(step, own, &pushed, v, &mut gradient);
                 let trace = gradient[0][0] + gradient[1][1] + gradient[2][2];
                 // Eq. 8, to first order; differs from [Ihmsen13], which weighs the predicted positions again.
-                let density = fraction[i] - step.dt * (trace + opening);
+                let density = fraction[i].min(step.most_dense) - step.dt * (trace + opening);
                 // Eq. 6, with the sum that may fall again.
                 let error = density - 1.0 - *p * step.softness;
                 *p = (*p + gain[i] * error).max(0.0);
@@ -385,7 +385,7 @@ pub fn begin(step: &Step, particles: &mut Particles, s: &mut Scratch) {
         .zip(&mut s.tensor)
         .with_min_len(TASK)
         .for_each(|(((p, stress), (fraction, squared)), tensor)| {
-            *p = step.bulk * (fraction - 1.0).max(0.0);
+            *p = step.bulk * (fraction.min(step.most_dense) - 1.0).max(0.0);
             *tensor = columns(stress, *p, *squared);
         });
 }
