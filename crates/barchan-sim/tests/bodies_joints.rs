@@ -118,6 +118,86 @@ fn motors_hold_limits_stop_and_weak_motors_fail() {
     assert!(fixed.distance(Vec3::new(0.5, 0.0, 0.0)) < 0.005, "{fixed}");
 }
 
+#[test]
+fn people_drive_joints_and_drag_bodies() {
+    let mut simulation = start(&arm("type = \"revolute\"\nlimits = [-90, 90]"));
+    let joint = simulation.bodies().joint_index("shoulder").unwrap();
+    let position = |s: &Simulation| s.bodies().joints()[joint].position;
+    simulation
+        .bodies_mut()
+        .set_motor(joint, MotorTarget::Velocity(0.5));
+    for _ in 0..60 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    assert!(
+        (position(&simulation) - 0.5).abs() < 0.03,
+        "{}",
+        position(&simulation)
+    );
+    simulation
+        .bodies_mut()
+        .set_motor(joint, MotorTarget::Velocity(0.0));
+    for _ in 0..60 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    assert!(
+        (position(&simulation) - 0.5).abs() < 0.03,
+        "held: {}",
+        position(&simulation)
+    );
+    // Far beyond its limit it stops at it, and comes back at once.
+    simulation
+        .bodies_mut()
+        .set_motor(joint, MotorTarget::Velocity(2.0));
+    for _ in 0..90 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    let limit = std::f64::consts::FRAC_PI_2;
+    assert!(
+        (position(&simulation) - limit).abs() < 0.03,
+        "{}",
+        position(&simulation)
+    );
+    simulation
+        .bodies_mut()
+        .set_motor(joint, MotorTarget::Velocity(-1.0));
+    for _ in 0..15 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    assert!(
+        position(&simulation) < limit - 0.15,
+        "{}",
+        position(&simulation)
+    );
+    // Nonsense is ignored.
+    let bodies = simulation.bodies_mut();
+    bodies.set_motor(joint, MotorTarget::Position(f64::NAN));
+    bodies.set_motor(99, MotorTarget::Off);
+    bodies.set_drag(Some(Drag {
+        body: 77,
+        point: Vec3::ZERO,
+        target: Vec3::ZERO,
+    }));
+    assert!(simulation.step(f64::NAN).is_err());
+    assert!(simulation.step(0.0).is_err());
+
+    let free = arm("type = \"revolute\"").replace("[[joint]]", "[[urdf]]");
+    let free = free.split("[[urdf]]").next().unwrap().to_owned();
+    let mut simulation = start(&free);
+    let target = Vec3::new(1.0, 1.0, 0.0);
+    simulation.bodies_mut().set_drag(Some(Drag {
+        body: 0,
+        point: Vec3::new(0.5, 0.0, 0.0),
+        target,
+    }));
+    for _ in 0..120 {
+        simulation.step(1.0 / 60.0).unwrap();
+    }
+    // Weight stretches the spring by g/ω² = 7 cm.
+    let at = centre(&simulation, 0);
+    assert!(at.distance(target) < 0.1, "{at}");
+}
+
 /// What a joint held falls freely from its release on, however it was held.
 #[test]
 fn a_joint_lets_go_at_its_release() {

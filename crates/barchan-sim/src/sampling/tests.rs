@@ -447,6 +447,7 @@ fn estimates_count_fills_and_emitters() {
             model: barchan_scene::ElasticModel::Hencky,
         }),
         contact: Default::default(),
+        moisture: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     };
     let mut scene = Scene {
@@ -466,6 +467,7 @@ fn estimates_count_fills_and_emitters() {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
+        wettings: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
         columns: Vec::new(),

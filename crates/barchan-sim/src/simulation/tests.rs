@@ -163,6 +163,7 @@ fn scene() -> Scene {
         gravity: Gravity::default(),
         materials: vec![Material {
             contact: Default::default(),
+            moisture: Default::default(),
             name: "sand".into(),
             density: 1000.0,
             law: Law::Elastic(ElasticLaw {
@@ -186,6 +187,7 @@ fn scene() -> Scene {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
+        wettings: Vec::new(),
         solver: SolverSpec::Mpm(MpmSpec {
             dx: 0.25,
             particles_per_cell: 8.0,

@@ -47,6 +47,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
+        wettings: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
         columns: Vec::new(),
@@ -65,6 +66,7 @@ pub fn material(density: f64, law: Law) -> Material {
         density,
         law,
         contact: Default::default(),
+        moisture: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }
