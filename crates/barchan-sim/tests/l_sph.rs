@@ -654,3 +654,25 @@ fn b2_motion_of_all_is_not_seen() {
     println!("B2 as printed: ε̇ = {printed:.3} 1/s");
     assert!((printed / 2.55 - 1.0).abs() < 0.01, "{printed}");
 }
+
+// ---- SIMD ----
+
+#[test]
+fn the_portable_path_gives_the_same() {
+    let text = format!("{}{BOWL}", two_sands("", "cohesion_intensity = 1\nviscosity = 0.1"));
+    let run = |portable: bool| {
+        let mut hand = Hand::new(&text, &disorder(1e3));
+        if portable {
+            hand.sph.use_baseline_simd();
+        }
+        for _ in 0..20 {
+            hand.step(DT as f32, Vec3::new(0.0, -9.81, 0.0));
+        }
+        hand.grains()
+    };
+    let (best, portable) = (run(false), run(true));
+    let apart = best.iter().zip(&portable).map(|(a, b)| a.x.distance(b.x));
+    let apart = f64::from(apart.fold(0.0, f32::max)) / D0;
+    println!("portable path: {apart:.1e} spacings apart");
+    assert!(apart < 1e-4, "{apart}");
+}
