@@ -1,11 +1,12 @@
 //! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution; those of [Holz14],
-//! simulated and drawn.
+//! simulated and drawn; and those of [Ihmsen13], whose base simulations are timed too.
 //!
 //! What is found goes to `docs/replicability.json`, row by row as it comes, and from there into the tables of
 //! `docs/replicability.md`. A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
 //! only what is missing, older than its scene or of another size is simulated again.
 
 mod holz2014;
+mod ihmsen2013;
 mod page;
 mod rows;
 
@@ -129,7 +130,7 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
 
 fn jobs(asked: &Replicate, found: &Map<String, Value>) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
-    for row in ROWS.iter().chain(holz2014::ROWS) {
+    for row in ROWS.iter().chain(holz2014::ROWS).chain(ihmsen2013::ROWS) {
         jobs.push(Job::Preview(row));
         jobs.extend(row.timing.map(|timing| Job::Time {
             name: row.name,
@@ -192,7 +193,7 @@ impl Place {
             results: root.join("target/replicate"),
             pictures: root.join("docs/pictures"),
         };
-        let papers = ["klar2016", "holz2014"].map(|paper| place.pictures.join(paper));
+        let papers = ["klar2016", "holz2014", "ihmsen2013"].map(|paper| place.pictures.join(paper));
         for folder in papers.iter().chain([&place.results]) {
             std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }

@@ -1,8 +1,8 @@
 //! The tables of `docs/replicability.md`, from what `docs/replicability.json` holds. Text around them stays.
 
-use super::holz2014;
 use super::rows::{ROWS, Row, TABLE_4};
 use super::scene_path;
+use super::{holz2014, ihmsen2013};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -14,6 +14,8 @@ pub fn write(root: &Path, found: &Map<String, Value>) -> Result<(), String> {
     for (name, table) in [
         ("looks", looks(ROWS, found)),
         ("holz2014", looks(holz2014::ROWS, found)),
+        ("ihmsen2013", looks(ihmsen2013::ROWS, found)),
+        ("ihmsen2013 cost", base_cost(found)),
         ("cost", cost(found)),
         ("table 4", table_4(found)),
     ] {
@@ -120,21 +122,55 @@ fn cost(found: &Map<String, Value>) -> String {
     text
 }
 
+const BASE_COST: &str = "| figure | paper: particles | s/frame (12 cores) | here: particles | substeps a frame | \
+M particle-substeps/s | s/frame (2 cores) | measured over |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+/// The base simulations of [Ihmsen13].
+fn base_cost(found: &Map<String, Value>) -> String {
+    let mut text = String::from(BASE_COST);
+    for row in ihmsen2013::ROWS.iter().filter(|r| r.timing.is_some()) {
+        let paper = row.paper.map_or("| | |".into(), |p| {
+            format!("| {} | {:.1} |", p.particles, 60.0 * p.minutes_per_frame)
+        });
+        let ours = match found.get(row.name).map(|r| &r["timing"]) {
+            Some(t @ Value::Object(_)) => {
+                let number = |key: &str| t[key].as_f64().unwrap_or(f64::NAN);
+                format!(
+                    " {:.3e} | {:.0} | {:.2} | {} | {} |",
+                    number("particles"),
+                    number("substeps_per_frame"),
+                    number("particle_substeps_per_s") / 1e6,
+                    short(number("seconds_per_frame")),
+                    over(t),
+                )
+            }
+            _ => " | | | | not yet |".into(),
+        };
+        text += &format!("| {} {paper}{ours}\n", row.figure);
+    }
+    text
+}
+
+/// What a timing was measured over.
+fn over(t: &Value) -> String {
+    let frames = plural(t["frames"].as_f64().unwrap_or(f64::NAN), "frame");
+    match t["for_particles"].as_f64() {
+        Some(many) => format!("{frames}, told for {many:.3e} particles"),
+        None => frames,
+    }
+}
+
 /// The cells of a timing, from `particles` on.
 fn ours(t: &Value) -> String {
     let number = |key: &str| t[key].as_f64().unwrap_or(f64::NAN);
-    let frames = number("frames");
-    let over = match t["for_particles"].as_f64() {
-        Some(many) => format!("{}, told for {many:.3e} particles", plural(frames, "frame")),
-        None => plural(frames, "frame"),
-    };
     format!(
-        " {:.3e} | {:.2e} | {:.0} | {:.1} | {} | {over} |",
+        " {:.3e} | {:.2e} | {:.0} | {:.1} | {} | {} |",
         number("particles"),
         number("mean_dt_s"),
         number("substeps_per_frame"),
         number("particle_substeps_per_s") / 1e6,
         short(number("seconds_per_frame") / 60.0),
+        over(t),
     )
 }
 
@@ -222,7 +258,7 @@ mod tests {
         let timing = json!({"frames": 0.5, "particles": 1e6, "for_particles": 2e6, "mean_dt_s": 1e-4,
             "substeps_per_frame": 100.0, "particle_substeps_per_s": 1e7, "seconds_per_frame": 30.0});
         let mut full = Map::new();
-        let names = ROWS.iter().map(|r| r.name);
+        let names = ROWS.iter().chain(ihmsen2013::ROWS).map(|r| r.name);
         for name in names.chain(TABLE_4.iter().map(|r| r.name)) {
             let row = json!({"preview": {"scale": 0.5}, "timing": timing});
             full.insert(name.into(), row);
@@ -231,6 +267,8 @@ mod tests {
             for table in [
                 looks(ROWS, &found),
                 looks(holz2014::ROWS, &found),
+                looks(ihmsen2013::ROWS, &found),
+                base_cost(&found),
                 cost(&found),
                 table_4(&found),
             ] {

@@ -1,4 +1,5 @@
-//! What is replicated: a row for each row of Table 2 and each figure of [Klar16] that is a simulation; those of [Holz14] are in `holz2014.rs`.
+//! What is replicated: a row for each row of Table 2 and each figure of [Klar16] that is a simulation; those of [Holz14] are in `holz2014.rs`,
+//! those of [Ihmsen13] in `ihmsen2013.rs`.
 
 /// A row of the page.
 pub struct Row {
@@ -408,14 +409,18 @@ pub const TABLE_4_SCENE: &str = "klar2016/notched_block";
 
 #[cfg(test)]
 mod tests {
-    use super::super::holz2014::ROWS as HOLZ;
+    use super::super::{holz2014, ihmsen2013};
     use super::*;
     use std::collections::BTreeSet;
+
+    fn all() -> impl Iterator<Item = &'static Row> {
+        ROWS.iter().chain(holz2014::ROWS).chain(ihmsen2013::ROWS)
+    }
 
     #[test]
     fn names_are_unique_and_scenes_exist() {
         let mut names = BTreeSet::new();
-        let rows = ROWS.iter().chain(HOLZ).map(|r| (r.name, r.scene));
+        let rows = all().map(|r| (r.name, r.scene));
         let table = TABLE_4.iter().map(|r| (r.name, TABLE_4_SCENE));
         for (name, scene) in rows.chain(table) {
             assert!(names.insert(name), "{name}");
@@ -426,7 +431,7 @@ mod tests {
 
     #[test]
     fn shots_are_of_runs_that_there_are() {
-        for row in ROWS.iter().chain(HOLZ) {
+        for row in all() {
             let preview = &row.preview;
             assert!(!preview.shots.is_empty() && preview.across > 0);
             assert!(preview.shots.iter().all(|s| s.run < preview.runs.len()));

@@ -19,6 +19,7 @@ mod placement;
 mod schema;
 mod shapes;
 mod solver;
+mod solver_keys;
 mod spec;
 mod substances;
 mod terrain;

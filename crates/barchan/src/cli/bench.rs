@@ -4,6 +4,8 @@ mod detail;
 mod mpm;
 mod pbd;
 mod render;
+mod runner;
+mod sph;
 
 use super::Failure;
 use clap::{Args, Subcommand};
@@ -22,6 +24,7 @@ enum What {
     Mpm(mpm::BenchMpm),
     Pbd(pbd::BenchPbd),
     Render(render::BenchRender),
+    Sph(sph::BenchSph),
 }
 
 impl Bench {
@@ -31,6 +34,7 @@ impl Bench {
             What::Mpm(bench) => bench.run(),
             What::Pbd(bench) => bench.run(),
             What::Render(bench) => bench.run(),
+            What::Sph(bench) => bench.run(),
         }
     }
 
@@ -40,6 +44,7 @@ impl Bench {
             What::Mpm(bench) => bench.json,
             What::Pbd(bench) => bench.json,
             What::Render(bench) => bench.json,
+            What::Sph(bench) => bench.json,
         }
     }
 }

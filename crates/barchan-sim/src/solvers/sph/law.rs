@@ -83,9 +83,14 @@ pub fn friction(
     match yielding {
         SphYield::Radial => {
             let most = std::f32::consts::SQRT_2 * sine * pressure;
-            let norm = norm(&s);
-            let part = if norm > most { most / norm } else { 1.0 };
-            s.map(|x| part * x)
+            let squared = square(&s);
+            match squared > most * most {
+                true => {
+                    let part = most / squared.sqrt();
+                    s.map(|x| part * x)
+                }
+                false => s,
+            }
         }
         SphYield::PerComponent => {
             let most = (2.0f32 / 3.0).sqrt() * sine * pressure;
@@ -113,8 +118,13 @@ pub fn deviator(s: Symmetric, dimensions: Dimensions) -> Symmetric {
 /// Frobenius norm.
 #[inline(always)]
 pub fn norm(s: &Symmetric) -> f32 {
+    square(s).sqrt()
+}
+
+#[inline(always)]
+fn square(s: &Symmetric) -> f32 {
     let [xx, yy, zz, xy, yz, zx] = *s;
-    (xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + zx * zx)).sqrt()
+    xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + zx * zx)
 }
 
 /// γ ρ0 [Pa]: what a compression of all its density is answered with, Eq. 7.

@@ -31,8 +31,8 @@ use walls::{WallSettings, Walls};
 /// Particles that one task works on; fixed, so that results do not depend on the number of threads.
 const TASK: usize = 512;
 
-/// Bulk modulus in units of γ ρ0. Pressure goes on from step to step: without a modulus it would be the sum of all errors,
-/// which swings without end.
+/// Bulk modulus in units of γ ρ0: the pressure that passes aim at is that of the predicted density. Without a modulus it would
+/// be the sum of the errors of all passes, which depends on how many there are.
 const STIFF: f64 = 1.0;
 /// The same where passes go on until the compression is small.
 const STIFFER: f64 = 10.0;
@@ -91,8 +91,11 @@ struct Step<'a> {
     volume: f32,
     /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
     peak: f32,
-    /// Bulk modulus [Pa].
+    /// Bulk modulus [Pa], and 1 over it.
     bulk: f32,
+    softness: f32,
+    /// Whether anybody asks how far passes are from what they want.
+    measures: bool,
     /// 1/D [Pa s].
     viscosity: f32,
     yielding: SphYield,
@@ -166,6 +169,8 @@ impl Sph {
             volume: self.volume() as f32,
             peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
+            softness: (1.0 / (gamma * stiff)) as f32,
+            measures: self.spec.until.is_some(),
             viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
             yielding: self.spec.yielding,
@@ -212,7 +217,7 @@ impl Sph {
             particles.stress.fill(Default::default());
             particles.rubbing.fill(Vec3::ZERO);
         }
-        passes::begin(&particles, &mut scratch);
+        passes::begin(&step, &mut particles, &mut scratch);
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
         for pass in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15

@@ -150,7 +150,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 // Eq. 8, to first order; differs from [Ihmsen13], which weighs the predicted positions again.
                 let density = fraction[i] - step.dt * (trace + opening);
                 // Eq. 6, with the sum that may fall again.
-                let error = density - 1.0 - *p / step.bulk;
+                let error = density - 1.0 - *p * step.softness;
                 *p = (*p + gain[i] * error).max(0.0);
                 let law = &step.laws[usize::from(material[i])];
                 // Differs from [Ihmsen13] Eq. 13: the mean pressure about the particle limits friction. Its own is noisy,
@@ -158,20 +158,25 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 let mean = 0.5 * (*p + pressing);
                 let trial = add(stress, step.viscosity, &strain_rate(&gradient));
                 let new = law::friction(trial, mean, law.sine, step.yielding, step.dimensions);
-                worst = worst.max(Residual {
-                    compression: density - 1.0,
-                    change: law::norm(&add(&new, -1.0, stress)),
-                    pressure: *p,
-                });
+                if step.measures {
+                    worst = worst.max(Residual {
+                        compression: density - 1.0,
+                        change: law::norm(&add(&new, -1.0, stress)),
+                        pressure: *p,
+                    });
+                }
                 *stress = new;
                 *tensor = columns(&new, *p, squares[i]);
-                let own_mass = Pressed {
-                    press: step.volume / mass[i] * *p / squares[i],
-                    per_mass: step.volume / mass[i],
-                    stress: new,
-                    squared: squares[i],
-                };
-                rub(step, own, &pushed, v, &own_mass);
+                if !own.is_empty() {
+                    let per_mass = step.volume / mass[i];
+                    let pressed = Pressed {
+                        press: per_mass * *p / squares[i],
+                        per_mass,
+                        stress: new,
+                        squared: squares[i],
+                    };
+                    rub(step, own, &pushed, v, &pressed);
+                }
             }
             worst
         })
@@ -368,13 +373,19 @@ pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
         });
 }
 
-/// Tensors of the pressure and friction that the particles have.
-pub fn begin(particles: &Particles, s: &mut Scratch) {
+/// Pressure where the loop begins: that of the density now. The friction is that of the last step.
+///
+/// Differs from [Ihmsen13], where both begin at nothing: at rest the first guess is right, and no pass disturbs what is.
+pub fn begin(step: &Step, particles: &mut Particles, s: &mut Scratch) {
     s.predicted.resize(particles.len(), [0.0; 4]);
-    let states = particles.pressure.par_iter().zip(&particles.stress);
+    s.tensor.resize(particles.len(), Columns::default());
+    let states = particles.pressure.par_iter_mut().zip(&particles.stress);
     states
-        .zip(&s.squares)
+        .zip(s.fraction.par_iter().zip(&s.squares))
+        .zip(&mut s.tensor)
         .with_min_len(TASK)
-        .map(|((p, stress), squared)| columns(stress, *p, *squared))
-        .collect_into_vec(&mut s.tensor);
+        .for_each(|(((p, stress), (fraction, squared)), tensor)| {
+            *p = step.bulk * (fraction - 1.0).max(0.0);
+            *tensor = columns(stress, *p, *squared);
+        });
 }

@@ -1,13 +1,11 @@
 //! `barchan bench pbd`: grains settled in a box, and 2000 grains poured to a pile; particle-steps a second.
 
 use super::count;
+use super::runner::{Row, Runner, median};
 use crate::cli::{Failure, output, resources};
-use barchan::scene::{Overrides, SceneSource, load};
-use barchan::sim::simulation::{Control, Simulation};
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Radius of the grains [m].
 const RADIUS: f64 = 0.05;
@@ -42,30 +40,6 @@ pub struct BenchPbd {
     /// End with one JSON object
     #[arg(long)]
     pub json: bool,
-}
-
-/// A simulation with threads of its own.
-struct Runner {
-    name: &'static str,
-    threads: usize,
-    pool: rayon::ThreadPool,
-    simulation: Simulation,
-    speeds: Vec<f64>,
-    /// Wall time of every step [s].
-    steps: Vec<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    name: &'static str,
-    threads: usize,
-    particles: usize,
-    /// Median of the rounds, everything included.
-    particle_steps_per_s: f64,
-    /// Median step [ms].
-    step_ms: f64,
-    /// 99 % of the steps take at most this [ms].
-    step_p99_ms: f64,
 }
 
 /// Step times while grains are poured.
@@ -181,65 +155,6 @@ impl BenchPbd {
     }
 }
 
-impl Runner {
-    fn new(name: &'static str, text: &str, threads: usize) -> Result<Self, Failure> {
-        let source = SceneSource {
-            name: "grains.toml".into(),
-            text: text.into(),
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Overrides::default())?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(Failure::work)?;
-        let simulation = pool.install(|| Simulation::new(&scene))?;
-        Ok(Self {
-            name,
-            threads,
-            pool,
-            simulation,
-            speeds: Vec::new(),
-            steps: Vec::new(),
-        })
-    }
-
-    /// Steps of 1/60 s, one a frame.
-    fn run(&mut self, steps: u64) -> Result<(), Failure> {
-        let (simulation, times) = (&mut self.simulation, &mut self.steps);
-        self.pool.install(|| {
-            for _ in 0..steps {
-                let start = Instant::now();
-                simulation.advance_frame(&mut |_| Control::Continue)?;
-                times.push(start.elapsed().as_secs_f64());
-            }
-            Ok(())
-        })
-    }
-
-    fn round(&mut self, steps: u64) -> Result<(), Failure> {
-        let start = Instant::now();
-        self.run(steps)?;
-        let moved = steps as f64 * self.simulation.particles() as f64;
-        self.speeds.push(moved / start.elapsed().as_secs_f64());
-        Ok(())
-    }
-
-    fn row(&self, measured: usize) -> Row {
-        let mut steps = self.steps[self.steps.len() - measured..].to_vec();
-        steps.sort_by(f64::total_cmp);
-        let at = |part: f64| 1e3 * steps[((steps.len() - 1) as f64 * part) as usize];
-        Row {
-            name: self.name,
-            threads: self.threads,
-            particles: self.simulation.particles(),
-            particle_steps_per_s: median(self.speeds.clone()),
-            step_ms: at(0.5),
-            step_p99_ms: at(0.99),
-        }
-    }
-}
-
 /// Grains in a box as wide as the cube root of their number, with friction 0.5 everywhere: they settle from a packed bed.
 fn settled(particles: u64, settings: &str) -> String {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
@@ -304,11 +219,6 @@ fn poured(scheme: &str) -> String {
          [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
          shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n"
     )
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn report(runners: &[Runner], threads: usize) -> Report {
