@@ -203,7 +203,7 @@ fn hydrostatic(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks: vec![
             Check::new("rise of the pressure over ρ g", slope(&smooth), "", Band::around(1.0, 0.02))
-                .limited(Band::between(1.02, 1.16), NARROW),
+                .limited(Band::between(1.02, 1.18), NARROW),
             Check::new("largest departure from a line over the pressure at the bottom", worst, "", Band::below(0.02))
                 .limited(Band::below(0.04), NARROW),
             Check::new("force on the floor over the weight", load, "", Band::around(1.0, 0.02)),
