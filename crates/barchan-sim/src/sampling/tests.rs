@@ -446,6 +446,7 @@ fn estimates_count_fills_and_emitters() {
             model: barchan_scene::ElasticModel::Hencky,
         }),
         contact: Default::default(),
+        moisture: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     };
     let mut scene = Scene {
@@ -457,6 +458,7 @@ fn estimates_count_fills_and_emitters() {
         seed: 0,
         domain: None::<Bounds>,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Default::default(),
         materials: vec![sand.clone(), sand.clone(), sand],
         fills: vec![fill(unit_cube(), Sampling::Poisson)],

@@ -160,9 +160,11 @@ fn scene() -> Scene {
         seed: 1,
         domain: None,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Gravity::default(),
         materials: vec![Material {
             contact: Default::default(),
+            moisture: Default::default(),
             name: "sand".into(),
             density: 1000.0,
             law: Law::Elastic(ElasticLaw {

@@ -39,6 +39,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         seed: 0,
         domain: None,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Gravity::Constant(DVec3::ZERO),
         materials,
         fills: Vec::new(),
@@ -65,6 +66,7 @@ pub fn material(density: f64, law: Law) -> Material {
         density,
         law,
         contact: Default::default(),
+        moisture: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }

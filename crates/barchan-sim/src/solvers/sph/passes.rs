@@ -95,7 +95,6 @@ fn times(m: &Columns, v: Vec3) -> Vec3 {
 }
 
 /// Acceleration by the pressure of a body, Eq. 17 [m/s²].
-
 #[inline(always)]
 fn push(step: &Step, particles: &Particles, i: usize, squared: f32, contact: &Contact) -> Vec3 {
     let per_mass = step.volume / particles.mass[i];
