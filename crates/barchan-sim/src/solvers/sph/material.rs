@@ -29,7 +29,8 @@ impl Sph {
 
     /// Gravity, artificial viscosity and cohesion (Eq. 22) [m/s²].
     ///
-    /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike.
+    /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike; and
+    /// nearer than a spacing the kernel grows no more, or pairs would fall into each other.
     pub(super) fn apply_material_forces(&mut self, cx: &StepContext<'_>) {
         let (p, s) = (&self.particles, &mut self.scratch);
         let laws = &self.laws;
@@ -45,6 +46,7 @@ impl Sph {
         }
         let kernel = self.kernel;
         let speed = kernel.support * self.spec.sound_speed as f32;
+        let spacing = self.spec.spacing() as f32;
         let softness = SOFT * kernel.support * kernel.support;
         let moist = &s.moist;
         let tasks = s.neighbours.tasks().par_iter();
@@ -70,7 +72,8 @@ impl Sph {
                         let sticky = 0.5 * (own_cohesion + cohesion);
                         if sticky > 0.0 {
                             let apart = x - p.position[j];
-                            sum -= sticky * p.mass[j] * kernel.value(apart.length()) * apart;
+                            let pull = kernel.value(apart.length().max(spacing));
+                            sum -= sticky * p.mass[j] * pull * apart;
                         }
                     }
                     *out += sum;
