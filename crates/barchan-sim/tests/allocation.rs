@@ -81,6 +81,12 @@ fn a_settled_step_does_not_allocate() {
         support::advance(&mut heap, 1);
         assert_eq!(allocations(&mut heap, 100), 0);
 
+        // Smoothed particles.
+        let particles = grains.replace("pbd", "sph");
+        let mut heap = support::start(&particles);
+        support::advance(&mut heap, 1);
+        assert_eq!(allocations(&mut heap, 100), 0);
+
         // Negative control: the counter sees the batches of an emitter.
         let spout = "[[emitter]]\nmaterial = \"sand\"\nvelocity = [0, -1, 0]\nrate = 1\n\
                      shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } }\n";

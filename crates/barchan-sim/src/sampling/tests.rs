@@ -459,6 +459,7 @@ fn estimates_count_fills_and_emitters() {
         seed: 0,
         domain: None::<Bounds>,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Default::default(),
         materials: vec![sand.clone(), sand.clone(), sand],
         fills: vec![fill(unit_cube(), Sampling::Poisson)],

@@ -160,6 +160,7 @@ fn scene() -> Scene {
         seed: 1,
         domain: None,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Gravity::default(),
         materials: vec![Material {
             contact: Default::default(),

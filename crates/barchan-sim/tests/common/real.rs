@@ -39,6 +39,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         seed: 0,
         domain: None,
         periodic: [false; 3],
+        wettings: Vec::new(),
         gravity: Gravity::Constant(DVec3::ZERO),
         materials,
         fills: Vec::new(),

@@ -34,6 +34,14 @@ impl Sph {
         if thickest > 0.0 {
             dt = dt.min(VISCOUS * self.kernel.support / thickest);
         }
+        // Cohesion is a spring; waves in it go at √(κ ρ0 ⟨r²⟩/2d).
+        let stickiest = self.laws.iter().flat_map(|law| law.cohesion);
+        let densest = self.laws.iter().map(|law| law.density as f32);
+        let spring = stickiest.fold(0.0, f32::max) * densest.fold(0.0, f32::max);
+        let wave = spring * self.prototype.spread as f32 / (2.0 * self.dimensions.count() as f32);
+        if wave > 0.0 {
+            dt = dt.min(self.spec.cfl as f32 * spacing / wave.sqrt());
+        }
         if dt.is_nan() || dt <= 0.0 {
             return Err(SolverError::StepTooSmall {
                 dt,
