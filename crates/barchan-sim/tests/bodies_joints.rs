@@ -3,6 +3,7 @@
 
 mod support;
 
+use barchan_sim::bodies::{Drag, MotorTarget};
 use barchan_sim::simulation::Simulation;
 use glam::Vec3;
 use support::*;

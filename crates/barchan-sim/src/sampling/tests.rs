@@ -468,7 +468,6 @@ fn estimates_count_fills_and_emitters() {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        wettings: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
         columns: Vec::new(),

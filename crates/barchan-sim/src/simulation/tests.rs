@@ -188,7 +188,6 @@ fn scene() -> Scene {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        wettings: Vec::new(),
         solver: SolverSpec::Mpm(MpmSpec {
             dx: 0.25,
             particles_per_cell: 8.0,

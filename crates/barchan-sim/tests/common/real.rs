@@ -48,7 +48,6 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        wettings: Vec::new(),
         solver: SolverSpec::Mpm(spec),
         camera: None,
         columns: Vec::new(),
