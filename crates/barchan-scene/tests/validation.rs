@@ -231,9 +231,9 @@ fn choices() {
     );
     refuse(
         "dx = 0.02",
-        "dx = 0.02\nmethod = \"sph\"",
-        "cannot be \"sph\"",
-        "\"sph\"",
+        "dx = 0.02\nmethod = \"spf\"",
+        "cannot be \"spf\"",
+        "\"spf\"",
     );
     refuse(
         "motion = { velocity = [0, 0, 0] }",

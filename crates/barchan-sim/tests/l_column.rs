@@ -81,19 +81,19 @@ struct Hydrostatic {
     load: f64,
 }
 
-/// Means over the fourth second.
+/// Means over the fourth and fifth second.
 fn hydrostatic(text: &str, across: u32) -> Hydrostatic {
     let mut run = start(text);
     advance(&mut run, 30);
     let dimensions = scene(text).dimensions;
     let (mut load, mut compression) = (0.0, 0.0f64);
     let mut layers = vec![[0.0; 3]; 20];
-    for _ in 0..10 {
+    for _ in 0..20 {
         advance(&mut run, 1);
         let all = grains(&mut run);
         assert!(all.iter().all(|g| g.pressure >= 0.0));
         let weight = all.iter().map(|g| f64::from(g.mass)).sum::<f64>() * G;
-        load -= 0.1 * f64::from(forces(&mut run)[0].y) / weight;
+        load -= 0.05 * f64::from(forces(&mut run)[0].y) / weight;
         compression = compression.max(compressed(&all, across, dimensions));
         for g in &all {
             let layer = &mut layers[((f64::from(g.x.y) / D0) as usize).min(19)];

@@ -61,10 +61,13 @@ impl SandParticle {
     }
 }
 
+/// Angle below which cohesion presses no harder [degrees]: without friction no pressure would do.
+const FLATTEST: f64 = 10.0;
+
 /// κ with which Eq. 22 presses the material together as its cohesion c [Pa] does: by c cot θ, the tension at the tip of
 /// the yield cone. A lattice of pairs presses by κ ρ0² ⟨r²⟩/(2 d).
 fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
-    let tension = c / angle.max(1.0).to_radians().tan();
+    let tension = c / angle.max(FLATTEST).to_radians().tan();
     2.0 * prototype.dimensions.count() as f64 * tension / (density * density * prototype.spread)
 }
 

@@ -175,13 +175,23 @@ impl Sph {
             peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
             softness: (1.0 / (gamma * stiff)) as f32,
-            most_dense: (1.0 + PARTING / (gamma * stiff / density).sqrt()) as f32,
+            most_dense: self.most_dense(gamma * stiff, density) as f32,
             measures: self.spec.until.is_some(),
             viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
             yielding: self.spec.yielding,
             walls: self.spec.wall_friction,
             laws: &self.laws,
+        }
+    }
+
+    /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. No bound where cohesion presses
+    /// the material together: it would fall into itself.
+    fn most_dense(&self, bulk: f64, density: f64) -> f64 {
+        let is_sticky = |law: &SandParticle| law.cohesion.iter().any(|k| *k > 0.0);
+        match self.laws.iter().any(is_sticky) {
+            true => f64::INFINITY,
+            false => 1.0 + PARTING / (bulk / density).sqrt(),
         }
     }
 
