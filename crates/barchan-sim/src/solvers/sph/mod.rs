@@ -204,8 +204,8 @@ impl Sph {
 
     /// Neighbours, boundary particles and densities.
     fn find_neighbours(&mut self, cx: &StepContext<'_>) {
+        let volume = self.volume() as f32;
         let (p, s) = (&self.particles, &mut self.scratch);
-        let volume = self.spec.spacing().powi(self.dimensions.count() as i32) as f32;
         s.neighbours
             .find(self.level, &s.cells, &p.position, &self.kernel, volume);
         let spacing = self.spec.spacing() as f32;
@@ -222,8 +222,8 @@ impl Sph {
         s.walls.find(&set, p, cx.colliders);
     }
 
-    /// Predictor and corrector, from the pressure and friction of the last step on, until the error is small or the passes
-    /// are used up.
+    /// Predictor and corrector, from the pressure of the density and the friction of the last step on, until the error is small
+    /// or the passes are used up.
     fn iterate(&mut self, cx: &StepContext<'_>) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -231,7 +231,6 @@ impl Sph {
         passes::weigh(&step, &particles, &mut scratch); // Eq. 16
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
-            particles.rubbing.fill(Vec3::ZERO);
         }
         passes::begin(&step, &mut particles, &mut scratch);
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
