@@ -1,12 +1,20 @@
 //! What makes the material dry or wet, and the forces that do not change in the loop.
 
+use super::kernel::Kernel;
+use super::neighbours::{MOST, Near, sum_lanes};
 use super::{Sph, TASK};
+use crate::math::lanes::LANES;
 use crate::solver::StepContext;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, dispatch, f32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 
 /// ε of the artificial viscosity: keeps it finite for particles in one place.
 const SOFT: f32 = 0.01;
+
+/// A particle as its neighbours see it: velocity [m/s], mass [kg], viscosity and cohesion intensity.
+pub type Moving = [f32; 6];
 
 impl Sph {
     /// Particles in wetting regions turn wet or dry.
@@ -28,56 +36,149 @@ impl Sph {
     }
 
     /// Gravity, artificial viscosity and cohesion (Eq. 22) [m/s²].
-    ///
-    /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike; and
-    /// nearer than a spacing the kernel grows no more, or pairs would fall into each other.
     pub(super) fn apply_material_forces(&mut self, cx: &StepContext<'_>) {
         let (p, s) = (&self.particles, &mut self.scratch);
         let laws = &self.laws;
-        let both = p.material.par_iter().zip(&p.wetness);
-        both.with_min_len(TASK)
-            .map(|(material, wetness)| laws[usize::from(*material)].at(*wetness))
-            .collect_into_vec(&mut s.moist);
-        let is_plain = s.moist.par_iter().all(|(a, k)| *a == 0.0 && *k == 0.0);
+        let states = p.material.par_iter().zip(&p.wetness);
+        (states.zip(&p.velocity).zip(&p.mass))
+            .with_min_len(TASK)
+            .map(|(((material, wetness), v), mass)| {
+                let (viscosity, cohesion) = laws[usize::from(*material)].at(*wetness);
+                [v.x, v.y, v.z, *mass, viscosity, cohesion]
+            })
+            .collect_into_vec(&mut s.moving);
         s.advection.clear();
         s.advection.resize(p.len(), cx.gravity);
-        if is_plain {
+        let is_any = |k: usize| s.moving.par_iter().any(|state| state[k] != 0.0);
+        let forces = MaterialForces {
+            kernel: self.kernel,
+            spacing: self.spec.spacing() as f32,
+            speed: self.kernel.support * self.spec.sound_speed as f32,
+            is_viscous: is_any(4),
+            is_sticky: is_any(5),
+            moving: &s.moving,
+        };
+        if !forces.is_viscous && !forces.is_sticky {
             return;
         }
-        let kernel = self.kernel;
-        let speed = kernel.support * self.spec.sound_speed as f32;
-        let spacing = self.spec.spacing() as f32;
-        let softness = SOFT * kernel.support * kernel.support;
-        let moist = &s.moist;
+        let level = self.level;
         let tasks = s.neighbours.tasks().par_iter();
         tasks
             .zip(s.advection.par_chunks_mut(TASK))
             .enumerate()
             .for_each(|(task, (near, out))| {
-                for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
-                    let i = task * TASK + k;
-                    let (x, v, mass) = (p.position[i], p.velocity[i], p.mass[i]);
-                    let (own_viscosity, own_cohesion) = moist[i];
-                    let mut sum = Vec3::ZERO;
-                    for ((j, gradient), slope) in neighbours.each().zip(neighbours.slope) {
-                        let (viscosity, cohesion) = moist[j];
-                        // Positive where they approach: the gradient points to the neighbour.
-                        let closing = (v - p.velocity[j]).dot(gradient);
-                        if closing > 0.0 {
-                            let thick = (own_viscosity + viscosity) * speed * p.mass[j]
-                                / (mass + p.mass[j]);
-                            let soft = gradient.length_squared() + softness * slope * slope;
-                            sum += thick * closing * slope / soft * gradient;
-                        }
-                        let sticky = 0.5 * (own_cohesion + cohesion);
-                        if sticky > 0.0 {
-                            let apart = x - p.position[j];
-                            let pull = kernel.value(apart.length().max(spacing));
-                            sum -= sticky * p.mass[j] * pull * apart;
-                        }
-                    }
-                    *out += sum;
-                }
+                dispatch!(level, simd => forces.add(simd, near, task * TASK, out));
             });
     }
+}
+
+/// Forces between neighbours.
+struct MaterialForces<'a> {
+    kernel: Kernel,
+    spacing: f32,
+    /// h c_s [m²/s].
+    speed: f32,
+    is_viscous: bool,
+    is_sticky: bool,
+    moving: &'a [Moving],
+}
+
+impl MaterialForces<'_> {
+    /// Adds the accelerations of the particles of a task, the first of which is `first`.
+    #[inline(always)]
+    fn add<S: Simd>(&self, simd: S, near: &Near, first: usize, out: &mut [Vec3]) {
+        // The states of the neighbours side by side, with room for the last sixteen.
+        let mut others = [[0.0f32; MOST + LANES]; 6];
+        for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+            let own = &self.moving[first + k];
+            let count = neighbours.index.len();
+            for (at, j) in neighbours.index.iter().enumerate() {
+                let state = &self.moving[*j as usize];
+                for (column, value) in others.iter_mut().zip(state) {
+                    column[at] = *value;
+                }
+            }
+            // What lies beyond the last has no mass.
+            others[3][count..count + LANES].fill(0.0);
+            let mut sums = [f32x16::splat(simd, 0.0); 3];
+            for from in (0..count).step_by(LANES) {
+                let at = from..from + LANES;
+                let load = |c: &[f32]| f32x16::from_slice(simd, &c[at.clone()]);
+                let [x, y, z] = neighbours.gradient;
+                let gradient = [load(x), load(y), load(z)];
+                let slope = load(neighbours.slope);
+                let [vx, vy, vz, mass, viscosity, cohesion] = &others;
+                let other = [
+                    load(vx),
+                    load(vy),
+                    load(vz),
+                    load(mass),
+                    load(viscosity),
+                    load(cohesion),
+                ];
+                if self.is_viscous {
+                    let factor = self.viscosity(simd, own, &other, &gradient, slope);
+                    for (sum, gradient) in sums.iter_mut().zip(gradient) {
+                        *sum += factor * gradient;
+                    }
+                }
+                if self.is_sticky {
+                    let factor = self.cohesion(simd, own, &other, &gradient, slope);
+                    for (sum, gradient) in sums.iter_mut().zip(gradient) {
+                        *sum += factor * gradient;
+                    }
+                }
+            }
+            *out += sum_lanes(&sums);
+        }
+    }
+
+    /// Artificial viscosity, as a factor of V_j ∇W_ij.
+    #[inline(always)]
+    fn viscosity<S: Simd>(
+        &self,
+        simd: S,
+        own: &Moving,
+        other: &[f32x16<S>; 6],
+        gradient: &[f32x16<S>; 3],
+        slope: f32x16<S>,
+    ) -> f32x16<S> {
+        let nothing = f32x16::splat(simd, 0.0);
+        let apart = |axis: usize| f32x16::splat(simd, own[axis]) - other[axis];
+        // Positive where they approach: the gradient points to the neighbour.
+        let closing = apart(0) * gradient[0] + apart(1) * gradient[1] + apart(2) * gradient[2];
+        let mass = other[3];
+        let thick = (other[4] + own[4]) * self.speed * mass / (mass + own[3]);
+        let softness = SOFT * self.kernel.support * self.kernel.support;
+        let soft = square(gradient) + slope * slope * softness;
+        let factor = thick * closing * slope / soft;
+        closing.simd_gt(nothing).select(factor, nothing)
+    }
+
+    /// Cohesion (Eq. 22), as a factor of V_j ∇W_ij, which is the slope times x_i − x_j.
+    ///
+    /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike; and
+    /// nearer than a spacing the kernel grows no more, or pairs would fall into each other.
+    #[inline(always)]
+    fn cohesion<S: Simd>(
+        &self,
+        simd: S,
+        own: &Moving,
+        other: &[f32x16<S>; 6],
+        gradient: &[f32x16<S>; 3],
+        slope: f32x16<S>,
+    ) -> f32x16<S> {
+        let nothing = f32x16::splat(simd, 0.0);
+        let sticky = (other[5] + own[5]) * 0.5;
+        let apart = square(gradient).sqrt() / slope.abs();
+        let (pull, _) = (self.kernel).lanes(simd, apart.max(f32x16::splat(simd, self.spacing)));
+        let factor = -(sticky * other[3] * pull / slope);
+        // At the end of its reach the kernel pulls no more.
+        slope.simd_lt(nothing).select(factor, nothing)
+    }
+}
+
+#[inline(always)]
+fn square<S: Simd>(v: &[f32x16<S>; 3]) -> f32x16<S> {
+    v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
 }

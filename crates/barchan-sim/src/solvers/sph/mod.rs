@@ -21,6 +21,7 @@ use fearless_simd::Level;
 use glam::Vec3;
 use kernel::{Kernel, Prototype};
 use law::SandParticle;
+use material::Moving;
 use neighbours::Neighbours;
 use particles::Particles;
 use passes::{Columns, Residual, Row};
@@ -73,8 +74,7 @@ struct Scratch {
     squares: Vec<f32>,
     /// What a pass answers an error of δ with [Pa].
     gain: Vec<f32>,
-    /// Viscosity and cohesion intensity of each particle.
-    moist: Vec<(f32, f32)>,
+    moving: Vec<Moving>,
     /// Accelerations that do not change in the loop [m/s²].
     advection: Vec<Vec3>,
     /// Predicted velocities [m/s], and pressures [Pa].
@@ -213,10 +213,12 @@ impl Sph {
             SphWalls::Coulomb => WallSettings {
                 sampling: Sampling::firm(spacing, self.kernel, self.dimensions),
                 viscosity: 0.0,
+                remembers: self.spec.static_friction,
             },
             SphWalls::Viscous => WallSettings {
                 sampling: Sampling::plain(spacing, self.kernel, self.dimensions),
                 viscosity: 0.5 * self.kernel.support * self.spec.sound_speed as f32,
+                remembers: self.spec.static_friction,
             },
         };
         s.walls.find(&set, p, cx.colliders);

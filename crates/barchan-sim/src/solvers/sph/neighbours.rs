@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Neighbours of a particle at most: as many as there are in a bed compressed to a fifteenth.
-const MOST: usize = 496;
+pub const MOST: usize = 496;
 
-/// Neighbours of a particle, itself among them, in arrays of one length.
+/// Neighbours of a particle, itself among them. Gradients and slopes go on for sixteen beyond the last, which mean nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbourhood<'a> {
     /// V_j ∇W_ij [1/m].
@@ -49,7 +49,7 @@ pub struct Around {
 /// Neighbours of the particles of a task.
 #[derive(Debug, Default)]
 pub struct Near {
-    /// Where the neighbours of each particle end.
+    /// Where the neighbours of each particle end in what follows, which is longer.
     ends: Vec<u32>,
     gradient: [Vec<f32>; 3],
     slope: Vec<f32>,
@@ -63,40 +63,42 @@ impl Near {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| {
             let range = begin as usize..*end as usize;
+            let longer = range.start..range.end + LANES;
             let [x, y, z] = &self.gradient;
             Neighbourhood {
-                gradient: [&x[range.clone()], &y[range.clone()], &z[range.clone()]],
-                slope: &self.slope[range.clone()],
+                gradient: [&x[longer.clone()], &y[longer.clone()], &z[longer.clone()]],
+                slope: &self.slope[longer],
                 index: &self.index[range],
             }
         })
     }
 
-    fn clear(&mut self) {
-        self.ends.clear();
-        self.gradient.iter_mut().for_each(Vec::clear);
-        self.slope.clear();
-        self.index.clear();
-    }
-
-    /// Adds the neighbours of the next particle.
-    fn extend(&mut self, hits: &Hits) {
-        let count = hits.count;
-        for (all, own) in self.gradient.iter_mut().zip(&hits.apart) {
-            all.extend_from_slice(&own[..count]);
+    /// Room for the neighbours of a particle from `begin` on.
+    fn room(&mut self, begin: usize) -> Hits<'_> {
+        let end = begin + MOST + LANES;
+        if self.index.len() < end {
+            let longer = end + end / 2;
+            for column in self.gradient.iter_mut().chain([&mut self.slope]) {
+                column.resize(longer, 0.0);
+            }
+            self.index.resize(longer, 0);
         }
-        self.slope.extend_from_slice(&hits.slope[..count]);
-        self.index.extend_from_slice(&hits.index[..count]);
-        self.ends.push(self.index.len() as u32);
+        let [x, y, z] = &mut self.gradient;
+        Hits {
+            count: 0,
+            apart: [x, y, z].map(|column| &mut column[begin..end]),
+            slope: &mut self.slope[begin..end],
+            index: &mut self.index[begin..end],
+        }
     }
 }
 
 /// Particles within reach of one, with room for the last sixteen: x_i − x_j [m], which become gradients, and numbers.
-struct Hits {
+struct Hits<'a> {
     count: usize,
-    apart: [[f32; MOST + LANES]; 3],
-    slope: [f32; MOST + LANES],
-    index: [u32; MOST + LANES],
+    apart: [&'a mut [f32]; 3],
+    slope: &'a mut [f32],
+    index: &'a mut [u32],
 }
 
 /// Neighbours of all particles.
@@ -162,24 +164,20 @@ struct Search<'a> {
 impl Search<'_> {
     #[inline(always)]
     fn run<S: Simd>(&self, simd: S, range: Range<usize>, near: &mut Near, around: &mut [Around]) {
-        near.clear();
-        let mut hits = Hits {
-            count: 0,
-            apart: [[0.0; MOST + LANES]; 3],
-            slope: [0.0; MOST + LANES],
-            index: [0; MOST + LANES],
-        };
+        near.ends.clear();
+        let mut begin = 0;
         let mut rows = self.cells.rows_from(range.start);
         let mut i = range.start;
         while i < range.end {
             let (end, ranges) = rows.next_cell();
             for i in i..end.min(range.end) {
-                hits.count = 0;
+                let mut hits = near.room(begin);
                 for (begin, end) in ranges {
                     self.row(simd, i, begin, end, &mut hits);
                 }
                 around[i - range.start] = self.weigh(simd, &mut hits);
-                near.extend(&hits);
+                begin += hits.count;
+                near.ends.push(begin as u32);
             }
             i = end;
         }
@@ -232,7 +230,11 @@ impl Search<'_> {
         for from in (0..hits.count).step_by(LANES) {
             let at = from..from + LANES;
             let load = |c: &[f32]| f32x16::from_slice(simd, &c[at.clone()]);
-            let apart = [0, 1, 2].map(|axis: usize| load(&hits.apart[axis]));
+            let apart = [
+                load(hits.apart[0]),
+                load(hits.apart[1]),
+                load(hits.apart[2]),
+            ];
             let squared = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
             let (value, slope) = self.kernel.lanes(simd, squared.sqrt());
             let slope = slope * self.volume;
@@ -247,8 +249,14 @@ impl Search<'_> {
         }
         Around {
             fraction: self.volume * fraction.reduce_sum(),
-            gradient: Vec3::from_array(sums.map(|s| s.reduce_sum())),
+            gradient: sum_lanes(&sums),
             squares: squares.reduce_sum(),
         }
     }
+}
+
+/// Sums over the lanes. No `map`: it would call a function for each, out of reach of the machine's best instructions.
+#[inline(always)]
+pub fn sum_lanes<S: Simd>(v: &[f32x16<S>; 3]) -> Vec3 {
+    Vec3::new(v[0].reduce_sum(), v[1].reduce_sum(), v[2].reduce_sum())
 }

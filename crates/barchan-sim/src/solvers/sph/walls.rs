@@ -22,7 +22,7 @@ pub struct Contact {
     pub body: u32,
     /// What grains may do at it.
     pub boundary: Boundary,
-    /// Whether the particle is at the surface.
+    /// Whether the particle is at the surface of a body that holds grains.
     pub touches: bool,
     /// Coulomb coefficient.
     pub friction: f32,
@@ -77,6 +77,8 @@ pub struct WallSettings {
     pub sampling: Sampling,
     /// h c_s/2 of Eq. 20 [m²/s].
     pub viscosity: f32,
+    /// Whether friction goes on from the last step.
+    pub remembers: bool,
 }
 
 impl Walls {
@@ -129,7 +131,9 @@ impl Walls {
                         }),
                     );
                 }
-                remember(&mut list[start..], particles.rubbing[i]);
+                if set.remembers {
+                    remember(&mut list[start..], particles.rubbing[i]);
+                }
             }
         });
     }
@@ -304,11 +308,12 @@ fn contact(
         return None;
     }
     let arm = middle / weight;
+    let holds = collider.boundary != Boundary::Separating;
     Some(Contact {
         particle: 0,
         body: 0,
         boundary: collider.boundary,
-        touches: collider.distance(x) < TOUCH * set.sampling.spacing,
+        touches: holds && collider.distance(x) < TOUCH * set.sampling.spacing,
         friction: collider.friction,
         fraction,
         gradient,
