@@ -146,6 +146,43 @@ fn a_finished_run_has_nothing_to_resume_but_can_be_prolonged() {
     assert_eq!(info["complete"], true);
 }
 
+/// A small block that breaks down.
+const SPH: &str = r#"
+frame_rate = 50
+[solver]
+method = "sph"
+radius = 0.03
+[materials.sand]
+preset = "dry sand"
+[[collider]]
+shape = { half_space = { normal = [0, 1, 0] } }
+[[fill]]
+material = "sand"
+shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.6, 0.3] } }
+[[body]]
+density = 4000
+shape = { sphere = { center = [0, 0.8, 0], radius = 0.15 } }
+"#;
+
+#[test]
+fn sph_gives_the_same_bytes_after_a_resume_and_for_any_number_of_threads() {
+    let place = Place::new();
+    place.write("sph.toml", SPH);
+    let run = |directory: &str, threads: &str, frames: &str| {
+        let arguments = ["run", "sph.toml", "--json", "-o", directory];
+        let more = ["--threads", threads, "--frames", frames];
+        place.digest(&[&arguments[..], &more].concat())
+    };
+    let whole = run("whole", "1", "20");
+    assert_eq!(run("both", "2", "20"), whole);
+    let half = run("half", "2", "9");
+    assert_ne!(half, whole);
+    let resumed = ["run", "half", "--json", "--frames", "20", "--resume"];
+    assert_eq!(place.digest(&resumed), whole);
+    let (a, b) = (place.path("whole/frames"), place.path("half/frames"));
+    assert!(contents(&a) == contents(&b), "the frames differ");
+}
+
 #[test]
 fn another_scene_is_refused() {
     let place = Place::new();

@@ -30,6 +30,7 @@ const fn sheet(
     Preview {
         scale: 1.0,
         runs,
+        details: &[],
         shots,
         across,
         cell: [320, 180],

@@ -216,6 +216,20 @@ impl Place {
                 .is_none_or(|checks| checks.iter().all(|c| c["passed"] == json!(true)));
             results.push(result);
         }
+        let mut grains = Vec::new();
+        for (i, detail) in row.preview.details.iter().enumerate() {
+            let result = self
+                .results
+                .join(format!("{}-detail-{i}.barchan", row.name));
+            remove(&result)?;
+            let mut command = Command::new(&self.program);
+            command.arg("detail").arg(&results[detail.run]);
+            command.arg("-o").arg(&result).args(detail.options);
+            let told = summary(command.args(["--no-render", "--json"]), &self.root)?;
+            wall += told["wall_s"].as_f64().unwrap_or(0.0);
+            grains.push(told);
+            results.push(result);
+        }
         let clock = Instant::now();
         let cells = row.preview.shots.iter().enumerate();
         let cells = cells.map(|(i, shot)| self.draw(row, shot, i, &results[shot.run]));
@@ -223,7 +237,12 @@ impl Place {
         let sheet = Raster::joined(&cells, row.preview.across);
         let bytes = sheet.save(&self.pictures.join(row.picture()))?;
         println!("{}: {bytes} bytes", row.name);
+        // Millions of grains fill a disk.
+        for result in &results[row.preview.runs.len()..] {
+            remove(result)?;
+        }
         Ok(json!({
+            "grains": grains,
             "scale": row.preview.scale,
             "particles": particles,
             "checks_passed": passed,

@@ -1,6 +1,6 @@
 //! The tables of `docs/replicability.md`, from what `docs/replicability.json` holds. Text around them stays.
 
-use super::rows::{ROWS, Row, TABLE_4};
+use super::rows::{ROWS, Row, Shot, TABLE_4};
 use super::scene_path;
 use super::{holz2014, ihmsen2013};
 use serde_json::{Map, Value};
@@ -84,7 +84,17 @@ fn commands(row: &Row) -> String {
         format!("`{command}`")
     });
     let mut lines: Vec<String> = runs.collect();
-    for shot in row.preview.shots.iter().filter(|s| !s.options.is_empty()) {
+    let runs = row.preview.runs.len();
+    for (i, detail) in row.preview.details.iter().enumerate() {
+        lines.push(format!(
+            "`barchan detail {} {} -o {}`",
+            result(detail.run),
+            detail.options.join(" "),
+            result(runs + i)
+        ));
+    }
+    let is_told = |s: &&Shot| !s.options.is_empty() || s.run >= runs;
+    for shot in row.preview.shots.iter().filter(is_told) {
         lines.push(format!(
             "`barchan render {} --frames {} {}`",
             result(shot.run),

@@ -49,6 +49,8 @@ pub struct Preview {
     pub scale: f64,
     /// Changes of each run: one run for each list.
     pub runs: &'static [&'static [&'static str]],
+    /// Refinements of them.
+    pub details: &'static [Detail],
     pub shots: &'static [Shot],
     /// Pictures side by side.
     pub across: usize,
@@ -58,7 +60,14 @@ pub struct Preview {
     pub seconds: f64,
 }
 
-/// A picture of a frame of one of the runs.
+/// Grains over one of the runs.
+pub struct Detail {
+    pub run: usize,
+    /// Options of `barchan detail`.
+    pub options: &'static [&'static str],
+}
+
+/// A picture of a frame of one of the runs, or of one of the refinements, which are counted on from there.
 pub struct Shot {
     pub run: usize,
     pub frame: u32,
@@ -107,6 +116,7 @@ pub const fn single(
     Preview {
         scale,
         runs,
+        details: &[],
         shots,
         across: 1,
         cell: [480, 270],
@@ -124,6 +134,7 @@ pub const fn pair(
     Preview {
         scale,
         runs,
+        details: &[],
         shots,
         across: 2,
         cell: [400, 225],
@@ -270,6 +281,7 @@ pub const ROWS: &[Row] = &[
         preview: Preview {
             scale: 1.0,
             runs: &[SAME],
+            details: &[],
             shots: &[shot(22, &[]), shot(60, &[])],
             across: 1,
             cell: [480, 180],

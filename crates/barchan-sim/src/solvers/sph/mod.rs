@@ -48,6 +48,8 @@ const PRESSURE_GAIN: f32 = 0.7;
 const PARTING: f64 = 1.0;
 /// Part of 1/D (Eq. 12) that a pass corrects friction by.
 const FRICTION_GAIN: f64 = 0.1;
+/// The same where friction begins at nothing in every step: the worst wave is stopped by one pass.
+const FRICTION_GAIN_ALONE: f64 = 0.35;
 
 /// SPH solver.
 pub struct Sph {
@@ -167,6 +169,10 @@ impl Sph {
             None => STIFF,
             Some(_) => STIFFER,
         };
+        let friction_gain = match self.spec.static_friction {
+            true => FRICTION_GAIN,
+            false => FRICTION_GAIN_ALONE,
+        };
         Step {
             level: self.level,
             dt,
@@ -177,7 +183,7 @@ impl Sph {
             softness: (1.0 / (gamma * stiff)) as f32,
             most_dense: self.most_dense(gamma * stiff, density) as f32,
             measures: self.spec.until.is_some(),
-            viscosity: (FRICTION_GAIN * law::viscosity(density, f64::from(dt), &self.prototype))
+            viscosity: (friction_gain * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
             yielding: self.spec.yielding,
             walls: self.spec.wall_friction,

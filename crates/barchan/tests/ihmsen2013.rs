@@ -1,0 +1,209 @@
+//! The scenes of [Ihmsen13] have the paper's parameters and numbers of particles, and show what its figures show, each with a
+//! control that does not.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod paper;
+
+use barchan::scene::SolverSpec;
+use barchan::sim::sampling::estimate_particles;
+use barchan::sim::simulation::Simulation;
+use glam::Vec3;
+use paper::{height, load_scene, now, of_material, positions, run_to};
+
+/// Base particles of Table 1, §5.4 and the captions.
+const PARTICLES: &[(&str, &[&str], f64)] = &[
+    ("bulldozer", &[], 38e3),
+    ("piles", &[], 45e3),
+    ("splash", &[], 83e3),
+    ("spheres", &[], 96e3),
+    ("rope_ladder", &[], 138e3),
+    ("resolution", &["solver.radius=0.05"], 7e3),
+    ("resolution", &[], 60e3),
+    ("resolution", &["solver.radius=0.0125"], 500e3),
+];
+
+fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {
+    Simulation::new(&load_scene(&format!("ihmsen2013/{name}"), scale, set)).unwrap()
+}
+
+#[test]
+fn numbers_of_particles_are_those_of_the_paper() {
+    for &(name, set, wanted) in PARTICLES {
+        let full = load_scene(&format!("ihmsen2013/{name}"), 1.0, set);
+        let count = match full.fills.is_empty() {
+            true => estimate_particles(&full) as f64,
+            false => Simulation::new(&full).unwrap().particles() as f64,
+        };
+        let ratio = count / wanted;
+        assert!((ratio - 1.0).abs() < 0.1, "{name} {set:?}: {count}");
+    }
+}
+
+#[test]
+fn parameters_are_those_of_the_paper() {
+    for name in [
+        "bulldozer",
+        "piles",
+        "splash",
+        "spheres",
+        "rope_ladder",
+        "dry_and_wet",
+    ] {
+        let scene = load_scene(&format!("ihmsen2013/{name}"), 1.0, &[]);
+        let SolverSpec::Sph(solver) = &scene.solver else {
+            panic!("{name} is for sph")
+        };
+        assert_eq!((solver.max_dt, solver.iterations), (1e-3, 3), "{name}");
+        assert_eq!(scene.frame_rate, 50.0, "{name}");
+        for material in &scene.materials {
+            assert_eq!(material.density, 1602.0, "{name}");
+        }
+    }
+}
+
+// Figure 1.
+
+/// Height of the sand before the blade at the end [m], and of what lies where the hull is.
+fn pushed(set: &[&str]) -> [f32; 2] {
+    let mut simulation = scene("bulldozer", 0.5, set);
+    let frame = run_to(&mut simulation, 230);
+    let front = now(&frame, "blade", Vec3::ZERO).x;
+    let between = |from: f32, to: f32| -> Vec<Vec3> {
+        let all = positions(&frame).into_iter();
+        all.filter(|p| (front + from..front + to).contains(&p.x) && p.z.abs() < 0.3)
+            .collect()
+    };
+    [height(&between(0.1, 0.5)), height(&between(-2.2, -0.7))]
+}
+
+#[test]
+fn figure_1_the_blade_gathers_sand_and_the_machine_holds_none() {
+    let [heap, under] = pushed(&[]);
+    println!("Figure 1: {heap:.2} m before the blade, {under:.2} m under the machine");
+    assert!(heap > 0.5, "{heap}");
+    assert!(under < 0.4, "{under}");
+    // Sand without friction flows away.
+    let [heap, _] = pushed(&["materials.sand.friction_angle=0"]);
+    println!("  without friction {heap:.2} m");
+    assert!(heap < 0.4, "{heap}");
+}
+
+// Figure 2.
+
+#[test]
+fn figure_2_the_larger_the_angle_the_taller_the_heap() {
+    let heights = |set: &[&str]| {
+        let mut simulation = scene("piles", 0.4, set);
+        let frame = run_to(&mut simulation, 450);
+        [0, 1, 2].map(|m| height(&of_material(&frame, m)))
+    };
+    let [low, middle, steep] = heights(&[]);
+    println!("Figure 2: {low:.2}, {middle:.2}, {steep:.2} m");
+    assert!(
+        middle > 1.1 * low && steep > 1.05 * middle,
+        "{low} {middle} {steep}"
+    );
+    let [low, middle, _] = heights(&["materials.middle.friction_angle=30"]);
+    println!("  both with 30°: {low:.2}, {middle:.2} m");
+    assert!((middle / low - 1.0).abs() < 0.08, "{middle} {low}");
+}
+
+// Figure 3.
+
+#[test]
+fn figure_3_a_wet_block_keeps_together() {
+    let heights = |set: &[&str]| {
+        let mut simulation = scene("dry_and_wet", 0.5, set);
+        let frame = run_to(&mut simulation, 100);
+        [0, 1].map(|m| height(&of_material(&frame, m)))
+    };
+    let [dry, wet] = heights(&[]);
+    println!("Figure 3: dry {dry:.2} m, wet {wet:.2} m");
+    assert!(wet > 1.2 * dry, "{wet} {dry}");
+    let [first, second] = heights(&[
+        "materials.wet.cohesion_intensity=0",
+        "materials.wet.viscosity=0.01",
+    ]);
+    println!("  both dry: {first:.2} m, {second:.2} m");
+    assert!((second / first - 1.0).abs() < 0.05, "{second} {first}");
+}
+
+// Figure 4.
+
+/// Height that a hundredth of the sand exceeds 0.4 s after the ball came [m].
+fn splashed(set: &[&str]) -> f32 {
+    let mut simulation = scene("splash", 0.4, set);
+    height(&positions(&run_to(&mut simulation, 20)))
+}
+
+#[test]
+fn figure_4_a_fast_ball_throws_up_a_crown() {
+    let (fast, slow) = (splashed(&[]), splashed(&["body.ball.velocity=[0,-1,0]"]));
+    println!("Figure 4: {fast:.2} m, slow ball {slow:.2} m");
+    assert!(fast > 0.3, "{fast}");
+    assert!(slow < 0.1, "{slow}");
+}
+
+// Figure 5.
+
+/// Depth below the surface of the lowest point of the light, medium and heavy ball [m].
+fn sunk(set: &[&str]) -> [f32; 3] {
+    let mut simulation = scene("spheres", 0.5, set);
+    let frame = run_to(&mut simulation, 125);
+    let starts = [("light", -1.1), ("medium", 0.0), ("heavy", 1.1)];
+    starts.map(|(name, z)| 0.3 - now(&frame, name, Vec3::new(-1.5, 1.0, z)).y)
+}
+
+#[test]
+fn figure_5_sand_carries_balls_of_any_weight() {
+    let [light, medium, heavy] = sunk(&[]);
+    println!("Figure 5: {light:.2}, {medium:.2}, {heavy:.2} m deep");
+    assert!(light < medium && medium < heavy, "{light} {medium} {heavy}");
+    assert!(heavy < 0.6, "{heavy}");
+    // A liquid carries no ball that is denser: the pool is 0.75 m deep.
+    let [.., heavy] = sunk(&["materials.sand.friction_angle=0"]);
+    println!("  in a liquid the heavy one {heavy:.2} m");
+    assert!(heavy > 0.7, "{heavy}");
+}
+
+// Figure 6.
+
+#[test]
+fn figure_6_the_ladder_holds_until_it_is_released() {
+    let mut simulation = scene("rope_ladder", 0.35, &[]);
+    let start = Vec3::new(0.0, 2.2, 0.0);
+    let mut heights = |frame: u32| {
+        let frame = run_to(&mut simulation, frame);
+        let above = positions(&frame).iter().filter(|p| p.y > 2.2).count();
+        (now(&frame, "rung 7", start).y, above)
+    };
+    let (held, heap) = heights(410);
+    let (fallen, left) = heights(480);
+    println!(
+        "Figure 6: rung at {held:.2} m with {heap} particles above, then at {fallen:.2} m with {left}"
+    );
+    assert!((held - 2.2).abs() < 0.02 && heap > 100, "{held} {heap}");
+    assert!(fallen < 1.5 && left * 4 < heap, "{fallen} {left}");
+}
+
+// §3.4.
+
+#[test]
+fn wetted_sand_stands_and_dry_sand_does_not() {
+    let heights = |set: &[&str]| {
+        let mut simulation = scene("wetting", 0.5, set);
+        let frame = run_to(&mut simulation, 150);
+        let half = |right: bool| -> Vec<Vec3> {
+            let all = positions(&frame).into_iter();
+            all.filter(|p| (p.x > 0.0) == right).collect()
+        };
+        [height(&half(false)), height(&half(true))]
+    };
+    let [dry, wet] = heights(&[]);
+    println!("wetting: dry half {dry:.2} m, wet half {wet:.2} m");
+    assert!(wet > 1.3 * dry, "{wet} {dry}");
+    let [left, right] = heights(&["wetting.shower.rate=0"]);
+    println!("  without water: {left:.2} m, {right:.2} m");
+    assert!((right / left - 1.0).abs() < 0.1, "{right} {left}");
+}
