@@ -227,7 +227,15 @@ impl Place {
             command.arg("-o").arg(&result).args(detail.options);
             let told = summary(command.args(["--no-render", "--json"]), &self.root)?;
             wall += told["wall_s"].as_f64().unwrap_or(0.0);
-            grains.push(told);
+            let keys = [
+                "grains",
+                "steps",
+                "step_wall_s",
+                "grain_steps_per_s",
+                "wall_s",
+            ];
+            let kept = keys.map(|key| (key.to_owned(), told[key].clone()));
+            grains.push(Value::Object(kept.into_iter().collect()));
             results.push(result);
         }
         let clock = Instant::now();

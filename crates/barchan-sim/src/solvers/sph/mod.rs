@@ -51,6 +51,13 @@ const FRICTION_GAIN: f64 = 0.1;
 /// The same where friction begins at nothing in every step: the worst wave is stopped by one pass.
 const FRICTION_GAIN_ALONE: f64 = 0.35;
 
+/// Part of a friction stress that a pass leaves at least.
+///
+/// Differs from [Ihmsen13], where the cone of the present pressure is all: in sand that flows the pressure of a particle comes
+/// and goes within a few steps, and friction that went with it each time would have to grow again from nothing. Sand of 55°
+/// then stops at 33 to 35° instead of 40°.
+const FRICTION_KEPT: f32 = 0.93;
+
 /// SPH solver.
 pub struct Sph {
     spec: SphSpec,
@@ -105,6 +112,8 @@ struct Step<'a> {
     measures: bool,
     /// 1/D [Pa s].
     viscosity: f32,
+    /// Part of a stress that a pass leaves at least.
+    kept: f32,
     yielding: SphYield,
     walls: SphWalls,
     laws: &'a [SandParticle],
@@ -169,9 +178,9 @@ impl Sph {
             None => STIFF,
             Some(_) => STIFFER,
         };
-        let friction_gain = match self.spec.static_friction {
-            true => FRICTION_GAIN,
-            false => FRICTION_GAIN_ALONE,
+        let (friction_gain, kept) = match self.spec.static_friction {
+            true => (FRICTION_GAIN, FRICTION_KEPT),
+            false => (FRICTION_GAIN_ALONE, 0.0),
         };
         Step {
             level: self.level,
@@ -185,6 +194,7 @@ impl Sph {
             measures: self.spec.until.is_some(),
             viscosity: (friction_gain * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
+            kept,
             yielding: self.spec.yielding,
             walls: self.spec.wall_friction,
             laws: &self.laws,

@@ -156,7 +156,8 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 // and 0 in the uppermost layers, which would slide off any slope.
                 let mean = 0.5 * (*p + pressing);
                 let trial = add(stress, step.viscosity, &strain_rate(&gradient));
-                let new = law::friction(trial, mean, law.sine, step.yielding, step.dimensions);
+                let limit = mean.max(step.kept * law::bearing(stress, law.sine));
+                let new = law::friction(trial, limit, law.sine, step.yielding, step.dimensions);
                 if step.measures {
                     worst = worst.max(Residual {
                         compression: density - 1.0,
