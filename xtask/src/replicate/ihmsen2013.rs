@@ -111,7 +111,7 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 3",
         scene: "ihmsen2013/dry_and_wet",
         paper: None,
-        preview: single(1.0, 50.0, &[SAME], &[shot(100, &[])]),
+        preview: single(1.0, 90.0, &[SAME], &[shot(200, &[])]),
         timing: timing(25.0, None, 30.0),
         verdict: "Agrees in kind: the wet block keeps together and stands with steep sides, the dry one becomes a heap. Heights (99 %) are 0.67 and 0.49 m, radii 1.24 and 1.50 m. The paper gives no unit of the intensity; as Eq. 22 is written it weakens as particles get finer.",
     },

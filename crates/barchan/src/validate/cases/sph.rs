@@ -356,9 +356,9 @@ fn slope(profile: &[[f64; 2]]) -> f64 {
 const PRINTED: &str = "yield = \"per component\"\nstatic_friction = false\nwall_friction = \"viscous\"\nsleep_velocity = 0.02";
 
 fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let (radial, radial_slope) = pour(context, "radial", REPOSE, "")?;
-    let (low, low_slope) = pour(context, "30°", 30.0, "")?;
-    let (printed, printed_slope) = pour(context, "as printed", REPOSE, PRINTED)?;
+    let (radial, radial_measured) = pour(context, "radial", REPOSE, "")?;
+    let (low, low_measured) = pour(context, "30°", 30.0, "")?;
+    let (printed, printed_measured) = pour(context, "as printed", REPOSE, PRINTED)?;
     let [radial, low, printed] = [radial, low, printed].map(|pile| profile(&pile, None));
     let own = |angle: f64| {
         let cone = angle.to_radians().sin().atan().to_degrees();
@@ -367,9 +367,11 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     Ok(Outcome {
         physics: "Sand that is poured slowly rests at the slope at which its cone lets simple shear flow, tan β = sin θ."
             .into(),
-        setup: "3D, particles of 5 cm poured from 1.6 m at 0.7 m/s for 18 s, floor with μ = 1; 2 s later.".into(),
-        reference: "atan sin θ from the yield cone of [Ihmsen13], Eq. 4: 39.3° for 55°, 26.6° for 30°. With the clamp of Eq. 13 the \
-                    paper has 31° at this resolution."
+        setup: "3D, particles of 5 cm poured from 1.6 m at 0.7 m/s for 18 s, floor with μ = 1; 2 s later. Slopes are those of straight \
+                lines through the flanks, outside the stream."
+            .into(),
+        reference: "atan sin θ from the yield cone of [Ihmsen13], Eq. 4: 39.3° for 55°, 26.6° for 30°, within 5°. With the clamp of \
+                    Eq. 13 the paper has 31° at this resolution, within 4°."
             .into(),
         plots: vec![
             Plot::new("Profile of the pile", Axis::new("radius [m]"), Axis::new("height [m]"))
@@ -378,29 +380,24 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .with(Style::ControlCurve, "30°", &low),
         ],
         checks: vec![
-            Check::new("slope, 55°", radial_slope, "°", own(REPOSE)),
-            Check::new("slope, 30°", low_slope, "°", own(30.0)),
-            Check::control("slope of 30° against the band of 55°", low_slope, "°", own(REPOSE)),
-            Check::new("slope, 55° as printed", printed_slope, "°", Band::between(27.0, 35.0))
-                .limited(Band::between(32.0, 44.0), CLAMP),
+            Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
+            Check::new("slope, 30°", slope(&low), "°", own(30.0)),
+            Check::control("slope of 30° against the band of 55°", slope(&low), "°", own(REPOSE)),
+            Check::new("slope, 55° as printed", slope(&printed), "°", Band::between(27.0, 35.0)),
         ],
-        notes: vec![format!(
-            "Slopes are those of `barchan measure`; straight lines through the flanks outside the stream have {:.1}°, {:.1}° \
-             and, as printed, {:.1}°.",
-            slope(&radial),
-            slope(&low),
-            slope(&printed)
-        )],
+        notes: vec![
+            format!(
+                "`barchan measure`, which also sees the top that the stream flattens, has {radial_measured:.1}°, {low_measured:.1}° and, as \
+                 printed, {printed_measured:.1}°."
+            ),
+            CLAMP.into(),
+        ],
     })
 }
 
-const CLAMP: &str = "As printed: clamp of each component, no static friction, viscous walls. The clamp lets sand flow in simple shear at \
-    atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress lies along no axis. Friction that answers in three passes from \
-    nothing gets there with the largest gain that is stable (0.35 of Eq. 12) and stays at 17° with 0.1 (trial run); with which gain the \
-    paper ran, as Eq. 12 is misprinted, is not known.";
-
-const FACETS: &str = "The pile is only 14 spacings from axis to foot, half of what the band of 2° is meant for, and a sector has few \
-    particles on its flank. A preference for axes would set 0° against 45°; the steepest was found at 22.5°.";
+const CLAMP: &str = "As printed: clamp of each component, no static friction, viscous walls, sleeping below 2 cm/s. The clamp lets sand flow in \
+    simple shear at atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress lies along no axis. Friction that begins at nothing in \
+    every step has the largest gain that is stable, 0.35 of Eq. 12; with which gain the paper ran is not known, as the equation is misprinted.";
 
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (radial, _) = pour(context, "radial", REPOSE, "")?;
@@ -432,7 +429,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .with(Style::Points, "sph", &points),
         ],
         checks: vec![
-            Check::new("steepest less gentlest", spread(slopes), "°", Band::below(2.0)).limited(Band::below(4.5), FACETS),
+            Check::new("steepest less gentlest", spread(slopes), "°", Band::below(2.0)),
             Check::control("the same of a pile pulled a tenth along the axes", spread(along(&square)), "°", Band::below(2.0)),
         ],
         notes: vec![],
