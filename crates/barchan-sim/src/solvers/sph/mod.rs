@@ -43,9 +43,9 @@ const STIFFER: f64 = 10.0;
 /// ([`Prototype::peak`]), so that passes as printed overshoot 1.4 times in pressure and 2.8 times more in friction, and both
 /// push the same way.
 const PRESSURE_GAIN: f32 = 0.7;
-/// Speed at which sand that was crushed, or placed too near, comes apart [m/s]: pressure is bounded by what makes it so fast.
-/// With the default time step 5 m of sand press so much.
-const PARTING: f64 = 1.0;
+/// Speed at which sand that was crushed, or placed too near, comes apart [m/s] where nothing moves faster: pressure is bounded by
+/// what makes it so fast. With the default time step 5 m of sand press so much.
+const PARTING: f32 = 1.0;
 /// Part of 1/D (Eq. 12) that a pass corrects friction by.
 const FRICTION_GAIN: f64 = 0.1;
 /// The same where friction begins at nothing in every step: the worst wave is stopped by one pass.
@@ -169,7 +169,16 @@ impl Sph {
         self.spec.spacing().powi(self.dimensions.count() as i32)
     }
 
-    fn settings(&self, dt: f32) -> Step<'_> {
+    /// Speed of the fastest particle, or body at one [m/s].
+    fn fastest(&self, particles: &Particles, walls: &Walls) -> f32 {
+        let speeds = particles.velocity.par_iter().with_min_len(4 * TASK);
+        let speeds = speeds.map(|v| v.length_squared());
+        let contacts = walls.lists().par_iter().flatten();
+        let bodies = contacts.map(|c| c.velocity.length_squared());
+        speeds.chain(bodies).reduce(|| 0.0, f32::max).sqrt()
+    }
+
+    fn settings(&self, dt: f32, fastest: f32) -> Step<'_> {
         // The lightest gives way most.
         let densities = self.laws.iter().map(|law| law.density);
         let density = densities.fold(f64::INFINITY, f64::min);
@@ -190,7 +199,7 @@ impl Sph {
             peak: self.prototype.peak as f32,
             bulk: (gamma * stiff) as f32,
             softness: (1.0 / (gamma * stiff)) as f32,
-            most_dense: self.most_dense(gamma * stiff, density) as f32,
+            most_dense: self.most_dense(gamma * stiff, density, fastest) as f32,
             measures: self.spec.until.is_some(),
             viscosity: (friction_gain * law::viscosity(density, f64::from(dt), &self.prototype))
                 as f32,
@@ -203,11 +212,11 @@ impl Sph {
 
     /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. No bound where cohesion presses
     /// the material together: it would fall into itself.
-    fn most_dense(&self, bulk: f64, density: f64) -> f64 {
+    fn most_dense(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
         let is_sticky = |law: &SandParticle| law.cohesion.iter().any(|k| *k > 0.0);
         match self.laws.iter().any(is_sticky) {
             true => f64::INFINITY,
-            false => 1.0 + PARTING / (bulk / density).sqrt(),
+            false => 1.0 + f64::from(fastest.max(PARTING)) / (bulk / density).sqrt(),
         }
     }
 
@@ -245,7 +254,7 @@ impl Sph {
     fn iterate(&mut self, cx: &StepContext<'_>) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let step = self.settings(cx.dt);
+        let step = self.settings(cx.dt, self.fastest(&particles, &scratch.walls));
         passes::weigh(&step, &particles, &mut scratch); // Eq. 16
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
