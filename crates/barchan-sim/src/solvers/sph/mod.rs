@@ -43,7 +43,7 @@ const STIFFER: f64 = 10.0;
 /// ([`Prototype::peak`]), so that passes as printed overshoot 1.4 times in pressure and 2.8 times more in friction, and both
 /// push the same way.
 const PRESSURE_GAIN: f32 = 0.7;
-/// Speed at which sand that was crushed, or placed too near, comes apart [m/s] where nothing moves faster: pressure is bounded by
+/// Speed at which sand that was crushed, or placed too near, comes apart [m/s] where nothing moves against it faster: pressure is bounded by
 /// what makes it so fast. With the default time step 5 m of sand press so much.
 const PARTING: f32 = 1.0;
 /// Part of 1/D (Eq. 12) that a pass corrects friction by.
@@ -169,15 +169,6 @@ impl Sph {
         self.spec.spacing().powi(self.dimensions.count() as i32)
     }
 
-    /// Speed of the fastest particle, or body at one [m/s].
-    fn fastest(&self, particles: &Particles, walls: &Walls) -> f32 {
-        let speeds = particles.velocity.par_iter().with_min_len(4 * TASK);
-        let speeds = speeds.map(|v| v.length_squared());
-        let contacts = walls.lists().par_iter().flatten();
-        let bodies = contacts.map(|c| c.velocity.length_squared());
-        speeds.chain(bodies).reduce(|| 0.0, f32::max).sqrt()
-    }
-
     fn settings(&self, dt: f32, fastest: f32) -> Step<'_> {
         // The lightest gives way most.
         let densities = self.laws.iter().map(|law| law.density);
@@ -254,7 +245,7 @@ impl Sph {
     fn iterate(&mut self, cx: &StepContext<'_>) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let step = self.settings(cx.dt, self.fastest(&particles, &scratch.walls));
+        let step = self.settings(cx.dt, fastest(&particles, &scratch.walls));
         passes::weigh(&step, &particles, &mut scratch); // Eq. 16
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
@@ -273,6 +264,18 @@ impl Sph {
         passes::predict(&step, &particles, &mut scratch);
         (self.particles, self.scratch) = (particles, scratch);
     }
+}
+
+/// The most that velocities of particles, and of bodies at them, can differ [m/s].
+fn fastest(particles: &Particles, walls: &Walls) -> f32 {
+    let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
+    let contacts = walls.lists().par_iter().flatten();
+    let all = grains.copied().chain(contacts.map(|c| c.velocity));
+    let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (low, high) = all
+        .map(|v| (v, v))
+        .reduce(nothing, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    (high - low).length()
 }
 
 fn is_small(until: &SphError, residual: &Residual) -> bool {
