@@ -71,6 +71,12 @@ fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
     2.0 * prototype.dimensions.count() as f64 * tension / (density * density * prototype.spread)
 }
 
+/// Pressure [Pa] by which Eq. 22 presses a lattice together.
+pub fn tension(intensity: f64, density: f64, prototype: &Prototype) -> f64 {
+    let twice = 2.0 * prototype.dimensions.count() as f64;
+    intensity * density * density * prototype.spread / twice
+}
+
 /// The traceless part within the yield cone of a pressure [Pa], Eq. 4 and 13.
 ///
 /// Differs from [Ihmsen13] Eq. 13, unless asked for: scaling the whole tensor keeps it traceless and knows no axes.

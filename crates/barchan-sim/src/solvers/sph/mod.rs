@@ -201,14 +201,17 @@ impl Sph {
         }
     }
 
-    /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. No bound where cohesion presses
-    /// the material together: it would fall into itself.
+    /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. What cohesion presses comes on top,
+    /// or the material would fall into itself; lumps that pull themselves together part at [`PARTING`], however fast they are.
     fn most_dense(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
-        let is_sticky = |law: &SandParticle| law.cohesion.iter().any(|k| *k > 0.0);
-        match self.laws.iter().any(is_sticky) {
-            true => f64::INFINITY,
-            false => 1.0 + f64::from(fastest.max(PARTING)) / (bulk / density).sqrt(),
-        }
+        let stickiest = self.laws.iter().flat_map(|law| law.cohesion);
+        let stickiest = f64::from(stickiest.fold(0.0, f32::max));
+        let speed = match stickiest > 0.0 {
+            true => PARTING,
+            false => fastest.max(PARTING),
+        };
+        let pull = law::tension(stickiest, density, &self.prototype);
+        1.0 + f64::from(speed) / (bulk / density).sqrt() + 2.0 * pull / bulk
     }
 
     /// Particles in the order of the cells that hold them.
