@@ -108,12 +108,6 @@ pub fn friction(
     }
 }
 
-/// The pressure [Pa] whose cone a stress reaches.
-#[inline(always)]
-pub fn bearing(stress: &Symmetric, sine: f32) -> f32 {
-    norm(stress) / (std::f32::consts::SQRT_2 * sine).max(f32::MIN_POSITIVE)
-}
-
 /// The part without trace.
 #[inline(always)]
 pub fn deviator(s: Symmetric, dimensions: Dimensions) -> Symmetric {

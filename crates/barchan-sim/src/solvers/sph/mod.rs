@@ -51,12 +51,11 @@ const FRICTION_GAIN: f64 = 0.1;
 /// The same where friction begins at nothing in every step: the worst wave is stopped by one pass.
 const FRICTION_GAIN_ALONE: f64 = 0.35;
 
-/// Part of a friction stress that a pass leaves at least.
+/// Part that a pass leaves of the pressure by which friction is limited.
 ///
-/// Differs from [Ihmsen13], where the cone of the present pressure is all: in sand that flows the pressure of a particle comes
-/// and goes within a few steps, and friction that went with it each time would have to grow again from nothing. Sand of 55°
-/// then stops at 33 to 35° instead of 40°.
-const FRICTION_KEPT: f32 = 0.93;
+/// Differs from [Ihmsen13], where that is the present pressure: in sand that flows the pressure of a particle comes and goes
+/// within a few steps, and friction that went with it each time would have to grow again from nothing.
+const BEARING_KEPT: f32 = 0.93;
 
 /// SPH solver.
 pub struct Sph {
@@ -112,7 +111,7 @@ struct Step<'a> {
     measures: bool,
     /// 1/D [Pa s].
     viscosity: f32,
-    /// Part of a stress that a pass leaves at least.
+    /// Part of the pressure that limits friction that a pass leaves.
     kept: f32,
     yielding: SphYield,
     walls: SphWalls,
@@ -179,7 +178,7 @@ impl Sph {
             Some(_) => STIFFER,
         };
         let (friction_gain, kept) = match self.spec.static_friction {
-            true => (FRICTION_GAIN, FRICTION_KEPT),
+            true => (FRICTION_GAIN, BEARING_KEPT),
             false => (FRICTION_GAIN_ALONE, 0.0),
         };
         Step {
@@ -306,6 +305,7 @@ impl Solver for Sph {
         p.material.resize(count, batch.material as u8);
         p.wetness.resize(count, 0.0);
         p.pressure.resize(count, 0.0);
+        p.bearing.resize(count, 0.0);
         p.stress.resize(count, Default::default());
         p.rubbing.resize(count, Vec3::ZERO);
         Ok(())
@@ -374,5 +374,5 @@ impl Solver for Sph {
 /// Memory that a run of that many particles needs at its peak [bytes].
 pub fn memory_estimate(particles: usize) -> u64 {
     // Twice the state, the neighbours of a bed at rest with what lists grow too much, and the rest of the scratch.
-    particles as u64 * (2 * 85 + 2 * 34 * 16 + 160)
+    particles as u64 * (2 * 89 + 2 * 34 * 16 + 160)
 }

@@ -27,6 +27,8 @@ pub struct Particles {
     pub wetness: Vec<f32>,
     /// Pressure [Pa].
     pub pressure: Vec<f32>,
+    /// Pressure that limits friction: the mean about the particle and over the last steps [Pa].
+    pub bearing: Vec<f32>,
     /// Frictional stress ŝ [Pa].
     pub stress: Vec<Symmetric>,
     /// Acceleration by friction of the bodies that it touches [m/s²].
@@ -61,6 +63,7 @@ impl Particles {
         gather(cells, &mut self.material, &mut spare.material);
         gather(cells, &mut self.wetness, &mut spare.wetness);
         gather(cells, &mut self.pressure, &mut spare.pressure);
+        gather(cells, &mut self.bearing, &mut spare.bearing);
         gather(cells, &mut self.stress, &mut spare.stress);
         gather(cells, &mut self.rubbing, &mut spare.rubbing);
     }
@@ -76,6 +79,7 @@ impl Particles {
         filter(&mut self.material, keep);
         filter(&mut self.wetness, keep);
         filter(&mut self.pressure, keep);
+        filter(&mut self.bearing, keep);
         filter(&mut self.stress, keep);
         filter(&mut self.rubbing, keep);
         before - self.len()

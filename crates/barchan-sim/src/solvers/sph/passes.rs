@@ -122,22 +122,24 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
         mass,
         material,
         pressure,
+        bearing,
         stress,
         ..
     } = particles;
     let (mass, material) = (&*mass, &*material);
     near.zip(contacts.par_iter_mut())
         .zip(pressure.par_chunks_mut(TASK))
+        .zip(bearing.par_chunks_mut(TASK))
         .zip(stress.par_chunks_mut(TASK))
         .zip(s.tensor.par_chunks_mut(TASK))
         .enumerate()
-        .map(|(task, ((((near, contacts), pressure), stress), tensor))| {
+        .map(|(task, (((((near, contacts), pressure), bearing), stress), tensor))| {
             let first = task * TASK;
             dispatch!(step.level, simd => velocity_gradients(simd, near, predicted, first, tensor));
             let mut worst = Residual::default();
             let mut contacts = &mut contacts[..];
-            let states = pressure.iter_mut().zip(stress).zip(tensor);
-            for (k, ((p, stress), tensor)) in states.enumerate() {
+            let states = pressure.iter_mut().zip(bearing).zip(stress).zip(tensor);
+            for (k, (((p, bearing), stress), tensor)) in states.enumerate() {
                 let i = first + k;
                 let own = take_own(&mut contacts, i);
                 let v = three(&predicted[i]);
@@ -156,8 +158,8 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 // and 0 in the uppermost layers, which would slide off any slope.
                 let mean = 0.5 * (*p + pressing);
                 let trial = add(stress, step.viscosity, &strain_rate(&gradient));
-                let limit = mean.max(step.kept * law::bearing(stress, law.sine));
-                let new = law::friction(trial, limit, law.sine, step.yielding, step.dimensions);
+                *bearing = step.kept * *bearing + (1.0 - step.kept) * mean;
+                let new = law::friction(trial, *bearing, law.sine, step.yielding, step.dimensions);
                 if step.measures {
                     worst = worst.max(Residual {
                         compression: density - 1.0,

@@ -55,6 +55,13 @@ impl Sph {
             floats("wetness", "1", "from dry to wet", 1, p.wetness.clone()),
             floats("pressure", "Pa", "pressure", 1, p.pressure.clone()),
             floats(
+                "bearing",
+                "Pa",
+                "pressure that limits friction",
+                1,
+                p.bearing.clone(),
+            ),
+            floats(
                 "stress",
                 "Pa",
                 "frictional stress xx yy zz xy yz zx",
@@ -103,6 +110,7 @@ impl Sph {
             },
             wetness: floats("wetness", 1)?.clone(),
             pressure: floats("pressure", 1)?.clone(),
+            bearing: floats("bearing", 1)?.clone(),
             stress,
             rubbing: vectors("rubbing")?,
         };

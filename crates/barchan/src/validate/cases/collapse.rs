@@ -96,7 +96,8 @@ impl Column {
         let dx = width / self.cells;
         let left = self.shift * dx;
         let resolution = match solver {
-            "sph" => format!("method = \"sph\"\nradius = {}", 0.5 * dx),
+            // As many particles as mpm has.
+            "sph" => format!("method = \"sph\"\nradius = {}", 0.25 * dx),
             _ => format!("dx = {dx}\nmax_dt = 1"),
         };
         format!(
