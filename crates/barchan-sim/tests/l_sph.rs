@@ -648,7 +648,8 @@ fn moving(velocity: Vec3) -> (f32, f32) {
 fn b2_motion_of_all_is_not_seen() {
     let (apart, largest) = moving(Vec3::new(1.0, 0.0, 0.0));
     println!("B2 largest difference {apart:.1e} of {largest:.2} m/s");
-    assert!(apart < 2e-6 * largest.max(1.0), "{apart}");
+    // What the rounding of velocities adds up to over 33 neighbours.
+    assert!(apart < 33.0 * f32::EPSILON * (1.0 + largest), "{apart}");
     // Negative control: Eq. 3 as printed sees a strain rate at a free surface that moves past.
     let half = lattice().into_iter().filter(|p| p.z <= 0.0);
     let printed: f64 = half.map(|p| 0.5 * gradient(-p).z).sum::<f64>().abs();

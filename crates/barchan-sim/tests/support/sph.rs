@@ -67,6 +67,7 @@ pub fn state(all: &[Grain]) -> Checkpoint {
             column("mass", 1, &|g| vec![g.mass]),
             column("wetness", 1, &|_| vec![0.0]),
             column("pressure", 1, &|g| vec![g.pressure]),
+            column("bearing", 1, &|g| vec![g.pressure]),
             column("stress", 6, &|g| g.stress.into()),
             column("rubbing", 3, &|_| vec![0.0; 3]),
             Column::exact("id", "1", "", 1, ids),
