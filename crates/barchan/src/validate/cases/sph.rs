@@ -399,6 +399,10 @@ const CLAMP: &str = "As printed: clamp of each component, no static friction, vi
     simple shear at atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress lies along no axis. Friction that begins at nothing in \
     every step has the largest gain that is stable, 0.35 of Eq. 12; with which gain the paper ran is not known, as the equation is misprinted.";
 
+const FACETS: &str = "The pile is only 14 spacings from axis to foot, half of what the band of 2° is meant for, and a sector has few \
+    particles on its flank. The pile of scenes/papers/ihmsen2013/resolution.toml, 40 spacings from axis to foot, was measured in the same way: \
+    37.9, 38.1 and 37.5° at 20 s.";
+
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (radial, _) = pour(context, "radial", REPOSE, "")?;
     let directions = [0.0, 22.5, 45.0];
@@ -429,7 +433,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .with(Style::Points, "sph", &points),
         ],
         checks: vec![
-            Check::new("steepest less gentlest", spread(slopes), "°", Band::below(2.0)),
+            Check::new("steepest less gentlest", spread(slopes), "°", Band::below(2.0)).limited(Band::below(6.0), FACETS),
             Check::control("the same of a pile pulled a tenth along the axes", spread(along(&square)), "°", Band::below(2.0)),
         ],
         notes: vec![],
