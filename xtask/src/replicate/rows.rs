@@ -446,7 +446,12 @@ mod tests {
         for row in all() {
             let preview = &row.preview;
             assert!(!preview.shots.is_empty() && preview.across > 0);
-            assert!(preview.shots.iter().all(|s| s.run < preview.runs.len()));
+            let (runs, all) = (
+                preview.runs.len(),
+                preview.runs.len() + preview.details.len(),
+            );
+            assert!(preview.details.iter().all(|d| d.run < runs));
+            assert!(preview.shots.iter().all(|s| s.run < all));
         }
     }
 }
