@@ -11,7 +11,7 @@ pub const E2: Case = Case {
     name: "E2",
     title: "Collapse of a column in a channel",
     solvers: &["mpm", "sph"],
-    seconds: 30.0,
+    seconds: 240.0,
     run: planar_collapse,
 };
 
