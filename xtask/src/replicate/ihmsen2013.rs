@@ -97,7 +97,7 @@ pub const ROWS: &[Row] = &[
         paper: table_1("45 K", 1.6),
         preview: single(1.0, 150.0, &[SAME], &[shot(450, &[])]),
         timing: timing(100.0, Some(45e3), 60.0),
-        verdict: "Agrees: the larger the angle, the taller and narrower the heap. Drawn before friction went by a mean of the pressure.",
+        verdict: "Agrees: the larger the angle, the taller and narrower the heap. 99 % of the particles are below 0.48, 0.63 and 0.76 m and within 1.38, 1.21 and 1.13 m of the axis from 30° to 60°. Differs: single particles still roll at the end (0.6 m/s at 30°, 0.8 m/s at 60°).",
     },
     Row {
         name: "dry_and_wet",
