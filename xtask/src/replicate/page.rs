@@ -95,12 +95,15 @@ fn commands(row: &Row) -> String {
     }
     let is_told = |s: &&Shot| !s.options.is_empty() || s.run >= runs;
     for shot in row.preview.shots.iter().filter(is_told) {
-        lines.push(format!(
-            "`barchan render {} --frames {} {}`",
+        let mut command = format!(
+            "barchan render {} --frames {}",
             result(shot.run),
-            shot.frame,
-            shot.options.join(" ")
-        ));
+            shot.frame
+        );
+        for option in shot.options {
+            command += &format!(" {option}");
+        }
+        lines.push(format!("`{command}`"));
     }
     lines.join("<br>")
 }

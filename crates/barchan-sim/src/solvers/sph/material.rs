@@ -83,6 +83,16 @@ struct MaterialForces<'a> {
     moving: &'a [Moving],
 }
 
+/// A particle and sixteen of its neighbours.
+struct Pairs<'a, S: Simd> {
+    simd: S,
+    own: &'a Moving,
+    other: [f32x16<S>; 6],
+    /// V_j ∇W_ij, and what it is of x_i − x_j.
+    gradient: [f32x16<S>; 3],
+    slope: f32x16<S>,
+}
+
 impl MaterialForces<'_> {
     /// Adds the accelerations of the particles of a task, the first of which is `first`.
     #[inline(always)]
@@ -105,28 +115,26 @@ impl MaterialForces<'_> {
                 let at = from..from + LANES;
                 let load = |c: &[f32]| f32x16::from_slice(simd, &c[at.clone()]);
                 let [x, y, z] = neighbours.gradient;
-                let gradient = [load(x), load(y), load(z)];
-                let slope = load(neighbours.slope);
                 let [vx, vy, vz, mass, viscosity, cohesion] = &others;
-                let other = [
-                    load(vx),
-                    load(vy),
-                    load(vz),
-                    load(mass),
-                    load(viscosity),
-                    load(cohesion),
-                ];
+                let pairs = Pairs {
+                    simd,
+                    own,
+                    other: [
+                        load(vx),
+                        load(vy),
+                        load(vz),
+                        load(mass),
+                        load(viscosity),
+                        load(cohesion),
+                    ],
+                    gradient: [load(x), load(y), load(z)],
+                    slope: load(neighbours.slope),
+                };
                 if self.is_viscous {
-                    let factor = self.viscosity(simd, own, &other, &gradient, slope);
-                    for (sum, gradient) in sums.iter_mut().zip(gradient) {
-                        *sum += factor * gradient;
-                    }
+                    add(&mut sums, self.viscosity(&pairs), &pairs.gradient);
                 }
                 if self.is_sticky {
-                    let factor = self.cohesion(simd, own, &other, &gradient, slope);
-                    for (sum, gradient) in sums.iter_mut().zip(gradient) {
-                        *sum += factor * gradient;
-                    }
+                    add(&mut sums, self.cohesion(&pairs), &pairs.gradient);
                 }
             }
             *out += sum_lanes(&sums);
@@ -135,14 +143,14 @@ impl MaterialForces<'_> {
 
     /// Artificial viscosity, as a factor of V_j ∇W_ij.
     #[inline(always)]
-    fn viscosity<S: Simd>(
-        &self,
-        simd: S,
-        own: &Moving,
-        other: &[f32x16<S>; 6],
-        gradient: &[f32x16<S>; 3],
-        slope: f32x16<S>,
-    ) -> f32x16<S> {
+    fn viscosity<S: Simd>(&self, pairs: &Pairs<'_, S>) -> f32x16<S> {
+        let Pairs {
+            simd,
+            own,
+            other,
+            gradient,
+            slope,
+        } = *pairs;
         let nothing = f32x16::splat(simd, 0.0);
         let apart = |axis: usize| f32x16::splat(simd, own[axis]) - other[axis];
         // Positive where they approach: the gradient points to the neighbour.
@@ -150,7 +158,7 @@ impl MaterialForces<'_> {
         let mass = other[3];
         let thick = (other[4] + own[4]) * self.speed * mass / (mass + own[3]);
         let softness = SOFT * self.kernel.support * self.kernel.support;
-        let soft = square(gradient) + slope * slope * softness;
+        let soft = square(&gradient) + slope * slope * softness;
         let factor = thick * closing * slope / soft;
         closing.simd_gt(nothing).select(factor, nothing)
     }
@@ -160,21 +168,22 @@ impl MaterialForces<'_> {
     /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike; and
     /// nearer than a spacing the kernel grows no more, or pairs would fall into each other.
     #[inline(always)]
-    fn cohesion<S: Simd>(
-        &self,
-        simd: S,
-        own: &Moving,
-        other: &[f32x16<S>; 6],
-        gradient: &[f32x16<S>; 3],
-        slope: f32x16<S>,
-    ) -> f32x16<S> {
+    fn cohesion<S: Simd>(&self, pairs: &Pairs<'_, S>) -> f32x16<S> {
+        let (simd, slope) = (pairs.simd, pairs.slope);
         let nothing = f32x16::splat(simd, 0.0);
-        let sticky = (other[5] + own[5]) * 0.5;
-        let apart = square(gradient).sqrt() / slope.abs();
+        let sticky = (pairs.other[5] + pairs.own[5]) * 0.5;
+        let apart = square(&pairs.gradient).sqrt() / slope.abs();
         let (pull, _) = (self.kernel).lanes(simd, apart.max(f32x16::splat(simd, self.spacing)));
-        let factor = -(sticky * other[3] * pull / slope);
+        let factor = -(sticky * pairs.other[3] * pull / slope);
         // At the end of its reach the kernel pulls no more.
         slope.simd_lt(nothing).select(factor, nothing)
+    }
+}
+
+#[inline(always)]
+fn add<S: Simd>(sums: &mut [f32x16<S>; 3], factor: f32x16<S>, v: &[f32x16<S>; 3]) {
+    for (sum, v) in sums.iter_mut().zip(v) {
+        *sum += factor * *v;
     }
 }
 
