@@ -6,5 +6,5 @@ pub mod measure;
 pub mod stress;
 
 pub use info::{Info, info};
-pub use measure::{MeasureError, Measurement, measure};
+pub use measure::{Hints, MeasureError, Measurement, measure, measure_with};
 pub use stress::{StressError, StressState, stress};

@@ -1,7 +1,7 @@
 //! Measurements on shapes whose every quantity is known.
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial};
-use barchan_post::{MeasureError, Measurement, measure};
+use barchan_post::{Hints, MeasureError, Measurement, measure, measure_with};
 use std::f64::consts::PI;
 
 const DENSITY: f64 = 1600.0;
@@ -265,6 +265,27 @@ fn half_a_cone_against_a_wall_measures_the_free_side_only() {
     .measure();
     assert_eq!(whole.slopes_deg.len(), 8);
     assert!(walled.slopes_deg.len() < 8, "{:?}", walled.slopes_deg);
+}
+
+/// A quarter of a cone whose top is flat, as a stream leaves it.
+#[test]
+fn hints_find_the_flank_of_a_quarter_with_a_flat_top() {
+    let slope = 35.0_f64.to_radians().tan();
+    let quarter = fill(3, 0.02, 1.0, |p| {
+        let height = slope * (0.6 - p[0].hypot(p[2]).max(0.25));
+        p[0] > 0.0 && p[2] > 0.0 && p[1] < height
+    });
+    let with = |axis, from| {
+        let hints = Hints { axis, from };
+        let m = measure_with(&quarter.frame(), &quarter.manifest, &hints).expect("a good frame");
+        (m.slope_angle_deg.unwrap_or(90.0), m.slopes_deg.len())
+    };
+    let (angle, sectors) = with(Some([0.0; 2]), Some(0.3));
+    close(angle, 35.0, 1.0);
+    assert_eq!(sectors, 2);
+    // Without either hint the slope is another.
+    assert!(with(Some([0.0; 2]), None).0 < 32.0);
+    assert!((with(None, Some(0.3)).0 - 35.0).abs() > 3.0);
 }
 
 #[test]

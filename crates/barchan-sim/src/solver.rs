@@ -64,6 +64,20 @@ impl Timings {
     }
 }
 
+/// Wall time since the last lap, added to a stage.
+pub(crate) struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    pub fn new() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    pub fn lap(self, cx: &mut StepContext<'_>, stage: &'static str) -> Self {
+        cx.timings.add(stage, self.0.elapsed());
+        Self::new()
+    }
+}
+
 /// Why a solver could not go on. Each names the setting to change.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SolverError {

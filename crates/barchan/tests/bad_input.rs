@@ -56,6 +56,7 @@ fn wrong_calls() {
     );
     refused(&place, &["info", "nowhere"], &["nowhere"]);
     refused(&place, &["measure", "."], &["not a barchan result"]);
+    refused(&place, &["measure", ".", "--axis", "0.5"], &["x and z"]);
     refused(
         &place,
         &["run", "block.toml", "--resume"],

@@ -9,7 +9,7 @@ mod deposit;
 mod fit;
 mod profile;
 
-pub use profile::{HeightMap, HeightProfile};
+pub use profile::{HeightMap, HeightProfile, Hints};
 
 use barchan_frame::{Frame, Manifest};
 use deposit::{Grain, Grid};
@@ -132,6 +132,18 @@ pub enum MeasureError {
 /// Missing columns (`position`, `velocity`, `mass` are needed, `material` where there are several), values that are
 /// not finite, and a manifest that does not fit.
 pub fn measure(frame: &Frame, manifest: &Manifest) -> Result<Measurement, MeasureError> {
+    measure_with(frame, manifest, &Hints::default())
+}
+
+/// As [`measure`], with what the user knows of the deposit.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_with(
+    frame: &Frame,
+    manifest: &Manifest,
+    hints: &Hints,
+) -> Result<Measurement, MeasureError> {
     let particles = Particles::of(frame, manifest)?;
     let flat = manifest.dimensions == 2;
     let mut totals = Totals::default();
@@ -149,7 +161,7 @@ pub fn measure(frame: &Frame, manifest: &Manifest) -> Result<Measurement, Measur
     });
     let grid = Grid::new(grains, manifest.dx, flat);
     let deposit = grid.deposit();
-    let shape = profile::shape(&deposit);
+    let shape = profile::shape(&deposit, hints);
     let has_mass = totals.mass > 0.0;
     Ok(Measurement {
         frame: frame.index,

@@ -49,24 +49,34 @@ pub(super) struct Shape {
     pub map: Option<HeightMap>,
 }
 
+/// What the user knows better than the deposit tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Hints {
+    /// Axis (x, z) [m] instead of the centre of mass (3D) or the highest column (2D).
+    pub axis: Option<[f64; 2]>,
+    /// Distance from the axis [m] from which on slopes are fitted, instead of a fifth of the way out.
+    pub from: Option<f64>,
+}
+
 /// Finds the shape of a deposit.
-pub(super) fn shape(deposit: &Deposit<'_>) -> Shape {
+pub(super) fn shape(deposit: &Deposit<'_>, hints: &Hints) -> Shape {
     if deposit.is_flat() {
-        flat_shape(deposit)
+        flat_shape(deposit, hints)
     } else {
-        round_shape(deposit)
+        round_shape(deposit, hints)
     }
 }
 
-fn flat_shape(deposit: &Deposit<'_>) -> Shape {
-    let (Some(apex), Some([left, right])) = (apex(deposit), deposit.extent(0)) else {
+fn flat_shape(deposit: &Deposit<'_>, hints: &Hints) -> Shape {
+    let apex = hints.axis.map(|a| a[0]).or_else(|| apex(deposit));
+    let (Some(apex), Some([left, right])) = (apex, deposit.extent(0)) else {
         return Shape::default();
     };
     let flank = |direction: f64, end: f64| {
         let points = deposit.surface().iter();
         let points = points.map(|s| (direction * (s.x - apex), s.height));
         let own: Vec<_> = points.filter(|p| p.0 >= 0.0).collect();
-        falling_slope(&own, (end - apex).abs(), deposit)
+        falling_slope(&own, (end - apex).abs(), hints.from, deposit)
     };
     let slopes = [flank(-1.0, left), flank(1.0, right)];
     Shape {
@@ -98,15 +108,15 @@ fn apex(deposit: &Deposit<'_>) -> Option<f64> {
     Some(0.5 * (left.x + right.x))
 }
 
-fn round_shape(deposit: &Deposit<'_>) -> Shape {
-    let Some(axis) = horizontal_center(deposit) else {
+fn round_shape(deposit: &Deposit<'_>, hints: &Hints) -> Shape {
+    let Some(axis) = hints.axis.or_else(|| horizontal_center(deposit)) else {
         return Shape::default();
     };
     let runout = radius_of_mass(deposit, axis, RUNOUT_MASS);
     Shape {
         axis: Some(axis),
         runout,
-        slopes_deg: runout.map_or_else(Vec::new, |r| sector_slopes(deposit, axis, r)),
+        slopes_deg: runout.map_or_else(Vec::new, |r| sector_slopes(deposit, axis, r, hints.from)),
         profile: Some(radial_profile(deposit, axis)),
         map: height_map(deposit),
     }
@@ -139,7 +149,12 @@ fn radius_of_mass(deposit: &Deposit<'_>, axis: [f64; 2], part: f64) -> Option<f6
     reached.map(|(radius, _)| *radius)
 }
 
-fn sector_slopes(deposit: &Deposit<'_>, axis: [f64; 2], runout: f64) -> Vec<f64> {
+fn sector_slopes(
+    deposit: &Deposit<'_>,
+    axis: [f64; 2],
+    runout: f64,
+    from: Option<f64>,
+) -> Vec<f64> {
     let mut sectors = vec![Vec::new(); SECTORS];
     for s in deposit.surface() {
         let (x, z) = (s.x - axis[0], s.z - axis[1]);
@@ -149,16 +164,22 @@ fn sector_slopes(deposit: &Deposit<'_>, axis: [f64; 2], runout: f64) -> Vec<f64>
     }
     let slopes = sectors
         .iter()
-        .map(|points| falling_slope(points, runout, deposit));
+        .map(|points| falling_slope(points, runout, from, deposit));
     slopes.flatten().collect()
 }
 
 /// Angle [degrees] at which a surface of points (distance from the axis, height) falls outwards, fitted over
-/// [`FIT_RANGE`] of the distance `end`. None where the surface does not fall freely: too few columns, columns over
+/// [`FIT_RANGE`] of the distance `end`, or beginning at `from`. None where the surface does not fall freely: too few columns, columns over
 /// less than half of the range, or a surface beyond it that is in the upper half of the deposit on average (a wall
 /// stands there).
-fn falling_slope(points: &[(f64, f64)], end: f64, deposit: &Deposit<'_>) -> Option<f64> {
-    let range = FIT_RANGE.map(|part| part * end);
+fn falling_slope(
+    points: &[(f64, f64)],
+    end: f64,
+    from: Option<f64>,
+    deposit: &Deposit<'_>,
+) -> Option<f64> {
+    let mut range = FIT_RANGE.map(|part| part * end);
+    range[0] = from.unwrap_or(range[0]);
     let within = |p: &&(f64, f64)| (range[0]..=range[1]).contains(&p.0);
     let fitted: Vec<(f64, f64)> = points.iter().filter(within).copied().collect();
     let nearest = fitted.iter().map(|p| p.0).reduce(f64::min)?;

@@ -3,7 +3,7 @@
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
 use barchan::post::stress::{self, StressState, Substance};
-use barchan::post::{self, Measurement};
+use barchan::post::{self, Hints, Measurement};
 use barchan::view::grain::{self, Grain};
 use clap::Args;
 use serde_json::json;
@@ -19,6 +19,12 @@ pub struct Measure {
     /// Frame [default: the last]
     #[arg(long, value_name = "N")]
     frame: Option<u32>,
+    /// Axis of the heap, for run-out, slopes and profile [m] [default: its centre of mass; in 2D its highest column]
+    #[arg(long, value_name = "X,Z", allow_hyphen_values = true)]
+    axis: Option<Axis>,
+    /// Fit slopes from this distance from the axis on [m], such as outside a stream [default: a fifth of the way out]
+    #[arg(long, value_name = "R")]
+    from: Option<f64>,
     /// Print all columns of one grain instead, as they are stored
     #[arg(long, value_name = "ID")]
     grain: Option<u64>,
@@ -55,7 +61,12 @@ impl Measure {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let measured = post::measure(&frame, directory.manifest()).map_err(Failure::work)?;
+        let hints = Hints {
+            axis: self.axis.map(|axis| axis.0),
+            from: self.from,
+        };
+        let measured =
+            post::measure_with(&frame, directory.manifest(), &hints).map_err(Failure::work)?;
         if self.json {
             output::say_json(&measured)?;
         } else {
@@ -100,6 +111,23 @@ impl Measure {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Where the axis of a heap stands: x and z [m].
+#[derive(Debug, Clone, Copy)]
+struct Axis([f64; 2]);
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.trim().parse().ok().filter(|v: &f64| v.is_finite());
+        let parts: Option<Vec<f64>> = text.split(',').map(number).collect();
+        match parts.as_deref() {
+            Some([x, z]) => Ok(Self([*x, *z])),
+            _ => Err("give x and z in metres, such as 0.5,-1".to_owned()),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::material::{self};
 use crate::math::bspline;
 use crate::math::lanes::LANES;
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
@@ -455,20 +455,6 @@ impl Solver for Mpm {
 
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         self.load_state(from)
-    }
-}
-
-/// Wall time since the last lap, added to a stage.
-struct Stopwatch(std::time::Instant);
-
-impl Stopwatch {
-    fn new() -> Self {
-        Self(std::time::Instant::now())
-    }
-
-    fn lap(self, cx: &mut StepContext<'_>, stage: &'static str) -> Self {
-        cx.timings.add(stage, self.0.elapsed());
-        Self::new()
     }
 }
 

@@ -11,7 +11,7 @@ mod walls;
 use crate::collider::{Colliders, PosedCollider};
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
 use crate::terrain::Terrain;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
@@ -481,11 +481,15 @@ impl Solver for Pbd {
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        let watch = Stopwatch::new();
         self.keep_pace(cx);
         let mut step = self.step_settings(cx);
         self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
+        let watch = watch.lap(cx, "terrain");
         self.sort(&step, cx);
+        let watch = watch.lap(cx, "sort");
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
+        let watch = watch.lap(cx, "contacts");
         let flows = step.can_flow(cx.colliders);
         for substep in 0..self.spec.substeps {
             step.begin_substep(substep, self.spec.substeps);
@@ -501,11 +505,13 @@ impl Solver for Pbd {
                 self.end_substep();
             }
         }
+        let watch = watch.lap(cx, "passes");
         let walls = &self.scratch.walls;
         walls.answer(step.dt, cx.colliders, cx.impulses); // §6.6
         self.remember(&step);
         let max_speed = self.finish(&step, cx); // Eq. 3
         self.weigh();
+        watch.lap(cx, "motion");
         Ok(StepStats {
             max_speed,
             blocks: 0,

@@ -13,7 +13,7 @@ mod walls;
 
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats};
+use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, SphWalls, SphYield, Wetting};
@@ -345,15 +345,22 @@ impl Solver for Sph {
         if self.particles.len() == 0 {
             return Ok(StepStats::default());
         }
+        let watch = Stopwatch::new();
         self.moisten(cx); // §3.4: dry to wet
         self.sort();
+        let watch = watch.lap(cx, "sort");
         self.find_neighbours(cx); // Eq. 1, 16
+        let watch = watch.lap(cx, "neighbours");
         self.apply_material_forces(cx); // gravity, viscosity, cohesion: Eq. 22
+        let watch = watch.lap(cx, "material forces");
         self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
+        let watch = watch.lap(cx, "pressure and friction");
         self.scratch
             .walls
             .answer(cx.dt, &self.particles, cx.impulses);
-        self.advance(cx)
+        let stats = self.advance(cx);
+        watch.lap(cx, "motion");
+        stats
     }
 
     fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
