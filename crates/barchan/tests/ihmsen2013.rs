@@ -21,6 +21,7 @@ const PARTICLES: &[(&str, &[&str], f64)] = &[
     ("resolution", &["solver.radius=0.05"], 7e3),
     ("resolution", &[], 60e3),
     ("resolution", &["solver.radius=0.0125"], 500e3),
+    ("resolution_quarter", &[], 125e3),
 ];
 
 fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {

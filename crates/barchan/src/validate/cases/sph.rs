@@ -446,7 +446,8 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("slope, 55°", radial.slope(None), "°", own(REPOSE)),
             Check::new("slope, 30°", low.slope(None), "°", own(30.0)),
             Check::control("slope of 30° against the band of 55°", low.slope(None), "°", own(REPOSE)),
-            Check::new("slope, 55° as printed", printed.slope(None), "°", Band::between(27.0, 35.0)),
+            Check::new("slope, 55° as printed", printed.slope(None), "°", Band::between(27.0, 35.0))
+                .limited(Band::between(18.0, 27.0), CREEP),
         ],
         notes: vec![
             format!(
@@ -462,6 +463,10 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 const CLAMP: &str = "As printed: clamp of each component, no static friction, viscous walls, sleeping below 2 cm/s. The clamp lets sand flow in \
     simple shear at atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress lies along no axis. Friction that begins at nothing in \
     every step has the largest gain that is stable, 0.35 of Eq. 12; with which gain the paper ran is not known, as the equation is misprinted.";
+
+const CREEP: &str = "Friction that begins at nothing in every step lets a pile creep down as long as anything moves on it: it has no slope of its \
+    own, and when the paper measured is not known. The heap of scenes/papers/ihmsen2013/resolution.toml with 7 K particles has 46° while it \
+    is poured and 28° nine seconds later.";
 
 /// Spacing [m] at which the pile is about 30 spacings from axis to foot.
 const MIDDLE: f64 = 0.048;
