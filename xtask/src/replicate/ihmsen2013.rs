@@ -124,7 +124,7 @@ pub const ROWS: &[Row] = &[
             &[of(1, 8), of(1, 20), of(2, 8), of(2, 20)],
         ),
         timing: timing(10.0, None, 40.0),
-        verdict: "Above grains that follow wherever two particles are near, below blended ones: both throw the same crown; blended grains spread more between the lumps. Ball, speed and friction angle are ours. Drawn before friction went by a mean of the pressure.",
+        verdict: "Above grains that follow wherever two particles are near, below blended ones: both throw the same crown; blended grains spread more between the lumps. Ball, speed and friction angle are ours.",
     },
     Row {
         name: "spheres",
