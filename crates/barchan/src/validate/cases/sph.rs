@@ -13,7 +13,7 @@ pub const E5: Case = Case {
     name: "E5",
     title: "Slope of a poured pile: radial and printed yield rule",
     solvers: &["sph"],
-    seconds: 45.0,
+    seconds: 90.0,
     run: yield_rules,
 };
 
@@ -22,7 +22,7 @@ pub const E7: Case = Case {
     name: "E7",
     title: "A poured pile is alike all around",
     solvers: &["sph"],
-    seconds: 30.0,
+    seconds: 360.0,
     run: all_around,
 };
 
@@ -471,6 +471,9 @@ const CREEP: &str = "Friction that begins at nothing in every step lets a pile c
 /// Spacing [m] at which the pile is about 30 spacings from axis to foot.
 const MIDDLE: f64 = 0.048;
 
+const SCATTER: &str = "Poured piles scatter: with the stream a quarter of a spacing further the upright one has 0.8° more. The lattice in which grains are \
+    emitted keeps the axes of the world, and turned, its layers lie at 45° to the floor.";
+
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let pour = |label, turn| {
         let (spacing, angle, solver) = (MIDDLE, REPOSE, "");
@@ -538,7 +541,8 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 (upright.slope(None) - turned.slope(None)).abs(),
                 "°",
                 alike,
-            ),
+            )
+            .limited(Band::below(4.0), SCATTER),
             Check::control("steepest less gentlest of a pile pulled a tenth along the axes", spread(along(&square)), "°", alike),
         ],
         notes: vec![],
