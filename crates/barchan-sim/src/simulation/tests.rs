@@ -280,8 +280,8 @@ fn frames_end_at_their_exact_time_and_their_steps_are_alike() {
 
 #[test]
 fn fit_splits_the_remainder_evenly() {
-    assert_eq!(fit(0.5, 2.1), 0.42);
-    assert_eq!(fit(f64::from(1e-3f32), 0.02), 0.001);
+    assert_eq!(fit(0.5, 2.1), 2.1 / 5.0);
+    assert_eq!(fit(f64::from(1e-3f32), 0.02), 0.02 / 20.0);
     assert_eq!(fit(f64::INFINITY, 0.02), 0.02);
     assert_eq!(fit(0.5, 2.0), 0.5);
     assert_eq!(fit(0.5, 1.0), 0.5);

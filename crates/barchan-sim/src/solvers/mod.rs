@@ -1,5 +1,6 @@
 //! The families of solver, and how a scene chooses one.
 
+mod columns;
 pub mod mpm;
 pub mod pbd;
 pub mod sph;

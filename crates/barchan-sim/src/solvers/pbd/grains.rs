@@ -1,9 +1,9 @@
 //! The grains: structure of arrays, in the order of their cells.
 
 use crate::neighbors::cells::Cells;
+use crate::solvers::columns::{filter, gather};
 use crate::view::{ParticleArrays, ParticlesView};
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// State of all grains, and its copy while they are put in order.
 #[derive(Debug, Clone, Default)]
@@ -68,14 +68,4 @@ impl Grains {
         filter(&mut self.number, keep);
         before - self.len()
     }
-}
-
-fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
-    cells.order().map(|i| values[i]).collect_into_vec(spare);
-    std::mem::swap(values, spare);
-}
-
-fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut kept = keep.iter();
-    values.retain(|_| kept.next().copied().unwrap_or(true));
 }

@@ -4,23 +4,10 @@ use super::Pbd;
 use super::grains::{Grains, NEW};
 use super::{pairs, walls};
 use crate::solver::SolverError;
+use crate::solvers::columns::{Reader, flat, floats, identities, materials};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
 use barchan_scene::PbdScheme;
 use glam::Vec3;
-
-fn flat(vectors: &[Vec3]) -> Vec<f32> {
-    vectors.iter().flat_map(|v| v.to_array()).collect()
-}
-
-fn identities(g: &Grains) -> Column {
-    let ids = ColumnData::U32(g.id.clone());
-    Column::exact("id", "1", "stable identity", 1, ids)
-}
-
-fn materials(g: &Grains) -> Column {
-    let materials = ColumnData::U8(g.material.clone());
-    Column::exact("material", "1", "index of the material", 1, materials)
-}
 
 impl Pbd {
     pub(super) fn write_columns(&self, out: &mut Frame) {
@@ -29,8 +16,8 @@ impl Pbd {
         out.columns = vec![
             Column::vector3("position", "m", "position", step, flat(&g.position)),
             Column::vector3("velocity", "m/s", "velocity", 1e-3, flat(&g.velocity)),
-            identities(g),
-            materials(g),
+            identities(&g.id),
+            materials(&g.material),
             Column::scalar("mass", "kg", "mass", 0.0, g.mass.clone()),
             Column::scalar("radius", "m", "radius of the grain", 0.0, g.radius.clone()),
         ];
@@ -39,16 +26,13 @@ impl Pbd {
     /// The exact state: grains, and the forces that their contacts begin the next step with.
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
         let g = &self.grains;
-        let floats = |name: &str, unit: &str, meaning: &str, components, data| {
-            Column::exact(name, unit, meaning, components, ColumnData::F32(data))
-        };
         out.columns = vec![
             floats("position", "m", "position", 3, flat(&g.position)),
             floats("velocity", "m/s", "velocity", 3, flat(&g.velocity)),
             floats("radius", "m", "radius of the grain", 1, g.radius.clone()),
             floats("mass", "kg", "mass", 1, g.mass.clone()),
-            identities(g),
-            materials(g),
+            identities(&g.id),
+            materials(&g.material),
         ];
         out.attributes
             .insert(PACE.into(), self.pace.to_bits().into());
@@ -93,45 +77,16 @@ impl Pbd {
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let count = from.particles();
-        let wrong = |name: &str| {
-            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
-        };
-        let data = |name: &str| from.column(name).map(|c| &c.data);
-        let floats = |name: &str, components: usize| match data(name) {
-            Some(ColumnData::F32(v)) if v.len() == components * count => Ok(v),
-            _ => Err(wrong(name)),
-        };
-        let vectors = |name: &str| {
-            let values = floats(name, 3)?.as_chunks::<3>().0;
-            Ok(values.iter().map(|v| Vec3::from_array(*v)).collect())
-        };
+        let read = Reader(from);
         let grains = Grains {
-            position: vectors("position")?,
-            velocity: vectors("velocity")?,
-            radius: floats("radius", 1)?.clone(),
-            mass: floats("mass", 1)?.clone(),
-            id: match data("id") {
-                Some(ColumnData::U32(v)) if v.len() == count => v.clone(),
-                _ => return Err(wrong("id")),
-            },
-            material: match data("material") {
-                Some(ColumnData::U8(v)) if v.len() == count => v.clone(),
-                _ => return Err(wrong("material")),
-            },
+            position: read.vectors("position")?,
+            velocity: read.vectors("velocity")?,
+            radius: read.sizes("radius")?,
+            mass: read.sizes("mass")?,
+            id: read.identities()?,
+            material: read.materials(self.laws.len())?,
             number: vec![NEW; count],
         };
-        let known = |m: &u8| usize::from(*m) < self.laws.len();
-        if !grains.material.iter().all(known) {
-            return Err(SolverError::Checkpoint(
-                "it names a material that the scene does not have".into(),
-            ));
-        }
-        let good = |r: &f32| *r > 0.0 && r.is_finite();
-        if !(grains.radius.iter().all(good) && grains.mass.iter().all(good)) {
-            return Err(SolverError::Checkpoint(
-                "a grain in it has no size or no mass".into(),
-            ));
-        }
         let memory = self.read_memory(from, count)?;
         let pace = from.attributes.get(PACE).and_then(|v| v.as_u64());
         let pace = pace.and_then(|bits| u32::try_from(bits).ok());

@@ -65,13 +65,12 @@ impl SandParticle {
 const FLATTEST: f64 = 10.0;
 
 /// κ with which Eq. 22 presses the material together as its cohesion c [Pa] does: by c cot θ, the tension at the tip of
-/// the yield cone. A lattice of pairs presses by κ ρ0² ⟨r²⟩/(2 d).
+/// the yield cone.
 fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
-    let tension = c / angle.max(FLATTEST).to_radians().tan();
-    2.0 * prototype.dimensions.count() as f64 * tension / (density * density * prototype.spread)
+    c / angle.max(FLATTEST).to_radians().tan() / tension(1.0, density, prototype)
 }
 
-/// Pressure [Pa] by which Eq. 22 presses a lattice together.
+/// Pressure [Pa] by which Eq. 22 presses a lattice together: κ ρ0² ⟨r²⟩/(2 d).
 pub fn tension(intensity: f64, density: f64, prototype: &Prototype) -> f64 {
     let twice = 2.0 * prototype.dimensions.count() as f64;
     intensity * density * density * prototype.spread / twice

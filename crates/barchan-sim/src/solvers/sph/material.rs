@@ -165,18 +165,21 @@ impl MaterialForces<'_> {
 
     /// Cohesion (Eq. 22), as a factor of V_j ∇W_ij, which is the slope times x_i − x_j.
     ///
-    /// Differs from [Ihmsen13] Eq. 22: with the masses of both, so that particles of unequal mass pull each other alike; and
-    /// nearer than a spacing the kernel grows no more, or pairs would fall into each other.
+    /// Differs from [Ihmsen13] Eq. 22: a pair pulls as hard as the mean of what each pulls its like with, κ m², so that both are
+    /// pulled alike and no pair of materials harder than one of them; and nearer than a spacing the kernel grows no more, or
+    /// pairs would fall into each other.
     #[inline(always)]
     fn cohesion<S: Simd>(&self, pairs: &Pairs<'_, S>) -> f32x16<S> {
         let (simd, slope) = (pairs.simd, pairs.slope);
         let nothing = f32x16::splat(simd, 0.0);
-        let sticky = (pairs.other[5] + pairs.own[5]) * 0.5;
+        let (mass, own_mass) = (pairs.other[3], pairs.own[3]);
+        let sticky = pairs.other[5] * mass * mass + pairs.own[5] * own_mass * own_mass;
         let apart = square(&pairs.gradient).sqrt() / slope.abs();
         let (pull, _) = (self.kernel).lanes(simd, apart.max(f32x16::splat(simd, self.spacing)));
-        let factor = -(sticky * pairs.other[3] * pull / slope);
+        let factor = -(sticky * (0.5 / own_mass) * pull / slope);
         // At the end of its reach the kernel pulls no more.
-        slope.simd_lt(nothing).select(factor, nothing)
+        let factor = slope.simd_lt(nothing).select(factor, nothing);
+        mass.simd_gt(nothing).select(factor, nothing)
     }
 }
 

@@ -100,8 +100,12 @@ struct Step<'a> {
     dimensions: Dimensions,
     /// Volume of a particle [m³].
     volume: f32,
+    /// Density of the lightest material [kg/m³].
+    lightest: f32,
     /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
     peak: f32,
+    /// How many times more than each by itself all in a crowd answer together.
+    together: f32,
     /// Bulk modulus [Pa], and 1 over it.
     bulk: f32,
     softness: f32,
@@ -173,9 +177,10 @@ impl Sph {
         let densities = self.laws.iter().map(|law| law.density);
         let density = densities.fold(f64::INFINITY, f64::min);
         let gamma = law::stiffness(density, f64::from(dt), &self.prototype);
-        let stiff = match self.spec.until {
-            None => STIFF,
-            Some(_) => STIFFER,
+        // Only a modulus beyond γ ρ0 lets a crowd overshoot.
+        let (stiff, together) = match self.spec.until {
+            None => (STIFF, 1.0),
+            Some(_) => (STIFFER, self.prototype.peak / self.prototype.squares),
         };
         let (friction_gain, kept) = match self.spec.static_friction {
             true => (FRICTION_GAIN, BEARING_KEPT),
@@ -186,7 +191,9 @@ impl Sph {
             dt,
             dimensions: self.dimensions,
             volume: self.volume() as f32,
+            lightest: density as f32,
             peak: self.prototype.peak as f32,
+            together: together as f32,
             bulk: (gamma * stiff) as f32,
             softness: (1.0 / (gamma * stiff)) as f32,
             most_dense: self.most_dense(gamma * stiff, density, fastest) as f32,
@@ -203,14 +210,21 @@ impl Sph {
     /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. What cohesion presses comes on top,
     /// or the material would fall into itself; lumps that pull themselves together part at [`PARTING`], however fast they are.
     fn most_dense(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
-        let stickiest = self.laws.iter().flat_map(|law| law.cohesion);
-        let stickiest = f64::from(stickiest.fold(0.0, f32::max));
-        let speed = match stickiest > 0.0 {
+        let pull = self.tension();
+        let speed = match pull > 0.0 {
             true => PARTING,
             false => fastest.max(PARTING),
         };
-        let pull = law::tension(stickiest, density, &self.prototype);
         1.0 + f64::from(speed) / (bulk / density).sqrt() + 2.0 * pull / bulk
+    }
+
+    /// The most that cohesion presses any material together [Pa].
+    fn tension(&self) -> f64 {
+        let most = |law: &SandParticle| {
+            let intensity = f64::from(law.cohesion[0].max(law.cohesion[1]));
+            law::tension(intensity, law.density, &self.prototype)
+        };
+        self.laws.iter().map(most).fold(0.0, f64::max)
     }
 
     /// Particles in the order of the cells that hold them.
@@ -248,7 +262,7 @@ impl Sph {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
         let step = self.settings(cx.dt, fastest(&particles, &scratch.walls));
-        passes::weigh(&step, &particles, &mut scratch); // Eq. 16
+        passes::weigh(&step, &mut scratch); // Eq. 16
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
         }

@@ -29,16 +29,18 @@ impl Sph {
         if fastest > 0.0 {
             dt = dt.min(self.spec.cfl as f32 * spacing / fastest);
         }
+        let densities = || self.laws.iter().map(|law| law.density as f32);
+        let lightest = densities().fold(f32::INFINITY, f32::min);
+        let heaviest = densities().fold(0.0, f32::max);
         let thickest = self.laws.iter().flat_map(|law| law.viscosity);
         let thickest = thickest.fold(0.0, f32::max) * self.spec.sound_speed as f32;
         if thickest > 0.0 {
-            dt = dt.min(VISCOUS * self.kernel.support / thickest);
+            // Among heavy ones a light particle is slowed down up to twice as much.
+            let slowed = 2.0 * heaviest / (heaviest + lightest);
+            dt = dt.min(VISCOUS * self.kernel.support / (slowed * thickest));
         }
-        // Cohesion is a spring; waves in it go at √(κ ρ0 ⟨r²⟩/2d).
-        let stickiest = self.laws.iter().flat_map(|law| law.cohesion);
-        let densest = self.laws.iter().map(|law| law.density as f32);
-        let spring = stickiest.fold(0.0, f32::max) * densest.fold(0.0, f32::max);
-        let wave = spring * self.prototype.spread as f32 / (2.0 * self.dimensions.count() as f32);
+        // Cohesion is a spring; waves in the lightest material go at √(tension/ρ0).
+        let wave = self.tension() as f32 / lightest;
         if wave > 0.0 {
             dt = dt.min(self.spec.cfl as f32 * spacing / wave.sqrt());
         }

@@ -1,9 +1,9 @@
 //! The particles: structure of arrays, in the order of their cells.
 
 use crate::neighbors::cells::Cells;
+use crate::solvers::columns::{filter, gather};
 use crate::view::{ParticleArrays, ParticlesView};
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// A symmetric matrix: xx, yy, zz, xy, yz, zx.
 pub type Symmetric = [f32; 6];
@@ -84,14 +84,4 @@ impl Particles {
         filter(&mut self.rubbing, keep);
         before - self.len()
     }
-}
-
-fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
-    cells.order().map(|i| values[i]).collect_into_vec(spare);
-    std::mem::swap(values, spare);
-}
-
-fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut kept = keep.iter();
-    values.retain(|_| kept.next().copied().unwrap_or(true));
 }

@@ -342,7 +342,7 @@ fn tangent(v: Vec3, normal: Vec3) -> Vec3 {
 /// Densities (Eq. 16; δ² is kept away from 0), and how much a pass may answer an error of them.
 ///
 /// A particle that a body presses alone answers its own pressure far more than one in a bed.
-pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
+pub fn weigh(step: &Step, s: &mut Scratch) {
     let around = &s.neighbours.around;
     let (contacts, _) = s.walls.parts();
     s.fraction.resize(around.len(), 0.0);
@@ -367,8 +367,10 @@ pub fn weigh(step: &Step, particles: &Particles, s: &mut Scratch) {
                 }
                 *fraction = sum;
                 *squared = (sum * sum).max(0.01);
-                let own = gradient.length_squared() + around[i].squares;
-                let answer = step.dt * step.dt * step.volume / particles.mass[i];
+                let crowd = around[i].squares * step.together;
+                let own = gradient.length_squared() + crowd;
+                // As if all around were of the lightest material: what is heavy pushes its light neighbours.
+                let answer = step.dt * step.dt / step.lightest;
                 let answer = answer * own.max(step.peak) / (*squared * PRESSURE_GAIN);
                 *gain = share * step.bulk / (1.0 + step.bulk * answer);
             }

@@ -1,24 +1,10 @@
 //! Frames and checkpoints of the SPH solver.
 
 use super::Sph;
-use super::particles::{Particles, Symmetric};
+use super::particles::Particles;
 use crate::solver::SolverError;
-use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
-use glam::Vec3;
-
-fn flat(vectors: &[Vec3]) -> Vec<f32> {
-    vectors.iter().flat_map(|v| v.to_array()).collect()
-}
-
-fn identities(p: &Particles) -> Column {
-    let ids = ColumnData::U32(p.id.clone());
-    Column::exact("id", "1", "stable identity", 1, ids)
-}
-
-fn materials(p: &Particles) -> Column {
-    let materials = ColumnData::U8(p.material.clone());
-    Column::exact("material", "1", "index of the material", 1, materials)
-}
+use crate::solvers::columns::{Reader, flat, floats, identities, materials};
+use barchan_frame::{Checkpoint, Column, Frame};
 
 impl Sph {
     pub(super) fn write_columns(&self, out: &mut Frame) {
@@ -27,8 +13,8 @@ impl Sph {
         out.columns = vec![
             Column::vector3("position", "m", "position", step, flat(&p.position)),
             Column::vector3("velocity", "m/s", "velocity", 1e-3, flat(&p.velocity)),
-            identities(p),
-            materials(p),
+            identities(&p.id),
+            materials(&p.material),
             Column::scalar("mass", "kg", "mass", 0.0, p.mass.clone()),
             Column::scalar("radius", "m", "half the spacing", 0.0, p.radius.clone()),
             Column::scalar("pressure", "Pa", "pressure", 0.1, p.pressure.clone()),
@@ -43,9 +29,6 @@ impl Sph {
     /// The exact state.
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
         let p = &self.particles;
-        let floats = |name: &str, unit: &str, meaning: &str, components, data| {
-            Column::exact(name, unit, meaning, components, ColumnData::F32(data))
-        };
         let stress: Vec<f32> = p.stress.iter().flatten().copied().collect();
         let rubbing = flat(&p.rubbing);
         out.columns = vec![
@@ -75,57 +58,27 @@ impl Sph {
                 3,
                 rubbing,
             ),
-            identities(p),
-            materials(p),
+            identities(&p.id),
+            materials(&p.material),
         ];
     }
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let count = from.particles();
-        let wrong = |name: &str| {
-            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
+        let read = Reader(from);
+        let scalars = |name: &str| read.floats(name, 1).map(<[f32]>::to_vec);
+        self.particles = Particles {
+            position: read.vectors("position")?,
+            velocity: read.vectors("velocity")?,
+            mass: read.sizes("mass")?,
+            radius: vec![self.spec.radius as f32; from.particles()],
+            id: read.identities()?,
+            material: read.materials(self.laws.len())?,
+            wetness: scalars("wetness")?,
+            pressure: scalars("pressure")?,
+            bearing: scalars("bearing")?,
+            stress: read.floats("stress", 6)?.as_chunks::<6>().0.to_vec(),
+            rubbing: read.vectors("rubbing")?,
         };
-        let data = |name: &str| from.column(name).map(|c| &c.data);
-        let floats = |name: &str, components: usize| match data(name) {
-            Some(ColumnData::F32(v)) if v.len() == components * count => Ok(v),
-            _ => Err(wrong(name)),
-        };
-        let vectors = |name: &str| {
-            let values = floats(name, 3)?.as_chunks::<3>().0;
-            Ok(values.iter().map(|v| Vec3::from_array(*v)).collect())
-        };
-        let stress: Vec<Symmetric> = floats("stress", 6)?.as_chunks::<6>().0.to_vec();
-        let particles = Particles {
-            position: vectors("position")?,
-            velocity: vectors("velocity")?,
-            mass: floats("mass", 1)?.clone(),
-            radius: vec![self.spec.radius as f32; count],
-            id: match data("id") {
-                Some(ColumnData::U32(v)) if v.len() == count => v.clone(),
-                _ => return Err(wrong("id")),
-            },
-            material: match data("material") {
-                Some(ColumnData::U8(v)) if v.len() == count => v.clone(),
-                _ => return Err(wrong("material")),
-            },
-            wetness: floats("wetness", 1)?.clone(),
-            pressure: floats("pressure", 1)?.clone(),
-            bearing: floats("bearing", 1)?.clone(),
-            stress,
-            rubbing: vectors("rubbing")?,
-        };
-        let known = |m: &u8| usize::from(*m) < self.laws.len();
-        if !particles.material.iter().all(known) {
-            return Err(SolverError::Checkpoint(
-                "it names a material that the scene does not have".into(),
-            ));
-        }
-        if !(particles.mass.iter()).all(|m| *m > 0.0 && m.is_finite()) {
-            return Err(SolverError::Checkpoint(
-                "a particle in it has no mass".into(),
-            ));
-        }
-        self.particles = particles;
         Ok(())
     }
 }
