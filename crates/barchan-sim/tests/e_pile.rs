@@ -20,6 +20,7 @@ struct Pour {
     key: &'static str,
     angle: f64,
     adhesion: f64,
+    seed: u64,
 }
 
 impl Pour {
@@ -30,6 +31,7 @@ impl Pour {
         format!(
             r#"
 frame_rate = 2
+seed = {}
 [solver]
 method = "pbd"
 radius = {RADIUS}
@@ -51,7 +53,13 @@ velocity = [0, -1, 0]
 rate = {rate}
 end = 10.2
 "#,
-            self.scheme, self.passes, self.reduction, self.key, self.angle, self.adhesion
+            self.seed,
+            self.scheme,
+            self.passes,
+            self.reduction,
+            self.key,
+            self.angle,
+            self.adhesion
         )
     }
 
@@ -137,6 +145,7 @@ const PAPER: Pour = Pour {
     key: CONTACT,
     angle: 5.0,
     adhesion: 0.0,
+    seed: 1,
 };
 
 fn told(name: &str, pour: &Pour) -> f64 {
@@ -160,9 +169,16 @@ fn e6_friction_and_adhesion_make_piles_steeper() {
             key: CONTACT,
             angle,
             adhesion,
+            seed: 1,
         };
         let one = told("I", &pour(5.0, 0.0));
-        let two = told("II", &pour(30.0, 0.0));
+        // Slopes of the averaged scheme scatter by a standard deviation of 1.4°.
+        let samples = if scheme == "averaged" { 4 } else { 1 };
+        let sample = |seed: u64| {
+            let pour = pour(30.0, 0.0);
+            told("II", &Pour { seed, ..pour })
+        };
+        let two = (1..=samples).map(sample).sum::<f64>() / samples as f64;
         let three = told("III", &pour(5.0, 1000.0));
         assert!(two > one && three > one, "{scheme}: {one} {two} {three}");
         if scheme == "averaged" {
@@ -200,6 +216,7 @@ fn e6_heaps_have_the_friction_angle() {
             key,
             angle,
             adhesion: 0.0,
+            seed: 1,
         };
         told(&format!("{key} {angle}°"), &pour)
     };
