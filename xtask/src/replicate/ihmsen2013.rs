@@ -172,7 +172,7 @@ pub const ROWS: &[Row] = &[
             &[of(1, 370), of(0, 370), of(2, 370), of(3, 370)],
         ),
         timing: timing(200.0, Some(60e3), 40.0),
-        verdict: "From the upper left: ours with 7 K and 60 K particles, as the paper has it with 7 K, and 500 K grains over ours with 7 K. `barchan measure` finds 37.0°, 39.2° and, as printed, 28.7°. The cone of the law has atan sin 55° = 39.3°; the paper has 31° with 7 K, 35° with 60 K and 45° with 500 K. As printed a heap has no slope of its own: it has 48.8° while it is poured (frame 280) and creeps as long as anything moves. How it is poured matters: when a stream this wide stopped at once, what still flowed ran down and left a dome of 33°. Not run: as printed with 60 K; 500 K (resolution_quarter.toml is a quarter of it).",
+        verdict: "From the upper left: ours with 7 K and 60 K particles, as the paper has it with 7 K, and 500 K grains over ours with 7 K. `barchan measure` finds 37.0°, 39.2° and, as printed, 28.7°. The cone of the law has atan sin 55° = 39.3°; the paper has 31° with 7 K, 35° with 60 K and 45° with 500 K. As printed a heap has no slope of its own: it has 48.8° while it is poured (frame 280) and creeps as long as anything moves. How it is poured matters: when a stream this wide stopped at once, what still flowed ran down and left a dome of 33°. Not run: as printed with 60 K, and 500 K to the end. A quarter of that heap between smooth walls (resolution_quarter.toml, about an hour) was followed up to frame 185, 74 K particles: 38.2° by `barchan measure --axis 0,0 --from 0.6` while it is poured.",
     },
     Row {
         name: "wetting",
