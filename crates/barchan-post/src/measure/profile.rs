@@ -169,9 +169,9 @@ fn sector_slopes(
 }
 
 /// Angle [degrees] at which a surface of points (distance from the axis, height) falls outwards, fitted over
-/// [`FIT_RANGE`] of the distance `end`, or beginning at `from`. None where the surface does not fall freely: too few columns, columns over
-/// less than half of the range, or a surface beyond it that is in the upper half of the deposit on average (a wall
-/// stands there).
+/// [`FIT_RANGE`] of the distance `end`, or beginning at `from`. None where the surface does not fall freely: too few
+/// columns, columns over less than half of the range, or a surface beyond it that is in the upper half of the deposit
+/// on average (a wall stands there).
 fn falling_slope(
     points: &[(f64, f64)],
     end: f64,
