@@ -13,13 +13,14 @@ mod error;
 mod limits;
 mod record;
 mod state;
+mod stepping;
 #[cfg(test)]
 mod tests;
 
 use crate::bodies::{self, Bodies};
 use crate::collider::{BodyImpulses, Colliders};
-use crate::sampling::{EmitterSampler, Samples, Spacing, sample_fill};
-use crate::solver::{Solver, SolverError, StepContext, StepStats, Timings};
+use crate::sampling::{EmitterSampler, Spacing, sample_fill};
+use crate::solver::{Columns, Pace, Region, Solver, SolverError, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame};
@@ -28,14 +29,10 @@ pub use embed::CreateError;
 pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
-use limits::Limits;
 use state::State;
-use std::time::{Duration, Instant};
-
-/// Part of a cell that the fastest emitter may move between two batches of grains.
-const EMISSION_PART: f64 = 0.25;
-/// Part of a cell that the fastest particle may move between two looks for particles to remove.
-const REMOVAL_PART: f64 = 0.5;
+pub(crate) use state::identities_of;
+use std::time::Duration;
+use stepping::StepFailure;
 
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,19 +73,22 @@ pub struct Counters {
     pub drained: Vec<u64>,
     /// Particles that left the domain.
     pub left_domain: u64,
+    /// Steps that were given up and taken again in shorter ones.
+    pub rejected: u64,
 }
 
 /// A scene in motion.
 pub struct Simulation {
     frame_rate: f64,
     dx: f64,
-    limits: Limits,
     gravity: Gravity,
     domain: Option<Bounds>,
     drains: Vec<Drain>,
     inflows: Vec<Inflow>,
     densities: Vec<f64>,
     solver: Box<dyn Solver>,
+    /// Whether the solver's steps have one length whatever moves.
+    is_fixed: bool,
     colliders: Colliders,
     bodies: Bodies,
     /// What the grains gave each body since the frame before.
@@ -141,7 +141,7 @@ impl Simulation {
     }
 
     /// Everything but particles.
-    fn empty(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
+    fn empty(scene: &Scene, mut solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
         let inflows: Vec<Inflow> = scene
             .emitters
@@ -169,11 +169,11 @@ impl Simulation {
         Ok(Self {
             frame_rate: scene.frame_rate,
             dx: scene.solver.length(),
-            limits: Limits::of(scene),
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
             densities: scene.materials.iter().map(|m| m.density).collect(),
+            is_fixed: solver.pace().is_ok_and(|pace| pace.is_fixed()),
             solver,
             colliders,
             bodies,
@@ -194,7 +194,7 @@ impl Simulation {
         let (Some(from), Some(begin)) = (&scene.start, start::read(scene)?) else {
             return Ok(Vec::new());
         };
-        let out = |p: &&Vec3| outside(self.domain, **p);
+        let out = |p: &&Vec3| self.is_outside(**p);
         if let Some(first) = begin.positions.iter().find(out) {
             let count = begin.positions.iter().filter(out).count();
             let message = format!(
@@ -207,7 +207,7 @@ impl Simulation {
             SolverError::Checkpoint(reason) => start::misfit(from, &reason),
             other => start::misfit(from, &other.to_string()),
         })?;
-        self.state.next_id = begin.next_id;
+        self.state.identities = begin.identities;
         self.start = Some(begin.record);
         Ok(begin.positions)
     }
@@ -234,7 +234,7 @@ impl Simulation {
                 dx: self.dx,
             });
         }
-        let out = |p: &&Vec3| outside(self.domain, **p);
+        let out = |p: &&Vec3| self.is_outside(**p);
         if let Some(&position) = samples.position.iter().find(out) {
             return Err(SimulationError::OutsideDomain {
                 name: fill.name.clone(),
@@ -242,8 +242,7 @@ impl Simulation {
                 position,
             });
         }
-        samples.first_id = self.state.next_id;
-        self.state.next_id = next_id(self.state.next_id, &samples)?;
+        samples.first_id = self.state.identities.take(samples.len())?;
         self.solver.emit(&samples).map_err(SimulationError::Setup)
     }
 
@@ -258,6 +257,7 @@ impl Simulation {
         if self.is_between_frames() {
             self.impulses.clear();
             self.state.frame_substeps = 0;
+            self.state.frame_iterations = 0;
         }
         while self.state.time < end {
             self.forget_recent();
@@ -268,7 +268,8 @@ impl Simulation {
             }
         }
         self.emit_until_now().map_err(|e| e.at(frame))?;
-        self.remove_lost();
+        self.remove_lost()
+            .map_err(|e| StepFailure::from(e).at(frame))?;
         self.state.frame = frame;
         Ok(Control::Continue)
     }
@@ -287,13 +288,15 @@ impl Simulation {
         self.impulses.clear();
         self.forget_recent();
         self.state.frame_substeps = 0;
+        self.state.frame_iterations = 0;
         let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
             (_, stats) = self.step_towards(end, true).map_err(|e| e.at(frame))?;
         }
         self.emit_until_now().map_err(|e| e.at(frame))?;
-        self.remove_lost();
+        self.remove_lost()
+            .map_err(|e| StepFailure::from(e).at(frame))?;
         // A little late is in time: sums of steps are rounded.
         let frames = end * self.frame_rate;
         self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
@@ -303,172 +306,6 @@ impl Simulation {
     fn forget_recent(&mut self) {
         self.recent.0.clear();
         self.recent.1 = 0.0;
-    }
-
-    /// One solver step and what surrounds it; returns its length [s]. With `whole`, a solver that is stable at any step
-    /// goes all the way.
-    fn step_towards(&mut self, end: f64, whole: bool) -> Result<(f64, StepStats), StepFailure> {
-        if self.limits.is_fixed()
-            || self.state.time - self.state.emitted_until >= self.emission_interval()
-        {
-            self.emit_until_now()?;
-        }
-        let (dt, is_last) = self.choose_step(end, whole)?;
-        let time = self.state.time;
-        let before = self.solver.particles();
-        let gravity = self.gravity.at(time + 0.5 * dt);
-        self.look_ahead(time, dt, gravity);
-        self.given.clear();
-        let mut context = StepContext {
-            dt: dt as f32,
-            time,
-            gravity,
-            colliders: &self.colliders,
-            impulses: &mut self.given,
-            timings: &mut self.timings,
-        };
-        let start = Instant::now();
-        let stats = self.solver.step(&mut context)?;
-        self.solver_wall += start.elapsed();
-
-        let dt = f64::from(dt as f32);
-        self.move_bodies(dt, gravity);
-        self.state.time = if is_last { end } else { time + dt };
-        self.state.substeps += 1;
-        self.state.frame_substeps += 1;
-        self.state.particle_substeps += before as u64;
-        self.particle_substeps_here += before as u64;
-        self.state.travelled += f64::from(stats.max_speed) * dt;
-        if self.state.travelled > REMOVAL_PART * self.dx {
-            self.remove_lost();
-        }
-        Ok((dt, stats))
-    }
-
-    /// Finds how free bodies would move in the step, and poses them for it.
-    fn look_ahead(&mut self, time: f64, dt: f64, gravity: Vec3) {
-        let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
-        if !bodies.is_empty() {
-            let work = || bodies.predict(colliders, time, dt, gravity);
-            self.timings.span("bodies", work);
-        }
-    }
-
-    /// Counts what the grains gave and moves the free bodies with it.
-    fn move_bodies(&mut self, dt: f64, gravity: Vec3) {
-        self.impulses.add(&self.given);
-        self.recent.0.add(&self.given);
-        self.recent.1 += dt;
-        let (bodies, given) = (&mut self.bodies, &self.given);
-        if !bodies.is_empty() {
-            let work = || bodies.advance(given, dt, gravity);
-            self.timings.span("bodies", work);
-        }
-    }
-
-    /// The step to take now [s], and whether it ends the frame. Poses the colliders for it.
-    fn choose_step(&mut self, end: f64, whole: bool) -> Result<(f64, bool), SolverError> {
-        let time = self.state.time;
-        let remaining = end - time;
-        if whole && self.limits.is_fixed() {
-            self.colliders.pose(time, remaining);
-            return Ok((remaining, true));
-        }
-        let stable = self.solver.max_dt().map_err(|e| self.explain(e))?;
-        let stable = f64::from(stable);
-        self.refuse_tiny(stable, || "the solver's own limit".into())?;
-        let interval = self.emission_interval();
-        self.refuse_tiny(interval, || "the speed of an emitter".into())?;
-        let mut dt = fit(stable.min(interval), remaining);
-        // A shorter step may reveal a faster body (its speed is a mean over the step), hence more than one pass.
-        for _ in 0..8 {
-            self.colliders.pose(time, dt);
-            let free = self.bodies.max_speed(self.gravity.at(time), dt);
-            let speed = f64::from(self.colliders.max_speed()).max(free);
-            if speed * dt <= self.limits.cfl * self.dx {
-                break;
-            }
-            let limit = self.limits.cfl * self.dx / speed;
-            self.refuse_tiny(limit, || format!("a body moves at {speed:.3e} m/s"))?;
-            dt = fit(limit.min(dt), remaining);
-            self.colliders.pose(time, dt);
-        }
-        Ok((dt, dt == remaining))
-    }
-
-    fn refuse_tiny(&self, dt: f64, reason: impl FnOnce() -> String) -> Result<(), SolverError> {
-        if !self.limits.is_hopeless(dt) {
-            return Ok(());
-        }
-        Err(self.explain(SolverError::StepTooSmall {
-            dt: dt as f32,
-            reason: reason(),
-        }))
-    }
-
-    /// Names the setting at fault where a step is too small because of one.
-    fn explain(&self, error: SolverError) -> SolverError {
-        match error {
-            SolverError::StepTooSmall { dt, .. } => {
-                self.limits.fault(f64::from(dt)).unwrap_or(error)
-            }
-            _ => error,
-        }
-    }
-
-    /// Time in which the fastest emitter that still runs moves by [`EMISSION_PART`] of a cell [s].
-    fn emission_interval(&self) -> f64 {
-        let running = self
-            .inflows
-            .iter()
-            .filter(|e| self.state.emitted_until < e.end);
-        let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
-        if fastest > 0.0 && !self.limits.is_fixed() {
-            EMISSION_PART * self.dx / fastest
-        } else {
-            f64::INFINITY
-        }
-    }
-
-    /// Adds the grains born since the last batch, where they are now.
-    fn emit_until_now(&mut self) -> Result<(), StepFailure> {
-        let (from, to) = (self.state.emitted_until, self.state.time);
-        if from >= to {
-            return Ok(());
-        }
-        for (index, inflow) in self.inflows.iter().enumerate() {
-            let first_id = self.state.next_id;
-            let samples = self
-                .timings
-                .span("emission", || inflow.sampler.emit(from, to, first_id));
-            if samples.position.is_empty() {
-                continue;
-            }
-            self.state.next_id = next_id(first_id, &samples)?;
-            self.state.emitted[index] += samples.position.len() as u64;
-            self.solver.emit(&samples)?;
-        }
-        self.state.emitted_until = to;
-        Ok(())
-    }
-
-    /// Removes and counts what lies in an open drain or outside the domain.
-    fn remove_lost(&mut self) {
-        let time = self.state.time;
-        let solver = &mut self.solver;
-        let (state, drains) = (&mut self.state, &self.drains);
-        let domain = self.domain;
-        self.timings.span("removal", || {
-            for (drain, count) in drains.iter().zip(&mut state.drained) {
-                if (drain.start..=drain.end).contains(&time) {
-                    *count += solver.remove(&|p| drain.shape.distance(p) < 0.0) as u64;
-                }
-            }
-            if domain.is_some() {
-                state.left_domain += solver.remove(&|p| outside(domain, p)) as u64;
-            }
-        });
-        self.state.travelled = 0.0;
     }
 
     /// The particles now, with statistics and bodies beside them.
@@ -485,7 +322,7 @@ impl Simulation {
             ..Frame::default()
         };
         self.solver
-            .write_frame(&mut frame)
+            .download(&Columns::Frame, &mut frame)
             .map_err(|source| SimulationError::Solver {
                 frame: self.state.frame,
                 source,
@@ -555,6 +392,11 @@ impl Simulation {
         Ok(())
     }
 
+    /// Whether the domain does not hold a point.
+    fn is_outside(&self, p: Vec3) -> bool {
+        self.domain.is_some_and(|b| Region::Outside(b).contains(p))
+    }
+
     fn is_between_frames(&self) -> bool {
         self.state.time == f64::from(self.state.frame) / self.frame_rate
     }
@@ -608,7 +450,7 @@ impl Simulation {
     /// The step that would be taken now [s].
     pub fn next_dt(&mut self) -> Result<f64, SimulationError> {
         let end = f64::from(self.state.frame + 1) / self.frame_rate;
-        self.choose_step(end, false)
+        self.choose_step(end, false, f64::INFINITY)
             .map(|(dt, _)| dt)
             .map_err(SimulationError::Setup)
     }
@@ -620,9 +462,17 @@ impl Simulation {
     pub fn forecast(&mut self) -> Result<Forecast, SimulationError> {
         let dt = self.next_dt()?;
         let gravity = self.gravity.at(self.state.time).length();
-        self.limits
-            .forecast(dt, f64::from(gravity))
+        self.limits()
+            .and_then(|limits| limits.forecast(dt, f64::from(gravity)))
             .map_err(SimulationError::Setup)
+    }
+
+    /// Length of a step [s] of a solver whose steps have one length.
+    pub fn fixed_step(&mut self) -> Option<f64> {
+        match self.solver.pace() {
+            Ok(Pace::Fixed(bound)) => bound.setting.map(|s| s.value),
+            _ => None,
+        }
     }
 
     /// The rigid bodies and joints.
@@ -671,41 +521,6 @@ impl Simulation {
     }
 }
 
-/// What can go wrong in a step, before the frame is known.
-enum StepFailure {
-    Solver(SolverError),
-    Other(SimulationError),
-}
-
-impl StepFailure {
-    fn at(self, frame: u32) -> SimulationError {
-        match self {
-            Self::Solver(source) => SimulationError::Solver { frame, source },
-            Self::Other(error) => error,
-        }
-    }
-}
-
-impl From<SolverError> for StepFailure {
-    fn from(error: SolverError) -> Self {
-        Self::Solver(error)
-    }
-}
-
-impl From<SimulationError> for StepFailure {
-    fn from(error: SimulationError) -> Self {
-        Self::Other(error)
-    }
-}
-
-/// The step to take when `stable` is allowed and `remaining` is left: equal ones to the end of the frame. A bed of sph is as stiff
-/// as the step allows, and a shorter step at the end of each frame would kick it.
-fn fit(stable: f64, remaining: f64) -> f64 {
-    // Solvers tell their step in f32, and steps are taken in f32: 20 steps of 1 ms must fit into a frame of 0.02 s.
-    const SLACK: f64 = 1e-5;
-    remaining / (remaining / (stable * (1.0 + SLACK))).ceil().max(1.0)
-}
-
 /// Two particles cannot be in one place, and which of them is meant only the user knows.
 fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> {
     let held = |p: &&Vec3| fill.shape.distance(**p) < 0.0;
@@ -717,13 +532,6 @@ fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> 
             position,
         }),
     }
-}
-
-fn next_id(first: u32, samples: &Samples) -> Result<u32, SimulationError> {
-    u32::try_from(samples.position.len())
-        .ok()
-        .and_then(|count| first.checked_add(count))
-        .ok_or(SimulationError::TooManyParticles)
 }
 
 /// The domain, open where nothing can leave it: along periodic axes, and along z in 2D.
@@ -740,8 +548,4 @@ fn walls(scene: &Scene) -> Option<Bounds> {
         bounds.max[axis] = f32::INFINITY;
     }
     Some(bounds)
-}
-
-fn outside(domain: Option<Bounds>, p: Vec3) -> bool {
-    domain.is_some_and(|bounds| (p.cmplt(bounds.min) | p.cmpgt(bounds.max)).any())
 }

@@ -3,6 +3,8 @@
 //! Only checkpoints hold a state: the columns of a frame are rounded, and strain and hardening are not among them.
 //! Particles come over as they are; materials are found again by their names, and everything else is the new scene's.
 
+use crate::identities::Identities;
+use crate::simulation::identities_of;
 use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
 use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
 use glam::Vec3;
@@ -57,8 +59,8 @@ pub(crate) struct StartState {
     pub state: Checkpoint,
     /// Positions of its particles [m].
     pub positions: Vec<Vec3>,
-    /// Id after the highest.
-    pub next_id: u32,
+    /// Identities that the earlier run left.
+    pub identities: Identities,
 }
 
 /// What the scene starts from, without reading its particles; `None` for a scene that starts from nothing. `frame`
@@ -99,7 +101,7 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
     match_materials(&mut state, &names, scene, start)?;
     Ok(Some(StartState {
         positions: positions(&state),
-        next_id: next_id(&state, start)?,
+        identities: identities_of(&state).map_err(|reason| misfit(start, &reason))?,
         record,
         state,
     }))
@@ -218,18 +220,6 @@ fn positions(state: &Checkpoint) -> Vec<Vec3> {
         Some(ColumnData::F32(values)) => values.chunks_exact(3).map(Vec3::from_slice).collect(),
         _ => Vec::new(),
     }
-}
-
-fn next_id(state: &Checkpoint, start: &Start) -> Result<u32, StartError> {
-    let Some(ColumnData::U32(ids)) = state.column("id").map(|c| &c.data) else {
-        return Err(misfit(start, "particles have no identities"));
-    };
-    let Some(highest) = ids.iter().max() else {
-        return Ok(0);
-    };
-    highest
-        .checked_add(1)
-        .ok_or_else(|| misfit(start, "there are no identities left for new particles"))
 }
 
 /// A state that is whole but makes no sense to the scene's solver.

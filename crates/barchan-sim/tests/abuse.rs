@@ -441,7 +441,7 @@ fn run(number: u64, freely: bool, watch: bool) -> Option<Outcome> {
         scripted = scripted.max(speed(false));
         let body = speed(true);
         free = free.max(body);
-        let arrays = simulation.view().arrays().unwrap();
+        let arrays = simulation.view().unwrap().arrays().unwrap();
         let (grains, places) = (arrays.velocity, arrays.position);
         out.is_finite &= grains.iter().chain(places).all(|v| v.is_finite()) && body.is_finite();
         let grain = grains.iter().map(|v| v.length()).fold(0.0, f32::max);

@@ -38,10 +38,10 @@ fn positions_are_lent_and_not_copied() {
     for _ in 0..3 {
         simulation.step(1.0 / 60.0).unwrap();
         // Both are alive at once, so copies would lie in two places.
-        let (first, second) = (simulation.positions().unwrap(), simulation.view());
+        let (first, second) = (simulation.positions().unwrap(), simulation.view().unwrap());
         let arrays = second.arrays().unwrap();
         assert_eq!(first.as_ptr(), arrays.position.as_ptr());
-        let again = simulation.view().arrays().unwrap();
+        let again = simulation.view().unwrap().arrays().unwrap();
         assert_eq!(arrays.velocity.as_ptr(), again.velocity.as_ptr());
         assert_eq!(arrays.id.as_ptr(), again.id.as_ptr());
         let count = simulation.particles();
@@ -60,7 +60,7 @@ fn a_view_shows_what_a_checkpoint_holds() {
         for _ in 0..4 {
             simulation.step(1.0 / 60.0).unwrap();
         }
-        let view = simulation.view();
+        let view = simulation.view().unwrap();
         let mut seen: Vec<_> = view
             .iter()
             .map(|p| (p.id, p.position, p.velocity))
@@ -187,7 +187,7 @@ fn an_arm_of_three_hinges_digs_and_gets_where_it_is_told() {
         for _ in 0..(60.0 * seconds) as usize {
             simulation.step(1.0 / 60.0).unwrap();
             digs = digs.max(simulation.reaction(bucket).0.length());
-            let arrays = simulation.view().arrays().unwrap();
+            let arrays = simulation.view().unwrap().arrays().unwrap();
             assert!(arrays.position.iter().all(|p| p.is_finite()));
             assert!(arrays.velocity.iter().all(|v| v.length() < 30.0));
         }

@@ -567,7 +567,6 @@ fn a_step_too_small_is_an_error() {
     let mut solver = solver_of(&scene);
     solver
         .emit(&Samples {
-            radius: Vec::new(),
             position: vec![Vec3::ZERO],
             velocity: vec![Vec3::new(1e9, 0.0, 0.0)],
             velocity_gradient: Mat3::ZERO,
@@ -575,9 +574,10 @@ fn a_step_too_small_is_an_error() {
             volume: 1e-5,
             volume_gain: 0.0,
             first_id: 1000,
+            ..Samples::default()
         })
         .unwrap();
-    let error = solver.max_dt().unwrap_err();
+    let error = solver.pace().unwrap().dt().unwrap_err();
     assert!(matches!(error, SolverError::StepTooSmall { .. }), "{error}");
     assert!(error.to_string().contains("solver.dx"), "{error}");
     let mut run = Simulation::with_solver(&scene, Box::new(solver)).unwrap();

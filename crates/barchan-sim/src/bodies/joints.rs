@@ -22,6 +22,8 @@ pub(super) struct Driven {
     release: f64,
     /// What a checkpoint holds.
     pub memory: Memory,
+    /// Where the servo was before the present step [rad or m].
+    servo_before: f64,
     aim: Option<(f64, f64)>,
 }
 
@@ -56,6 +58,7 @@ impl Driven {
                 target: MotorTarget::Scripted,
                 servo: 0.0,
             },
+            servo_before: 0.0,
             aim: None,
         }
     }
@@ -76,6 +79,7 @@ impl Driven {
 
     /// Where the joint should be and how fast at the end of the step of `dt` from `time` [s]; moves the servo on.
     pub fn advance(&mut self, joint: &JointState, time: f64, dt: f64) {
+        self.servo_before = self.memory.servo;
         let fastest = self.motor.as_ref().map_or(f64::INFINITY, |m| m.max_speed);
         let drive = self.motor.as_ref().map(|m| &m.drive);
         let speed = match (self.memory.target, drive) {
@@ -103,6 +107,11 @@ impl Driven {
         }
         self.memory.servo = servo;
         self.aim = Some((servo, speed));
+    }
+
+    /// Takes the servo back to where it was before the step.
+    pub fn reject(&mut self) {
+        self.memory.servo = self.servo_before;
     }
 
     /// What rapier is told; `None`: the motor is off.

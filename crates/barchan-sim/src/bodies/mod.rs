@@ -192,6 +192,15 @@ impl Bodies {
         self.predicted = Some(predicted);
     }
 
+    /// Gives up the step that was predicted, and poses the bodies as they are.
+    pub fn reject(&mut self, colliders: &mut Colliders) {
+        if self.predicted.take().is_some() {
+            self.driven.iter_mut().for_each(Driven::reject);
+            self.world.release();
+            self.pose(colliders);
+        }
+    }
+
     /// Poses the bodies as they are, between steps.
     pub fn pose(&self, colliders: &mut Colliders) {
         self.show(colliders, &self.world);

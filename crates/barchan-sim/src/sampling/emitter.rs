@@ -111,11 +111,10 @@ impl EmitterSampler {
     }
 
     /// The grains born in [from, to) [s], where they are at the time `to`.
-    pub fn emit(&self, from: f64, to: f64, first_id: u32) -> Samples {
+    pub fn emit(&self, from: f64, to: f64) -> Samples {
         let mut out = Samples::none(self.material);
         out.volume = self.volume as f32;
         out.volume_gain = (self.velocity.length() / self.sweep).ln().max(0.0) as f32;
-        out.first_id = first_id;
         let (first, last) = (from.max(self.start), to.min(self.end));
         if self.grains.is_empty() || first >= last || from.is_nan() || to.is_nan() {
             return out;

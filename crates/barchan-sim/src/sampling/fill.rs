@@ -57,7 +57,7 @@ pub fn sample_fill(
         volume: (volume / inside.max(1) as f64) as f32,
         radius,
         volume_gain: 0.0,
-        first_id: 0,
+        ..Samples::default()
     }
 }
 

@@ -86,6 +86,10 @@ pub struct Samples {
     pub volume: f32,
     /// Radii [m], one each; empty for solvers without grains.
     pub radius: Vec<f32>,
+    /// Orientations, one each; empty for particles that are round.
+    pub orientation: Vec<glam::Quat>,
+    /// Shapes, one each, as the solver numbers them; empty for particles that are round.
+    pub shape: Vec<u32>,
     /// ln of how much thinner than at rest the batch is spread: what grains must be compressed by before they press.
     pub volume_gain: f32,
     /// Id of the first particle; the others count up.

@@ -313,7 +313,7 @@ fn emitters_give_the_rate_that_was_asked_for() {
     for (rate, expected) in [(Some(30.0), 30.0), (None, RHO * area * 2.0)] {
         let sampler = EmitterSampler::new(&spout(rate), RHO, &spacing(0.02, 8.0), Three, 3);
         assert!((sampler.mouth_area() / area - 1.0).abs() < 2e-3);
-        let samples = sampler.emit(0.0, 20.5, 0);
+        let samples = sampler.emit(0.0, 20.5);
         let ratio = mass(&samples) / (20.0 * expected);
         assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
         let usual = 0.02f64.powi(3) / 8.0;
@@ -328,7 +328,7 @@ fn emitters_give_the_rate_that_was_asked_for() {
         ..spout(None)
     };
     let sampler = EmitterSampler::new(&slit, RHO, &spacing(0.02, 4.0), Two, 3);
-    let samples = sampler.emit(0.0, 100.5, 0);
+    let samples = sampler.emit(0.0, 100.5);
     assert!((mass(&samples) / 5000.0 - 1.0).abs() < 0.005);
     assert!(samples.position.iter().all(|p| p.z == 0.0));
 }
@@ -336,13 +336,12 @@ fn emitters_give_the_rate_that_was_asked_for() {
 #[test]
 fn emission_does_not_depend_on_the_steps() {
     let sampler = EmitterSampler::new(&spout(Some(40.0)), RHO, &spacing(0.02, 8.0), Three, 3);
-    let all = sampler.emit(0.0, 1.5, 0);
+    let all = sampler.emit(0.0, 1.5);
     let times = [0.0, 0.3, 0.5, 0.511, 0.77, 1.0 / 3.0 + 0.5, 1.2, 1.5];
     let mut births = Vec::new();
     for pair in times.windows(2) {
-        let part = sampler.emit(pair[0], pair[1], 9);
-        assert_eq!(part.first_id, 9);
-        assert_eq!(part, sampler.emit(pair[0], pair[1], 9));
+        let part = sampler.emit(pair[0], pair[1]);
+        assert_eq!(part, sampler.emit(pair[0], pair[1]));
         // Carried on to the common end, the parts are the whole.
         let late = (1.5 - pair[1]) as f32;
         births.extend(
@@ -358,14 +357,14 @@ fn emission_does_not_depend_on_the_steps() {
             .zip(&all.position)
             .all(|(a, b)| a.distance(*b) < 1e-5)
     );
-    assert!(sampler.emit(0.7, 0.7, 0).is_empty() && sampler.emit(0.7, 0.6, 0).is_empty());
-    assert!(sampler.emit(f64::NAN, 1.0, 0).is_empty());
+    assert!(sampler.emit(0.7, 0.7).is_empty() && sampler.emit(0.7, 0.6).is_empty());
+    assert!(sampler.emit(f64::NAN, 1.0).is_empty());
 }
 
 #[test]
 fn emitted_grains_keep_their_distance_and_place() {
     let sampler = EmitterSampler::new(&spout(None), RHO, &spacing(0.02, 8.0), Three, 3);
-    let samples = sampler.emit(0.5, 0.7, 0);
+    let samples = sampler.emit(0.5, 0.7);
     let (_, radius) = scale(spacing(0.02, 8.0).number_density(Three), Three, 3);
     let cells = Cells::new(&samples.position, 1.3 * radius);
     for (i, p) in samples.position.iter().enumerate() {
@@ -381,9 +380,9 @@ fn emitters_start_and_end_on_time() {
     let mut emitter = spout(Some(40.0));
     emitter.end = 1.5;
     let sampler = EmitterSampler::new(&emitter, RHO, &spacing(0.02, 8.0), Three, 3);
-    assert!(sampler.emit(0.0, 0.5, 0).is_empty());
-    assert!(sampler.emit(1.5, 9.0, 0).is_empty());
-    let total = mass(&sampler.emit(0.0, 9.0, 0));
+    assert!(sampler.emit(0.0, 0.5).is_empty());
+    assert!(sampler.emit(1.5, 9.0).is_empty());
+    let total = mass(&sampler.emit(0.0, 9.0));
     assert!((total / 40.0 - 1.0).abs() < 0.02, "{total}");
     assert_eq!(sampler.max_count_estimate(0.4), 0);
 }
@@ -397,13 +396,13 @@ fn slanted_narrow_and_broken_emitters() {
         ..spout(Some(20.0))
     };
     let sampler = EmitterSampler::new(&slanted, RHO, &spacing(0.02, 8.0), Three, 0);
-    assert!((mass(&sampler.emit(0.0, 20.5, 0)) / 400.0 - 1.0).abs() < 0.005);
+    assert!((mass(&sampler.emit(0.0, 20.5)) / 400.0 - 1.0).abs() < 0.005);
     let narrow = Emitter {
         shape: Geometry::sphere(Vec3::ZERO, 0.001),
         ..spout(Some(0.01))
     };
     let sampler = EmitterSampler::new(&narrow, RHO, &spacing(0.02, 8.0), Three, 0);
-    let samples = sampler.emit(0.0, 2000.5, 0);
+    let samples = sampler.emit(0.0, 2000.5);
     assert!(
         (mass(&samples) / 20.0 - 1.0).abs() < 0.05,
         "{}",
@@ -421,7 +420,7 @@ fn slanted_narrow_and_broken_emitters() {
     for broken in [still, endless, dry] {
         for dimensions in [Two, Three] {
             let sampler = EmitterSampler::new(&broken, RHO, &spacing(0.02, 8.0), dimensions, 0);
-            assert!(sampler.emit(0.0, 10.0, 0).is_empty());
+            assert!(sampler.emit(0.0, 10.0).is_empty());
             assert_eq!(sampler.max_count_estimate(10.0), 0);
         }
     }

@@ -46,14 +46,15 @@ impl Simulation {
         Ok(Self::new(&scene)?)
     }
 
-    /// The particles where the solver keeps them; nothing is copied.
-    pub fn view(&self) -> ParticlesView<'_> {
-        self.solver.view()
+    /// The particles where the solver keeps them; nothing is copied. `None` where that is not the memory of this process.
+    pub fn view(&self) -> Option<ParticlesView<'_>> {
+        self.solver.host_view()
     }
 
     /// Positions of all grains [m], where the solver keeps them. `None` for `mpm`, which keeps packets: see [`Self::view`].
     pub fn positions(&self) -> Option<&[Vec3]> {
-        self.solver.view().arrays().map(|arrays| arrays.position)
+        let arrays = self.view()?.arrays()?;
+        Some(arrays.position)
     }
 
     /// Index of a collider or rigid body, for [`Self::reaction`] and [`Self::pose`].

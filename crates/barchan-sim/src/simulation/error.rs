@@ -1,5 +1,6 @@
 //! Why a simulation could not begin or go on.
 
+use crate::identities::Exhausted;
 use crate::solver::SolverError;
 use crate::start::StartError;
 use glam::Vec3;
@@ -91,5 +92,11 @@ impl SimulationError {
                 | Self::OutsideDomain { .. }
                 | Self::TooManyParticles
         )
+    }
+}
+
+impl From<Exhausted> for SimulationError {
+    fn from(_: Exhausted) -> Self {
+        Self::TooManyParticles
     }
 }

@@ -1,9 +1,8 @@
 //! How many steps a frame takes, and which setting is at fault when there are far too many.
 
-use crate::solver::SolverError;
-use crate::solvers::mpm::wave_speed;
+use crate::solver::{Pace, Setting, SolverError};
+use barchan_scene::Scene;
 use barchan_scene::numbers::rounded;
-use barchan_scene::{MpmSpec, PbdSpec, Scene, SolverSpec, SphSpec};
 
 /// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
@@ -23,67 +22,17 @@ pub struct Forecast {
     pub warning: Option<String>,
 }
 
-/// The settings that bound a step.
+/// A solver's pace beside the frames that it must fill.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
+    /// Frames in a second [1/s].
     pub frame_rate: f64,
-    /// Key of `max_dt` in the scene, and its usual value [s].
-    pub dt_key: &'static str,
-    pub usual_dt: f64,
-    pub dx: f64,
-    pub max_dt: f64,
-    pub cfl: f64,
-    pub elastic_cfl: f64,
-    /// What the fastest elastic wave allows [s].
-    pub elastic_dt: f64,
+    /// Resolution of the solver [m].
+    pub resolution: f64,
+    pub pace: Pace,
 }
 
 impl Limits {
-    pub fn of(scene: &Scene) -> Self {
-        let spec = match &scene.solver {
-            SolverSpec::Mpm(spec) => spec,
-            SolverSpec::Pbd(spec) => return Self::fixed(scene, spec.dt),
-            SolverSpec::Sph(spec) => {
-                return Self {
-                    dt_key: "solver.max_dt",
-                    usual_dt: spec.spacing() / SphSpec::USUAL_PACE,
-                    cfl: spec.cfl,
-                    ..Self::fixed(scene, spec.max_dt)
-                };
-            }
-        };
-        let fastest = scene.materials.iter().map(wave_speed).fold(0.0, f64::max);
-        Self {
-            frame_rate: scene.frame_rate,
-            dt_key: "solver.max_dt",
-            usual_dt: MpmSpec::USUAL_MAX_DT,
-            dx: spec.dx,
-            max_dt: spec.max_dt,
-            cfl: spec.cfl,
-            elastic_cfl: spec.elastic_cfl,
-            elastic_dt: spec.elastic_cfl * spec.dx / fastest,
-        }
-    }
-
-    /// Steps of a solver that is stable whatever moves.
-    fn fixed(scene: &Scene, dt: f64) -> Self {
-        Self {
-            frame_rate: scene.frame_rate,
-            dt_key: "solver.dt",
-            usual_dt: PbdSpec::USUAL_DT,
-            dx: scene.solver.length(),
-            max_dt: dt,
-            cfl: f64::INFINITY,
-            elastic_cfl: MpmSpec::USUAL_ELASTIC_CFL,
-            elastic_dt: f64::INFINITY,
-        }
-    }
-
-    /// Whether nothing that moves shortens a step.
-    pub fn is_fixed(&self) -> bool {
-        self.cfl == f64::INFINITY
-    }
-
     /// Whether steps of `dt` would get nowhere; also true of NaN.
     pub fn is_hopeless(&self, dt: f64) -> bool {
         let enough = dt >= 1.0 / (self.frame_rate * MAX_STEPS_PER_FRAME);
@@ -93,7 +42,7 @@ impl Limits {
     /// Judges the first step `dt` [s], with `acceleration` [m/s²] as the cause of all motion: whatever falls through a
     /// cell is as fast as that makes it.
     pub fn forecast(&self, dt: f64, acceleration: f64) -> Result<Forecast, SolverError> {
-        let falling = self.cfl * (self.dx / (2.0 * acceleration)).sqrt();
+        let falling = self.pace.travel() / (2.0 * acceleration * self.resolution).sqrt();
         let expected = dt.min(falling);
         let fault = self.fault(expected);
         if self.is_hopeless(expected)
@@ -117,46 +66,34 @@ impl Limits {
         })
     }
 
+    /// Names the setting at fault where a step is too small because of one.
+    pub fn explain(&self, error: SolverError) -> SolverError {
+        match error {
+            SolverError::StepTooSmall { dt, .. } => self.fault(f64::from(dt)).unwrap_or(error),
+            _ => error,
+        }
+    }
+
     /// The setting that makes a step of `dt` so small beside a frame, unless it is the scene itself.
     pub fn fault(&self, dt: f64) -> Option<SolverError> {
-        let at_rest = self.max_dt.min(self.elastic_dt);
-        let speed_limits = dt < 0.999 * at_rest;
-        // Longest step with the usual value of a setting, were the others to stay.
-        let usual_rate = Scene::USUAL_FRAME_RATE;
-        let (usual_dt, usual_cfl, usual_elastic) = (
-            self.usual_dt,
-            MpmSpec::USUAL_CFL,
-            MpmSpec::USUAL_ELASTIC_CFL,
-        );
-        let max_dt = self.elastic_dt.min(usual_dt);
-        let elastic = self.elastic_dt * usual_elastic / self.elastic_cfl;
-        let elastic = self.max_dt.min(elastic);
-        let cfl = at_rest.min(dt * usual_cfl / self.cfl);
-        let rate = usual_rate / self.frame_rate;
-        let settings = [
-            ("frame_rate", self.frame_rate, usual_rate, rate),
-            (self.dt_key, self.max_dt, usual_dt, max_dt / dt),
-            (
-                "solver.elastic_cfl",
-                self.elastic_cfl,
-                usual_elastic,
-                elastic / dt,
-            ),
-            ("solver.cfl", self.cfl, usual_cfl, cfl / dt),
-        ];
-        let saves = |(name, _, _, factor): &(&str, f64, f64, f64)| match *name {
-            "solver.cfl" => speed_limits && *factor >= FAULT,
-            "frame_rate" => *factor >= FAULT,
-            _ => !speed_limits && *factor >= FAULT,
+        let usual = Scene::USUAL_FRAME_RATE;
+        let frame_rate = Setting {
+            key: "frame_rate",
+            value: self.frame_rate,
+            usual,
         };
-        let worst = settings.into_iter().filter(saves);
-        let (setting, value, usual, _) = worst.max_by(|a, b| a.3.total_cmp(&b.3))?;
+        let settings = [
+            Some((frame_rate, usual / self.frame_rate)),
+            self.pace.worst_setting(dt),
+        ];
+        let at_fault = settings.into_iter().flatten().filter(|s| s.1 >= FAULT);
+        let (setting, _) = at_fault.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (dt > 0.0).then(|| SolverError::TooManySteps {
             steps: 1.0 / (self.frame_rate * dt),
             dt,
-            setting,
-            value,
-            usual,
+            setting: setting.key,
+            value: setting.value,
+            usual: setting.usual,
         })
     }
 }
@@ -164,52 +101,41 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::Bound;
 
-    const USUAL: Limits = Limits {
-        frame_rate: 48.0,
-        dt_key: "solver.max_dt",
-        usual_dt: MpmSpec::USUAL_MAX_DT,
-        dx: 0.01,
-        max_dt: 1e-3,
-        cfl: 0.5,
-        elastic_cfl: 0.6,
-        elastic_dt: 3e-4,
-    };
+    const RESOLUTION: f64 = 0.01;
+
+    /// Limits of a solver with a largest step, a wave and motion, whose settings are these multiples of the usual ones.
+    fn limits(frame_rate: f64, max_dt: f64, wave: f64, cfl: f64) -> Limits {
+        let cfl = 0.5 * cfl;
+        let bounds = [
+            Bound::at_rest((1e-3 * max_dt) as f32, "max_dt", 1e-3 * max_dt, 1e-3),
+            Bound::at_rest((3e-4 * wave) as f32, "elastic_cfl", 0.6 * wave, 0.6),
+            Bound::in_motion(f32::INFINITY, "cfl", cfl, 0.5),
+            Bound::NONE,
+        ];
+        Limits {
+            frame_rate,
+            resolution: RESOLUTION,
+            pace: Pace::Bounded {
+                bounds,
+                travel: cfl * RESOLUTION,
+            },
+        }
+    }
 
     fn judged(limits: Limits) -> Result<Forecast, SolverError> {
-        limits.forecast(limits.max_dt.min(limits.elastic_dt), 9.81)
+        let dt = limits.pace.dt()?;
+        limits.forecast(f64::from(dt), 9.81)
     }
 
     #[test]
     fn the_setting_at_fault_is_named() {
-        let elastic = Limits {
-            elastic_cfl: 1e-8,
-            elastic_dt: 5e-12,
-            ..USUAL
-        };
         for (limits, setting) in [
-            (
-                Limits {
-                    max_dt: 1e-9,
-                    ..USUAL
-                },
-                "solver.max_dt = 1e-9",
-            ),
-            (
-                Limits {
-                    cfl: 1e-12,
-                    ..USUAL
-                },
-                "solver.cfl = 1e-12",
-            ),
-            (
-                Limits {
-                    frame_rate: 1e-9,
-                    ..USUAL
-                },
-                "frame_rate = 1e-9",
-            ),
-            (elastic, "solver.elastic_cfl = 1e-8"),
+            (limits(48.0, 1e-6, 1.0, 1.0), "max_dt = 1e-9"),
+            (limits(48.0, 1.0, 1.0, 2e-12), "cfl = 1e-12"),
+            (limits(1e-9, 1.0, 1.0, 1.0), "frame_rate = 1e-9"),
+            (limits(48.0, 1.0, 1e-8, 1.0), "elastic_cfl = 6e-9"),
         ] {
             let error = judged(limits).unwrap_err().to_string();
             assert!(error.contains(setting), "{setting}: {error}");
@@ -218,30 +144,22 @@ mod tests {
 
     #[test]
     fn slow_is_warned_about_and_usual_is_not() {
-        assert_eq!(judged(USUAL).unwrap().warning, None);
-        let slow = judged(Limits {
-            max_dt: 1e-8,
-            ..USUAL
-        })
-        .unwrap();
+        assert_eq!(judged(limits(48.0, 1.0, 1.0, 1.0)).unwrap().warning, None);
+        let slow = judged(limits(48.0, 1e-5, 1.0, 1.0)).unwrap();
         let warning = slow.warning.unwrap();
-        assert!(warning.contains("solver.max_dt = 1e-8"), "{warning}");
+        assert!(warning.contains("max_dt = 1e-8"), "{warning}");
         // Fine grains of stiff material take their time, and no setting is wrong.
-        let stiff = judged(Limits {
-            elastic_dt: 1e-7,
-            ..USUAL
-        })
-        .unwrap();
-        let warning = stiff.warning.unwrap();
+        let mut stiff = limits(48.0, 1.0, 1.0, 1.0);
+        if let Pace::Bounded { bounds, .. } = &mut stiff.pace {
+            bounds[1].dt = 1e-7;
+        }
+        let warning = judged(stiff).unwrap().warning.unwrap();
         assert!(warning.contains("soften"), "{warning}");
     }
 
     #[test]
     fn without_gravity_nothing_is_taken_to_fall() {
-        let limits = Limits {
-            cfl: 1e-12,
-            ..USUAL
-        };
+        let limits = limits(48.0, 1.0, 1.0, 2e-12);
         assert_eq!(limits.forecast(3e-4, 0.0).unwrap().warning, None);
     }
 }

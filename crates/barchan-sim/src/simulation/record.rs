@@ -35,6 +35,8 @@ pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Value {
         "substeps": state.frame_substeps,
         "substeps_total": state.substeps,
         "mean_dt_s": mean_dt,
+        "iterations": state.frame_iterations,
+        "rejected_steps": state.rejected,
         "emitted": named(simulation.inflows.iter().map(|e| &e.name).collect(), &state.emitted),
         "drained": named(simulation.drains.iter().map(|d| &d.name).collect(), &state.drained),
         "left_domain": state.left_domain,

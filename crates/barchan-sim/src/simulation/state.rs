@@ -1,6 +1,8 @@
 //! What a run knows besides the solver's state, and its exact form in a checkpoint.
 
 use super::Counters;
+use crate::identities::Identities;
+use barchan_frame::Checkpoint;
 use serde_json::{Value, json};
 
 /// The attribute of a checkpoint that holds the state.
@@ -13,12 +15,16 @@ pub(super) struct State {
     pub frame: u32,
     /// Simulated time [s].
     pub time: f64,
-    /// Id of the next particle.
-    pub next_id: u32,
+    /// Identities that are left for new particles.
+    pub identities: Identities,
     /// Solver steps since the beginning.
     pub substeps: u64,
     /// Solver steps in the last frame, or so far in the present one.
     pub frame_substeps: u64,
+    /// Iterations of the solver in these.
+    pub frame_iterations: u64,
+    /// Steps that were given up and taken again in shorter ones.
+    pub rejected: u64,
     /// Particles advanced by a step, summed.
     pub particle_substeps: u64,
     /// Grains born before this moment have been emitted [s].
@@ -39,9 +45,11 @@ impl State {
         Self {
             frame: 0,
             time: 0.0,
-            next_id: 0,
+            identities: Identities::default(),
             substeps: 0,
             frame_substeps: 0,
+            frame_iterations: 0,
+            rejected: 0,
             particle_substeps: 0,
             emitted_until: 0.0,
             travelled: 0.0,
@@ -58,6 +66,7 @@ impl State {
             emitted: self.emitted.clone(),
             drained: self.drained.clone(),
             left_domain: self.left_domain,
+            rejected: self.rejected,
         }
     }
 
@@ -66,9 +75,11 @@ impl State {
         json!({
             "frame": self.frame,
             "time_bits": bits(self.time),
-            "next_id": self.next_id,
+            "identities": [self.identities.next, self.identities.last],
             "substeps": self.substeps,
             "frame_substeps": self.frame_substeps,
+            "frame_iterations": self.frame_iterations,
+            "rejected": self.rejected,
             "particle_substeps": self.particle_substeps,
             "emitted_until_bits": bits(self.emitted_until),
             "travelled_bits": bits(self.travelled),
@@ -85,9 +96,11 @@ impl State {
         let state = Self {
             frame: read.u32("frame")?,
             time: read.float("time_bits")?,
-            next_id: read.u32("next_id")?,
+            identities: read.identities()?,
             substeps: read.u64("substeps")?,
             frame_substeps: read.u64("frame_substeps")?,
+            frame_iterations: read.u64("frame_iterations")?,
+            rejected: read.u64("rejected")?,
             particle_substeps: read.u64("particle_substeps")?,
             emitted_until: read.float("emitted_until_bits")?,
             travelled: read.float("travelled_bits")?,
@@ -97,6 +110,11 @@ impl State {
         };
         Ok(state)
     }
+}
+
+/// The identities that a run left when it was saved.
+pub(crate) fn identities_of(checkpoint: &Checkpoint) -> Result<Identities, String> {
+    State::from_json(checkpoint.attributes.get(ATTRIBUTE)).map(|state| state.identities)
 }
 
 fn bits(value: f64) -> String {
@@ -125,6 +143,17 @@ impl Reader<'_> {
             .map(f64::from_bits)
             .filter(|value| value.is_finite())
             .ok_or_else(|| malformed(key))
+    }
+
+    fn identities(&self) -> Result<Identities, String> {
+        let [next, last] = self.counts("identities")?[..] else {
+            return Err(malformed("identities"));
+        };
+        let number = |n| u32::try_from(n).map_err(|_| malformed("identities"));
+        Ok(Identities {
+            next: number(next)?,
+            last: number(last)?,
+        })
     }
 
     fn counts(&self, key: &str) -> Result<Vec<u64>, String> {

@@ -1,7 +1,9 @@
 //! The loop around a solver that does nothing but throw particles.
 
+use super::stepping::fit;
 use super::*;
-use crate::solver::StepStats;
+use crate::sampling::Samples;
+use crate::solver::{Bound, StepContext, StepStats};
 use barchan_frame::{Column, ColumnData};
 use barchan_scene::*;
 use glam::DVec3;
@@ -16,6 +18,8 @@ struct Script {
     max_dt: f32,
     /// Step that fails.
     fails_at: Option<usize>,
+    /// Longer steps are rejected [s].
+    accepts: Option<f32>,
 }
 
 /// Particles in free flight, each step pushing every body with 2 N upwards.
@@ -60,13 +64,14 @@ impl Solver for Ballistic {
         Ok(())
     }
 
-    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+    fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
         let before = self.particles();
-        let kept: Vec<usize> = (0..before).filter(|&i| !doomed(self.position[i])).collect();
+        let stays = |i: &usize| !region.contains(self.position[*i]);
+        let kept: Vec<usize> = (0..before).filter(stays).collect();
         self.position = kept.iter().map(|&i| self.position[i]).collect();
         self.velocity = kept.iter().map(|&i| self.velocity[i]).collect();
         self.id = kept.iter().map(|&i| self.id[i]).collect();
-        before - self.particles()
+        Ok(before - self.particles())
     }
 
     fn particles(&self) -> usize {
@@ -76,12 +81,21 @@ impl Solver for Ballistic {
     fn set_material(&mut self, _: usize, _: &Material) -> Result<(), SolverError> {
         Ok(())
     }
-    fn max_dt(&mut self) -> Result<f32, SolverError> {
-        Ok(self.script.lock().unwrap().max_dt)
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        let dt = self.script.lock().unwrap().max_dt;
+        let bound = Bound { dt, ..Bound::NONE };
+        Ok(Pace::Bounded {
+            bounds: [bound, Bound::NONE, Bound::NONE, Bound::NONE],
+            travel: 0.5 * 0.25,
+        })
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
         let mut script = self.script.lock().unwrap();
+        if script.accepts.is_some_and(|longest| cx.dt > longest) {
+            let reason = "it does not converge".into();
+            return Err(SolverError::Rejected { dt: cx.dt, reason });
+        }
         script.steps.push((cx.time, f64::from(cx.dt)));
         if script.fails_at == Some(script.steps.len()) {
             return Err(SolverError::NotFinite {
@@ -103,7 +117,7 @@ impl Solver for Ballistic {
         Ok(stats)
     }
 
-    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
+    fn download(&mut self, _: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError> {
         self.save(out)?;
         let volume = vec![self.volume; self.particles()];
         out.columns
@@ -572,4 +586,36 @@ fn steps_shorten_for_fast_bodies() {
         let limit = if time < 0.2 && !turns { 0.125e-3 } else { 5e-3 };
         assert!(dt <= limit * 1.001, "{time}: {dt}");
     }
+}
+
+#[test]
+fn a_rejected_step_is_taken_again_in_shorter_ones_and_counted() {
+    let (solver, script) = ballistic(1e-2);
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    script.lock().unwrap().accepts = Some(3e-3);
+    simulation
+        .advance_frame(&mut |_| Control::Continue)
+        .unwrap();
+    assert_eq!(simulation.time(), 1.0 / 24.0);
+    let steps = script.lock().unwrap().steps.clone();
+    assert!(steps.iter().all(|(_, dt)| *dt <= 3e-3), "{steps:?}");
+    let sum: f64 = steps.iter().map(|(_, dt)| dt).sum();
+    assert!((sum - 1.0 / 24.0).abs() < 1e-6, "{steps:?}");
+    // Each begins with the solver's own length, 8.3 ms or what is left: two halvings, at the end fewer.
+    let rejected = simulation.counters().rejected;
+    assert!(rejected > steps.len() as u64, "{rejected} of {steps:?}");
+    let (solver, _) = ballistic(1e-2);
+    let mut resumed = Simulation::with_solver(&scene(), solver).unwrap();
+    resumed.load(&simulation.save().unwrap()).unwrap();
+    assert_eq!(resumed.counters().rejected, rejected);
+}
+
+#[test]
+fn steps_that_never_work_out_end_the_run() {
+    let (solver, script) = ballistic(1e-2);
+    script.lock().unwrap().accepts = Some(1e-9);
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    let error = simulation.advance_frame(&mut |_| Control::Continue);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("it does not converge"), "{error}");
 }

@@ -7,6 +7,7 @@ use barchan_scene::{
     Transfer,
 };
 use barchan_sim::collider::{BodyImpulses, Colliders};
+use barchan_sim::identities::Identities;
 use barchan_sim::material::drucker_prager::Sand;
 use barchan_sim::material::elastic::Elastic;
 use barchan_sim::math::Sym3;
@@ -117,6 +118,7 @@ impl Real {
             gravity,
             colliders: &self.colliders,
             impulses: &mut self.impulses,
+            identities: &mut Identities::default(),
             timings: &mut self.timings,
         };
         self.mpm.step(&mut context).unwrap();

@@ -4,6 +4,7 @@ use super::{floats, scene};
 use barchan_frame::{Checkpoint, Column, ColumnData};
 use barchan_scene::SolverSpec;
 use barchan_sim::collider::{BodyImpulses, Colliders};
+use barchan_sim::identities::Identities;
 use barchan_sim::simulation::Simulation;
 use barchan_sim::solver::{Solver, StepContext, Timings};
 use barchan_sim::solvers::sph::Sph;
@@ -136,6 +137,7 @@ impl Hand {
             gravity,
             colliders: &self.colliders,
             impulses: &mut self.impulses,
+            identities: &mut Identities::default(),
             timings: &mut self.timings,
         };
         self.sph.step(&mut context).unwrap();

@@ -19,7 +19,9 @@ use crate::material::{self};
 use crate::math::bspline;
 use crate::math::lanes::LANES;
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
+use crate::solver::{
+    Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
+};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
@@ -36,9 +38,6 @@ use transfer::TileFrame;
 
 /// Grid blocks that one task updates; fixed, so that impulses add up in the same order for any number of threads.
 const BLOCKS_PER_TASK: usize = 32;
-
-/// A step below this part of the step at rest is taken for an explosion.
-const STEP_FLOOR: f32 = 1e-5;
 
 /// Explicit material point method.
 pub struct Mpm {
@@ -368,14 +367,14 @@ impl Solver for Mpm {
         Ok(())
     }
 
-    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+    fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
         let removed: usize = self
             .packets
             .par_iter_mut()
             .map(|packet| {
                 let mut count = 0;
                 for lane in 0..packet.len as usize {
-                    if packet.volume[lane] > 0.0 && doomed(packet.position_of(lane)) {
+                    if packet.volume[lane] > 0.0 && region.contains(packet.position_of(lane)) {
                         packet.volume[lane] = 0.0;
                         count += 1;
                     }
@@ -385,15 +384,15 @@ impl Solver for Mpm {
             .sum();
         self.count -= removed;
         self.needs_sort |= removed > 0;
-        removed
+        Ok(removed)
     }
 
     fn particles(&self) -> usize {
         self.count
     }
 
-    fn view(&self) -> ParticlesView<'_> {
-        ParticlesView::of_packets(&self.packets)
+    fn host_view(&self) -> Option<ParticlesView<'_>> {
+        Some(ParticlesView::of_packets(&self.packets))
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
@@ -413,15 +412,24 @@ impl Solver for Mpm {
         Ok(())
     }
 
-    fn max_dt(&mut self) -> Result<f32, SolverError> {
-        let at_rest = self.elastic_dt.min(self.spec.max_dt as f32);
-        let moving = self.spec.cfl as f32 * self.spec.dx as f32 / self.max_speed;
-        let dt = at_rest.min(moving);
-        if dt.is_nan() || dt < STEP_FLOOR * at_rest {
-            let reason = format!("the fastest particle moves at {:.3e} m/s", self.max_speed);
-            return Err(SolverError::StepTooSmall { dt, reason });
-        }
-        Ok(dt)
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        let spec = &self.spec;
+        let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
+        let (max_dt, elastic) = (MpmSpec::USUAL_MAX_DT, MpmSpec::USUAL_ELASTIC_CFL);
+        Ok(Pace::Bounded {
+            bounds: [
+                Bound::at_rest(spec.max_dt as f32, "solver.max_dt", spec.max_dt, max_dt),
+                Bound::at_rest(
+                    self.elastic_dt,
+                    "solver.elastic_cfl",
+                    spec.elastic_cfl,
+                    elastic,
+                ),
+                Bound::in_motion(moving, "solver.cfl", spec.cfl, MpmSpec::USUAL_CFL),
+                Bound::NONE,
+            ],
+            travel: spec.cfl * spec.dx,
+        })
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
@@ -437,12 +445,12 @@ impl Solver for Mpm {
         self.check_finite(cx.dt)?;
         Ok(StepStats {
             max_speed: self.max_speed,
-            blocks: self.scratch.topology.grid_keys.len(),
+            ..StepStats::default()
         })
     }
 
-    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
-        self.write_columns(out);
+    fn download(&mut self, columns: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError> {
+        self.write_columns(columns, out);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::{Mpm, packets_of, with_kernel};
 use crate::grid::blocks;
 use crate::math::Sym3;
 use crate::math::lanes::LANES;
-use crate::solver::SolverError;
+use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
 use fearless_simd::dispatch;
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
 
 impl Mpm {
     /// Writes the columns of a frame; columns that `out` has give their memory.
-    pub(super) fn write_columns(&self, out: &mut Frame) {
+    pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(&self.packets);
         let mut spent = Spent(&mut out.columns);
@@ -170,6 +170,7 @@ impl Mpm {
             Column::exact("plastic_case", "1", case_is, 1, ColumnData::U8(case)),
         ];
         out.columns.extend(asked);
+        out.columns.retain(|column| columns.include(&column.name));
     }
 
     /// A column that only some scenes have in their frames.

@@ -11,7 +11,9 @@ mod walls;
 use crate::collider::{Colliders, PosedCollider};
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
+use crate::solver::{
+    Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
+};
 use crate::terrain::Terrain;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
@@ -445,18 +447,18 @@ impl Solver for Pbd {
         Ok(())
     }
 
-    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+    fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
         let positions = self.grains.position.par_iter();
-        let keep: Vec<bool> = positions.map(|p| !doomed(*p)).collect();
-        self.grains.retain(&keep)
+        let keep: Vec<bool> = positions.map(|p| !region.contains(*p)).collect();
+        Ok(self.grains.retain(&keep))
     }
 
     fn particles(&self) -> usize {
         self.grains.len()
     }
 
-    fn view(&self) -> ParticlesView<'_> {
-        self.grains.view()
+    fn host_view(&self) -> Option<ParticlesView<'_>> {
+        Some(self.grains.view())
     }
 
     fn terrain(&self) -> Option<&Terrain> {
@@ -476,8 +478,10 @@ impl Solver for Pbd {
         Ok(())
     }
 
-    fn max_dt(&mut self) -> Result<f32, SolverError> {
-        Ok(self.spec.dt as f32)
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        let dt = self.spec.dt;
+        let bound = Bound::at_rest(dt as f32, "solver.dt", dt, PbdSpec::USUAL_DT);
+        Ok(Pace::Fixed(bound))
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
@@ -514,12 +518,13 @@ impl Solver for Pbd {
         watch.lap(cx, "motion");
         Ok(StepStats {
             max_speed,
-            blocks: 0,
+            iterations: self.spec.substeps * step.passes,
+            residual: 0.0,
         })
     }
 
-    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
-        self.write_columns(out);
+    fn download(&mut self, columns: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError> {
+        self.write_columns(columns, out);
         if let Some(soil) = &self.soil {
             soil.terrain.write_frame(out);
         }

@@ -1,6 +1,7 @@
 //! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
 
 use super::{Pbd, grains};
+use crate::identities::Identities;
 use crate::neighbors::cells;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
@@ -16,15 +17,13 @@ const REST: f32 = 0.1;
 /// Solid part of a bed of grains that has been moved and has come to rest. Fills begin looser; were terrain cut so, it would
 /// sink when it is cut, and swell when it settles.
 const SETTLED: f64 = 0.635;
-/// Array of a checkpoint: the next identity and the number of the step.
+/// Array of a checkpoint: the number of the step.
 const COUNTERS: &str = "terrain_counters";
 
 /// Terrain, with what the exchange needs.
 #[derive(Debug)]
 pub(super) struct Soil {
     pub terrain: Terrain,
-    /// Identity of the next grain that is cut: these go down from the largest, those of fills and emitters up.
-    next_id: u32,
     steps: u32,
     spawned: Vec<SpawnedGrain>,
     keep: Vec<bool>,
@@ -44,7 +43,6 @@ impl Soil {
         };
         Some(Self {
             terrain: Terrain::new(terrain, material, size),
-            next_id: u32::MAX,
             steps: 0,
             spawned: Vec::new(),
             keep: Vec::new(),
@@ -53,7 +51,7 @@ impl Soil {
 
     pub fn save(&self, out: &mut Checkpoint) {
         self.terrain.save(out);
-        let counters = ColumnData::U32(vec![self.next_id, self.steps]);
+        let counters = ColumnData::U32(vec![self.steps]);
         let meaning = "state of the terrain";
         out.arrays
             .push(Column::exact(COUNTERS, "1", meaning, 1, counters));
@@ -61,19 +59,19 @@ impl Soil {
 
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let counters = from.array(COUNTERS).and_then(|a| a.data.as_u32());
-        let Some([next_id, steps]) = counters else {
-            let reason = "its terrain has no counters";
+        let Some([steps]) = counters else {
+            let reason = "its terrain has no counter of steps";
             return Err(SolverError::Checkpoint(reason.into()));
         };
         self.terrain.load(from)?;
-        (self.next_id, self.steps) = (*next_id, *steps);
+        self.steps = *steps;
         Ok(())
     }
 }
 
 impl Pbd {
     /// Exchanges soil with the terrain, and lets its slopes slide.
-    pub(super) fn exchange(&mut self, cx: &StepContext<'_>) -> Result<(), SolverError> {
+    pub(super) fn exchange(&mut self, cx: &mut StepContext<'_>) -> Result<(), SolverError> {
         let Some(mut soil) = self.soil.take() else {
             return Ok(());
         };
@@ -87,7 +85,7 @@ impl Pbd {
         soil.terrain
             .cut(&cx.colliders.list, cx.dt, now, &mut soil.spawned);
         soil.terrain.relax();
-        let added = self.add(&mut soil);
+        let added = self.add(&mut soil, cx.identities);
         self.soil = Some(soil);
         added
     }
@@ -125,21 +123,23 @@ impl Pbd {
         }
     }
 
-    fn add(&mut self, soil: &mut Soil) -> Result<(), SolverError> {
+    fn add(&mut self, soil: &mut Soil, identities: &mut Identities) -> Result<(), SolverError> {
         let g = &mut self.grains;
         if g.len() + soil.spawned.len() > cells::MAX_POINTS {
             let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
             return Err(SolverError::Unsupported(reason));
         }
         for grain in &soil.spawned {
+            let id = identities
+                .take_one()
+                .map_err(|e| SolverError::Unsupported(e.to_string()))?;
             g.position.push(grain.position);
             g.velocity.push(Vec3::ZERO);
             g.radius.push(grain.radius);
             g.mass.push(grain.mass as f32);
-            g.id.push(soil.next_id);
+            g.id.push(id);
             g.material.push(soil.terrain.material() as u8);
             g.number.push(grains::NEW);
-            soil.next_id = soil.next_id.wrapping_sub(1);
             self.largest = self.largest.max(grain.radius);
         }
         Ok(())

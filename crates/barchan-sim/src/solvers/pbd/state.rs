@@ -3,14 +3,14 @@
 use super::Pbd;
 use super::grains::{Grains, NEW};
 use super::{pairs, walls};
-use crate::solver::SolverError;
+use crate::solver::{Columns, SolverError};
 use crate::solvers::columns::{Reader, flat, floats, identities, materials};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
 use barchan_scene::PbdScheme;
 use glam::Vec3;
 
 impl Pbd {
-    pub(super) fn write_columns(&self, out: &mut Frame) {
+    pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let g = &self.grains;
         let step = self.spec.radius as f32 / 1024.0;
         out.columns = vec![
@@ -21,6 +21,7 @@ impl Pbd {
             Column::scalar("mass", "kg", "mass", 0.0, g.mass.clone()),
             Column::scalar("radius", "m", "radius of the grain", 0.0, g.radius.clone()),
         ];
+        out.columns.retain(|column| columns.include(&column.name));
     }
 
     /// The exact state: grains, and the forces that their contacts begin the next step with.

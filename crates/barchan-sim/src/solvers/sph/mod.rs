@@ -13,7 +13,9 @@ mod walls;
 
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
-use crate::solver::{Solver, SolverError, StepContext, StepStats, Stopwatch};
+use crate::solver::{
+    Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
+};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, SphWalls, SphYield, Wetting};
@@ -257,8 +259,8 @@ impl Sph {
     }
 
     /// Predictor and corrector, from the pressure of the density and the friction of the last step on, until the error is small
-    /// or the passes are used up.
-    fn iterate(&mut self, cx: &StepContext<'_>) {
+    /// or the passes are used up. Returns how many passes it took, and the compression that they left.
+    fn iterate(&mut self, cx: &StepContext<'_>) -> (u32, f32) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
         let step = self.settings(cx.dt, fastest(&particles, &scratch.walls));
@@ -268,10 +270,12 @@ impl Sph {
         }
         passes::begin(&step, &mut particles, &mut scratch);
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
+        let mut left = (0, 0.0);
         for pass in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15
             scratch.walls.push_bodies(cx.dt, &particles, cx.colliders);
             let residual = passes::correct(&step, &mut particles, &mut scratch); // Eq. 6, 11–14
+            left = (pass, residual.compression);
             let enough = (self.spec.until).is_some_and(|until| is_small(&until, &residual));
             if pass >= self.spec.iterations && enough {
                 break;
@@ -279,6 +283,7 @@ impl Sph {
         }
         passes::predict(&step, &particles, &mut scratch);
         (self.particles, self.scratch) = (particles, scratch);
+        left
     }
 }
 
@@ -325,18 +330,18 @@ impl Solver for Sph {
         Ok(())
     }
 
-    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
+    fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
         let positions = self.particles.position.par_iter();
-        let keep: Vec<bool> = positions.map(|p| !doomed(*p)).collect();
-        self.particles.retain(&keep)
+        let keep: Vec<bool> = positions.map(|p| !region.contains(*p)).collect();
+        Ok(self.particles.retain(&keep))
     }
 
     fn particles(&self) -> usize {
         self.particles.len()
     }
 
-    fn view(&self) -> ParticlesView<'_> {
-        self.particles.view()
+    fn host_view(&self) -> Option<ParticlesView<'_>> {
+        Some(self.particles.view())
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
@@ -351,8 +356,8 @@ impl Solver for Sph {
         Ok(())
     }
 
-    fn max_dt(&mut self) -> Result<f32, SolverError> {
-        self.stable_dt()
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        Ok(self.bounds())
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
@@ -367,18 +372,22 @@ impl Solver for Sph {
         let watch = watch.lap(cx, "neighbours");
         self.apply_material_forces(cx); // gravity, viscosity, cohesion: Eq. 22
         let watch = watch.lap(cx, "material forces");
-        self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
+        let (iterations, residual) = self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
         let watch = watch.lap(cx, "pressure and friction");
         self.scratch
             .walls
             .answer(cx.dt, &self.particles, cx.impulses);
-        let stats = self.advance(cx);
+        let max_speed = self.advance(cx)?;
         watch.lap(cx, "motion");
-        stats
+        Ok(StepStats {
+            max_speed,
+            iterations,
+            residual,
+        })
     }
 
-    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError> {
-        self.write_columns(out);
+    fn download(&mut self, columns: &Wanted<'_>, out: &mut Frame) -> Result<(), SolverError> {
+        self.write_columns(columns, out);
         Ok(())
     }
 

@@ -4,7 +4,8 @@ use super::passes::{Row, take_own};
 use super::walls::Contact;
 use super::{Sph, TASK};
 use crate::collider::{BodyImpulse, Colliders};
-use crate::solver::{SolverError, StepContext, StepStats};
+use crate::solver::{Bound, Pace, SolverError, StepContext};
+use barchan_scene::SphSpec;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -16,45 +17,65 @@ const MEET: f32 = 0.5;
 const VISCOUS: f32 = 0.25;
 
 impl Sph {
-    /// Largest stable step: no particle crosses more than a part of the spacing, and viscosity does not overshoot.
-    pub(super) fn stable_dt(&self) -> Result<f32, SolverError> {
-        let spacing = self.spec.spacing() as f32;
+    /// No particle crosses more than a part of the spacing in a step, and viscosity does not overshoot.
+    pub(super) fn bounds(&self) -> Pace {
+        let spec = &self.spec;
+        let (spacing, cfl) = (spec.spacing() as f32, spec.cfl as f32);
         let speeds = self.particles.velocity.par_iter();
         let fastest = speeds
             .with_min_len(4 * TASK)
             .map(|v| v.length_squared())
             .reduce(|| 0.0, f32::max)
             .sqrt();
-        let mut dt = self.spec.max_dt as f32;
-        if fastest > 0.0 {
-            dt = dt.min(self.spec.cfl as f32 * spacing / fastest);
+        let usual = spec.spacing() / SphSpec::USUAL_PACE;
+        let moving = cfl * spacing / fastest;
+        Pace::Bounded {
+            bounds: [
+                Bound::at_rest(spec.max_dt as f32, "solver.max_dt", spec.max_dt, usual),
+                Bound::in_motion(moving, "solver.cfl", spec.cfl, SphSpec::USUAL_CFL),
+                Bound {
+                    dt: self.viscous_dt(),
+                    ..Bound::NONE
+                },
+                Bound {
+                    dt: self.cohesive_dt(),
+                    ..Bound::NONE
+                },
+            ],
+            travel: spec.cfl * spec.spacing(),
         }
-        let densities = || self.laws.iter().map(|law| law.density as f32);
-        let lightest = densities().fold(f32::INFINITY, f32::min);
-        let heaviest = densities().fold(0.0, f32::max);
-        let thickest = self.laws.iter().flat_map(|law| law.viscosity);
-        let thickest = thickest.fold(0.0, f32::max) * self.spec.sound_speed as f32;
-        if thickest > 0.0 {
-            // Among heavy ones a light particle is slowed down up to twice as much.
-            let slowed = 2.0 * heaviest / (heaviest + lightest);
-            dt = dt.min(VISCOUS * self.kernel.support / (slowed * thickest));
-        }
-        // Cohesion is a spring; waves in the lightest material go at √(tension/ρ0).
-        let wave = self.tension() as f32 / lightest;
-        if wave > 0.0 {
-            dt = dt.min(self.spec.cfl as f32 * spacing / wave.sqrt());
-        }
-        if dt.is_nan() || dt <= 0.0 {
-            return Err(SolverError::StepTooSmall {
-                dt,
-                reason: format!("a particle moves at {fastest:.3e} m/s"),
-            });
-        }
-        Ok(dt)
     }
 
-    /// Takes the predicted velocities, and moves.
-    pub(super) fn advance(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+    fn lightest(&self) -> f32 {
+        let densities = self.laws.iter().map(|law| law.density as f32);
+        densities.fold(f32::INFINITY, f32::min)
+    }
+
+    /// Longest step that artificial viscosity allows [s].
+    fn viscous_dt(&self) -> f32 {
+        let densities = self.laws.iter().map(|law| law.density as f32);
+        let heaviest = densities.fold(0.0, f32::max);
+        let thickest = self.laws.iter().flat_map(|law| law.viscosity);
+        let thickest = thickest.fold(0.0, f32::max) * self.spec.sound_speed as f32;
+        // Among heavy ones a light particle is slowed down up to twice as much.
+        let slowed = 2.0 * heaviest / (heaviest + self.lightest());
+        match thickest > 0.0 {
+            true => VISCOUS * self.kernel.support / (slowed * thickest),
+            false => f32::INFINITY,
+        }
+    }
+
+    /// Longest step that cohesion, which is a spring, allows [s]: waves in the lightest material go at √(tension/ρ0).
+    fn cohesive_dt(&self) -> f32 {
+        let wave = self.tension() as f32 / self.lightest();
+        match wave > 0.0 {
+            true => self.spec.cfl as f32 * self.spec.spacing() as f32 / wave.sqrt(),
+            false => f32::INFINITY,
+        }
+    }
+
+    /// Takes the predicted velocities, and moves. Returns the highest speed [m/s].
+    pub(super) fn advance(&mut self, cx: &mut StepContext<'_>) -> Result<f32, SolverError> {
         self.keep_rubbing();
         let spec = self.spec;
         let (sleep, wake) = (spec.sleep_velocity as f32, spec.wake_acceleration as f32);
@@ -92,10 +113,7 @@ impl Sph {
             .reduce(|| 0.0, |a, b| if a.is_nan() { a } else { b.max(a) });
         self.answer_kept_out(cx);
         self.check_finite(cx.dt)?;
-        Ok(StepStats {
-            max_speed: fastest,
-            blocks: 0,
-        })
+        Ok(fastest)
     }
 
     /// Friction of bodies is where the next step begins.

@@ -2,12 +2,12 @@
 
 use super::Sph;
 use super::particles::Particles;
-use crate::solver::SolverError;
+use crate::solver::{Columns, SolverError};
 use crate::solvers::columns::{Reader, flat, floats, identities, materials};
 use barchan_frame::{Checkpoint, Column, Frame};
 
 impl Sph {
-    pub(super) fn write_columns(&self, out: &mut Frame) {
+    pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let p = &self.particles;
         let step = self.spec.spacing() as f32 / 1024.0;
         out.columns = vec![
@@ -24,6 +24,7 @@ impl Sph {
             let column = Column::scalar("wetness", "1", "from dry (0) to wet (1)", 1e-3, wetness);
             out.columns.push(column);
         }
+        out.columns.retain(|column| columns.include(&column.name));
     }
 
     /// The exact state.

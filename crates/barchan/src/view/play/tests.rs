@@ -9,7 +9,9 @@ use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Material, Overrides, SceneSource, load};
 use barchan_sim::bodies::MotorTarget;
 use barchan_sim::sampling::Samples;
-use barchan_sim::solver::{Solver, SolverError, StepContext, StepStats};
+use barchan_sim::solver::{
+    Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats,
+};
 use glam::Vec3;
 use std::time::Instant;
 
@@ -203,8 +205,8 @@ impl Solver for GivesUp {
     fn emit(&mut self, _: &Samples) -> Result<(), SolverError> {
         Ok(())
     }
-    fn remove(&mut self, _: &(dyn Fn(Vec3) -> bool + Sync)) -> usize {
-        0
+    fn remove(&mut self, _: &Region<'_>) -> Result<usize, SolverError> {
+        Ok(0)
     }
     fn particles(&self) -> usize {
         0
@@ -212,8 +214,12 @@ impl Solver for GivesUp {
     fn set_material(&mut self, _: usize, _: &Material) -> Result<(), SolverError> {
         Ok(())
     }
-    fn max_dt(&mut self) -> Result<f32, SolverError> {
-        Ok(1.0)
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        let bound = Bound {
+            dt: 1.0,
+            ..Bound::NONE
+        };
+        Ok(Pace::Fixed(bound))
     }
     fn step(&mut self, _: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
         Err(SolverError::NotFinite {
@@ -223,7 +229,7 @@ impl Solver for GivesUp {
             dt: 1e-3,
         })
     }
-    fn write_frame(&mut self, _: &mut Frame) -> Result<(), SolverError> {
+    fn download(&mut self, _: &Columns<'_>, _: &mut Frame) -> Result<(), SolverError> {
         Ok(())
     }
     fn save(&mut self, _: &mut Checkpoint) -> Result<(), SolverError> {

@@ -1,13 +1,18 @@
-//! The interface every solver has, and what a step is given.
+//! The interface every solver has, and what a step is given. It knows no host memory: particles come and go as data, so that
+//! a solver may live on a graphics card or be one rank of many.
+
+mod pace;
 
 use crate::collider::{BodyImpulses, Colliders};
+use crate::identities::Identities;
 use crate::sampling::Samples;
 use crate::terrain::Terrain;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::Material;
 use barchan_scene::numbers::{exact, rounded};
+use barchan_scene::{Bounds, Geometry, Material};
 use glam::Vec3;
+pub use pace::{Bound, Pace, Setting};
 use std::time::Duration;
 
 /// What a step is given.
@@ -22,6 +27,8 @@ pub struct StepContext<'a> {
     pub colliders: &'a Colliders,
     /// What the grains do to the bodies, added to.
     pub impulses: &'a mut BodyImpulses,
+    /// Where new particles get their identities.
+    pub identities: &'a mut Identities,
     /// Wall time per stage, added to.
     pub timings: &'a mut Timings,
 }
@@ -31,8 +38,49 @@ pub struct StepContext<'a> {
 pub struct StepStats {
     /// Fastest particle after the step [m/s].
     pub max_speed: f32,
-    /// Grid blocks in use.
-    pub blocks: usize,
+    /// Iterations that the step took; 0 for a solver without any.
+    pub iterations: u32,
+    /// Error that they left, relative to where they began; 0 where nobody measures it.
+    pub residual: f32,
+}
+
+/// Where particles are removed.
+#[derive(Debug, Clone, Copy)]
+pub enum Region<'a> {
+    /// Inside a shape: a drain.
+    Inside(&'a Geometry),
+    /// Outside a box: the domain [m].
+    Outside(Bounds),
+}
+
+impl Region<'_> {
+    /// Whether a point lies in it.
+    pub fn contains(&self, p: Vec3) -> bool {
+        match self {
+            Self::Inside(shape) => shape.distance(p) < 0.0,
+            Self::Outside(bounds) => (p.cmplt(bounds.min) | p.cmpgt(bounds.max)).any(),
+        }
+    }
+}
+
+/// Which columns a solver is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Columns<'a> {
+    /// Those of a frame: the usual ones and what the scene asks for.
+    #[default]
+    Frame,
+    /// Those of these names, as far as a frame has them.
+    Only(&'a [&'a str]),
+}
+
+impl Columns<'_> {
+    /// Whether a column is asked for.
+    pub fn include(&self, name: &str) -> bool {
+        match self {
+            Self::Frame => true,
+            Self::Only(names) => names.contains(&name),
+        }
+    }
 }
 
 /// Wall time per named stage.
@@ -135,6 +183,16 @@ pub enum SolverError {
         /// Its default.
         usual: f64,
     },
+    /// The step did not work out, and nothing has changed: a shorter one may.
+    #[error(
+        "a step of {dt:.3e} s failed ({reason}), and so did shorter ones; lower the largest step, or soften the material"
+    )]
+    Rejected {
+        /// Its length [s].
+        dt: f32,
+        /// Why.
+        reason: String,
+    },
     /// A checkpoint does not fit the solver.
     #[error("the checkpoint does not fit this scene: {0}; start again without --resume")]
     Checkpoint(String),
@@ -147,27 +205,27 @@ pub enum SolverError {
 pub trait Solver: Send {
     /// Adds particles.
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError>;
-    /// Removes every particle whose position satisfies `doomed`; returns how many.
-    fn remove(&mut self, doomed: &(dyn Fn(Vec3) -> bool + Sync)) -> usize;
+    /// Removes the particles in a region; returns how many.
+    fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError>;
     /// Number of particles now.
     fn particles(&self) -> usize;
-    /// The particles where the solver keeps them. Empty for a solver that does not show them.
-    fn view(&self) -> ParticlesView<'_> {
-        ParticlesView::default()
-    }
     /// Soil at rest, if the solver has any.
     fn terrain(&self) -> Option<&Terrain> {
         None
     }
     /// Takes other values for a material of the scene, from now on.
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError>;
-    /// Largest stable step from the present state [s].
-    fn max_dt(&mut self) -> Result<f32, SolverError>;
-    /// Advances by one step.
+    /// How long the next step may be.
+    fn pace(&mut self) -> Result<Pace, SolverError>;
+    /// Advances by one step. With [`SolverError::Rejected`] the state is that before the step, and a shorter one is tried.
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError>;
     /// Writes columns for the viewer and for measurement. Columns that `out` has are those of an earlier frame: their
     /// memory may be used again, their values may not.
-    fn write_frame(&mut self, out: &mut Frame) -> Result<(), SolverError>;
+    fn download(&mut self, columns: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError>;
+    /// The particles in host memory; `None` for a solver that keeps them elsewhere.
+    fn host_view(&self) -> Option<ParticlesView<'_>> {
+        None
+    }
     /// Writes the exact state.
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError>;
     /// Restores the exact state.

@@ -1,0 +1,76 @@
+//! Identities of particles: one allocator for all that makes particles.
+
+/// Hands out identities that no other particle of the run has or had.
+///
+/// Fills and emitters count up from zero. What solvers make on the way (grains of terrain that is cut) counts down from the
+/// largest number, so that the identities of a scene's fills and emitters do not depend on what happens in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identities {
+    /// The next one for fills and emitters.
+    pub(crate) next: u32,
+    /// The next one for solvers.
+    pub(crate) last: u32,
+}
+
+/// No identities are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there are no identities left for new particles; a run can have about four thousand million of them in all"
+)]
+pub struct Exhausted;
+
+impl Default for Identities {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            last: u32::MAX,
+        }
+    }
+}
+
+impl Identities {
+    /// The first of `count` identities in a row, for fills and emitters.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn take(&mut self, count: usize) -> Result<u32, Exhausted> {
+        let first = self.next;
+        let next = u32::try_from(count).ok().and_then(|n| first.checked_add(n));
+        match next.filter(|next| *next <= self.last) {
+            Some(next) => {
+                self.next = next;
+                Ok(first)
+            }
+            None => Err(Exhausted),
+        }
+    }
+
+    /// An identity for a particle that a solver makes.
+    ///
+    /// # Errors
+    /// There is none left.
+    pub fn take_one(&mut self) -> Result<u32, Exhausted> {
+        if self.last <= self.next {
+            return Err(Exhausted);
+        }
+        let id = self.last;
+        self.last -= 1;
+        Ok(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_identity_is_given_twice() {
+        let mut identities = Identities { next: 5, last: 9 };
+        assert_eq!(identities.take(2), Ok(5));
+        assert_eq!(identities.take_one(), Ok(9));
+        assert_eq!(identities.take_one(), Ok(8));
+        assert_eq!(identities.take(1), Err(Exhausted));
+        assert_eq!(identities.take_one(), Err(Exhausted));
+        assert_eq!(identities.take(usize::MAX), Err(Exhausted));
+    }
+}

@@ -1,0 +1,153 @@
+//! How long the next step may be, and which settings make it so.
+
+use super::SolverError;
+
+/// A setting of the scene that bounds the step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// Key in the scene.
+    pub key: &'static str,
+    /// Its value; the step that it allows is in proportion to it.
+    pub value: f64,
+    /// Its default.
+    pub usual: f64,
+}
+
+/// A bound on the step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Longest step that it allows [s].
+    pub dt: f32,
+    /// The setting behind it; `None` where only the scene itself is.
+    pub setting: Option<Setting>,
+    /// Whether it follows the motion of the particles; otherwise it holds at rest too.
+    pub follows_motion: bool,
+}
+
+impl Bound {
+    /// No bound.
+    pub const NONE: Self = Self {
+        dt: f32::INFINITY,
+        setting: None,
+        follows_motion: false,
+    };
+
+    /// A bound that holds at rest, set by a key.
+    pub fn at_rest(dt: f32, key: &'static str, value: f64, usual: f64) -> Self {
+        let setting = Some(Setting { key, value, usual });
+        Self {
+            dt,
+            setting,
+            ..Self::NONE
+        }
+    }
+
+    /// A bound that follows the motion of the particles, set by a key.
+    pub fn in_motion(dt: f32, key: &'static str, value: f64, usual: f64) -> Self {
+        Self {
+            follows_motion: true,
+            ..Self::at_rest(dt, key, value, usual)
+        }
+    }
+
+    /// The step that it would allow at the usual value of its setting [s].
+    fn at_usual(&self) -> f64 {
+        let factor = self.setting.map_or(1.0, |s| s.usual / s.value);
+        f64::from(self.dt) * factor
+    }
+}
+
+/// How a solver goes through time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// Steps of one length; stable whatever moves.
+    Fixed(Bound),
+    /// Steps no longer than all bounds allow, which follow the state.
+    Bounded {
+        /// The bounds; [`Bound::NONE`] where there are fewer.
+        bounds: [Bound; 4],
+        /// How far anything may move in a step [m].
+        travel: f64,
+    },
+}
+
+/// A step below this part of that at rest is taken for an explosion.
+const FLOOR: f64 = 1e-5;
+
+/// A step in motion counts as shortened by the motion below this part of that at rest.
+const SHORTENED: f64 = 0.999;
+
+impl Pace {
+    fn bounds(&self) -> &[Bound] {
+        match self {
+            Self::Fixed(bound) => std::slice::from_ref(bound),
+            Self::Bounded { bounds, .. } => bounds,
+        }
+    }
+
+    /// Whether steps have one length whatever moves.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
+    /// How far anything may move in a step [m].
+    pub fn travel(&self) -> f64 {
+        match self {
+            Self::Fixed(_) => f64::INFINITY,
+            Self::Bounded { travel, .. } => *travel,
+        }
+    }
+
+    /// Longest step while nothing moves [s].
+    fn at_rest(&self) -> f64 {
+        let resting = self.bounds().iter().filter(|b| !b.follows_motion);
+        resting
+            .map(|b| f64::from(b.dt))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Longest step from the present state [s].
+    ///
+    /// # Errors
+    /// Motion so fast that it must be an explosion.
+    pub fn dt(&self) -> Result<f32, SolverError> {
+        let shorter = |a: f32, b: f32| if b < a || b.is_nan() { b } else { a };
+        let steps = self.bounds().iter().map(|b| b.dt);
+        let dt = steps.fold(f32::INFINITY, shorter);
+        let enough = f64::from(dt) >= FLOOR * self.at_rest();
+        match dt > 0.0 && enough {
+            true => Ok(dt),
+            false => Err(SolverError::StepTooSmall {
+                dt,
+                reason: format!(
+                    "the fastest particle moves at {:.3e} m/s",
+                    self.travel() / f64::from(dt)
+                ),
+            }),
+        }
+    }
+
+    /// The setting whose usual value would lengthen a step of `dt` [s] most, were the others to stay, and how many times.
+    pub fn worst_setting(&self, dt: f64) -> Option<(Setting, f64)> {
+        let at_rest = self.at_rest();
+        let is_shortened = dt < SHORTENED * at_rest;
+        let gain = |(i, bound): (usize, &Bound)| {
+            let setting = bound.setting?;
+            if bound.follows_motion != is_shortened {
+                return None;
+            }
+            let longest = match bound.follows_motion {
+                true => at_rest.min(dt * setting.usual / setting.value),
+                false => {
+                    let others = self.bounds().iter().enumerate();
+                    let others = others.filter(|(j, b)| *j != i && !b.follows_motion);
+                    let others = others.map(|(_, b)| f64::from(b.dt));
+                    others.fold(bound.at_usual(), f64::min)
+                }
+            };
+            Some((setting, longest / dt))
+        };
+        let gains = self.bounds().iter().enumerate().filter_map(gain);
+        gains.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
