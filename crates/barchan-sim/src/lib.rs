@@ -31,6 +31,7 @@
 pub mod bodies;
 pub mod collider;
 pub mod grid;
+pub mod height_field;
 pub mod identities;
 pub mod material;
 pub mod math;

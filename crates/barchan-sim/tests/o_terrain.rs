@@ -6,9 +6,10 @@ mod support;
 
 use barchan_frame::Frame;
 use barchan_scene::{Material, TerrainSpec, material_presets};
+use barchan_sim::height_field::SLOPE_TOLERANCE;
 use barchan_sim::simulation::Simulation;
 use barchan_sim::terrain::record::{ATTRIBUTE, HEIGHTS};
-use barchan_sim::terrain::{GrainSize, GrainsNow, SLOPE_TOLERANCE, Terrain};
+use barchan_sim::terrain::{GrainSize, GrainsNow, Terrain};
 use glam::Vec3;
 use support::grains::grains;
 use support::{advance, start};
@@ -46,27 +47,27 @@ fn site(n: usize, cell: f64, angle: f64, heights: impl Fn(f64, f64) -> f64) -> T
 /// Lets slopes slide until they rest and surfaces rise to where they belong.
 fn settle(soil: &mut Terrain) {
     for _ in 0..100_000 {
-        if soil.sliding() == 0 {
+        if soil.field().sliding() == 0 {
             break;
         }
         soil.relax();
     }
-    assert_eq!(soil.sliding(), 0);
+    assert_eq!(soil.field().sliding(), 0);
     soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
 }
 
 /// Σ h dx² above the rock [m³].
 fn volume(soil: &Terrain) -> f64 {
-    let cell = f64::from(soil.layout().cell);
-    let above = |h: &f32| f64::from(*h) - f64::from(soil.floor());
-    soil.heights().iter().map(above).sum::<f64>() * cell * cell
+    let cell = f64::from(soil.field().layout().cell);
+    let above = |h: &f32| f64::from(*h) - f64::from(soil.field().floor());
+    soil.field().heights().iter().map(above).sum::<f64>() * cell * cell
 }
 
 /// Steepest slope between neighbours [degrees], with its component across them.
 fn steepest(soil: &Terrain) -> f64 {
-    let [nx, nz] = soil.layout().columns;
-    let cell = f64::from(soil.layout().cell);
-    let h = |i: usize, j: usize| f64::from(soil.heights()[j * nx + i]);
+    let [nx, nz] = soil.field().layout().columns;
+    let cell = f64::from(soil.field().layout().cell);
+    let h = |i: usize, j: usize| f64::from(soil.field().heights()[j * nx + i]);
     let along = |i: usize, j: usize, x: bool| match x {
         true => (h((i + 1).min(nx - 1), j) - h(i.max(1) - 1, j)) / (2.0 * cell),
         false => (h(i, (j + 1).min(nz - 1)) - h(i, j.max(1) - 1)) / (2.0 * cell),
@@ -103,7 +104,7 @@ fn o1_soil_that_slides_keeps_its_mass() {
     assert!((soil.mass() / (DENSITY * before) - 1.0).abs() < 1e-7);
     // Negative control: a grain more is a change of the mass that shows.
     assert!(soil.deposit(
-        Vec3::new(0.0, soil.height(0.0, 0.0).unwrap(), 0.0),
+        Vec3::new(0.0, soil.field().height(0.0, 0.0).unwrap(), 0.0),
         0.02,
         0.09
     ));
@@ -130,17 +131,17 @@ fn o2_slopes_end_at_the_angle_of_repose_and_gentler_ones_stay() {
         let limit = (angle + f64::from(SLOPE_TOLERANCE)).to_radians().tan();
         let tangent = slope.to_radians().tan();
         assert!(tangent < limit * 1.001, "{angle}: {slope}");
-        let at_rest = soil.heights().to_vec();
+        let at_rest = soil.field().heights().to_vec();
         settle(&mut soil);
-        assert_eq!(soil.heights(), at_rest);
+        assert_eq!(soil.field().heights(), at_rest);
 
         let gentle =
             |x: f64, z: f64| (0.99 * f64::to_radians(angle).tan()) * (0.7 - x.hypot(z)).max(0.0);
         let mut soil = site(64, 0.05, angle, gentle);
-        let before = soil.heights().to_vec();
+        let before = soil.field().heights().to_vec();
         soil.relax();
-        assert_eq!(soil.sliding(), 0);
-        assert_eq!(soil.heights(), before);
+        assert_eq!(soil.field().sliding(), 0);
+        assert_eq!(soil.field().heights(), before);
     }
 }
 
@@ -194,19 +195,19 @@ fn o3_a_point_source_heaps_a_cone() {
     let mut soil = site(CELLS, CELL, REPOSE, |_, _| 0.0);
     let portion = DENSITY / 250.0;
     for _ in 0..250 {
-        let y = soil.height(0.0, 0.0).unwrap();
+        let y = soil.field().height(0.0, 0.0).unwrap();
         assert!(soil.deposit(Vec3::new(0.0, y, 0.0), 0.02, portion));
         // Most of a portion slides before the next falls, and surfaces have risen.
         for _ in 0..20 {
             soil.relax();
-            if soil.sliding() == 0 {
+            if soil.field().sliding() == 0 {
                 break;
             }
         }
         soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
     }
     settle(&mut soil);
-    let height = |x: f64, z: f64| f64::from(soil.height(x as f32, z as f32).unwrap());
+    let height = |x: f64, z: f64| f64::from(soil.field().height(x as f32, z as f32).unwrap());
     let (radii, top) = cone(&height);
     let (round, mean, spread) = is_round(&radii);
     println!(

@@ -167,7 +167,7 @@ fn state_digest(simulation: &mut Simulation) -> String {
     state
         .arrays
         .push(Column::exact("bodies", "", "", 1, bodies));
-    if let Some(terrain) = simulation.terrain() {
+    if let Some(terrain) = simulation.height_field() {
         let heights = terrain.heights().iter().copied().map(f64::from);
         let heights = bits(heights.collect());
         state

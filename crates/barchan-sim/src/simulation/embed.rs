@@ -1,7 +1,7 @@
 //! What a program that embeds a simulation asks of it; docs/embedding.md shows all of it on one page.
 
 use super::{Simulation, SimulationError};
-use crate::terrain::Terrain;
+use crate::height_field::HeightField;
 use crate::view::ParticlesView;
 use barchan_scene::errors::SceneErrors;
 use barchan_scene::{Overrides, Pose, SceneSource, load};
@@ -72,12 +72,12 @@ impl Simulation {
     }
 
     /// The soil at rest, if the scene has terrain.
-    pub fn terrain(&self) -> Option<&Terrain> {
-        self.solver.terrain()
+    pub fn height_field(&self) -> Option<&HeightField> {
+        self.solver.height_field()
     }
 
     /// Height of the terrain at a place [m]; `None` without terrain and outside the site.
     pub fn terrain_height(&self, x: f32, z: f32) -> Option<f32> {
-        self.terrain().and_then(|terrain| terrain.height(x, z))
+        self.height_field()?.height(x, z)
     }
 }

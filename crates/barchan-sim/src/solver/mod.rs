@@ -4,9 +4,9 @@
 mod pace;
 
 use crate::collider::{BodyImpulses, Colliders};
+use crate::height_field::HeightField;
 use crate::identities::Identities;
 use crate::sampling::Samples;
-use crate::terrain::Terrain;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::numbers::{exact, rounded};
@@ -209,8 +209,8 @@ pub trait Solver: Send {
     fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError>;
     /// Number of particles now.
     fn particles(&self) -> usize;
-    /// Soil at rest, if the solver has any.
-    fn terrain(&self) -> Option<&Terrain> {
+    /// Soil at rest as columns, if the solver has any in host memory.
+    fn height_field(&self) -> Option<&HeightField> {
         None
     }
     /// Takes other values for a material of the scene, from now on.

@@ -86,7 +86,7 @@ impl Terrain {
     /// Distance from a body within which columns become grains [m]: it reaches from the middle of any column to its
     /// corners, and leaves room for more than a grain.
     fn margin(&self) -> f32 {
-        0.75 * self.layout.cell + 3.0 * self.lattice.largest
+        0.75 * self.field.layout.cell + 3.0 * self.lattice.largest
     }
 
     fn moves(&self, tool: &PosedCollider, dt: f32) -> bool {
@@ -105,14 +105,18 @@ impl Terrain {
         let bounds = tool.world_bounds();
         let (low, high) = (bounds.min - margin, bounds.max + margin);
         let [across, along] = self
+            .field
             .layout
             .range(Vec2::new(low.x, low.z), Vec2::new(high.x, high.z));
         for j in along {
             for i in across.clone() {
-                let column = self.layout.index(i, j);
-                self.touched += 1;
+                let column = self.field.layout.index(i, j);
+                self.field.touched += 1;
                 let soil = self.soil_height(column);
-                let ends = [low.y.max(self.floor), soil + 2.0 * self.lattice.largest];
+                let ends = [
+                    low.y.max(self.field.floor),
+                    soil + 2.0 * self.lattice.largest,
+                ];
                 let Some(lowest) = self.ray(tool, column, ends, margin) else {
                     continue;
                 };
@@ -135,7 +139,7 @@ impl Terrain {
         [start, end]: [f32; 2],
         margin: f32,
     ) -> Option<f32> {
-        let middle = self.layout.middle(column);
+        let middle = self.field.layout.middle(column);
         let slack = 0.05 * self.grain.radius;
         let mut y = start;
         for _ in 0..RAY_STEPS {
@@ -160,9 +164,9 @@ impl Terrain {
     /// become, or lose them.
     fn hold_pressed(&mut self, hits: &[Hit]) {
         let until = self.until();
-        let reach = (self.margin() / self.layout.cell).ceil() as usize;
+        let reach = (self.margin() / self.field.layout.cell).ceil() as usize;
         for hit in hits.iter().filter(|h| h.is_pressed) {
-            for near in self.layout.around(hit.column, reach) {
+            for near in self.field.layout.around(hit.column, reach) {
                 self.hold(near, until.saturating_add(hit.is_cut.into()));
             }
         }
@@ -186,11 +190,11 @@ impl Terrain {
     /// Whether the body may reach a column within two steps, or has too few grains between them. A body that rests on grains
     /// and creeps by their compaction would dig itself in, were the ground below it cut as soon as it is within the margin.
     fn is_near(&self, tool: &PosedCollider, dt: f32, hit: &Hit, margin: f32) -> bool {
-        let middle = self.layout.middle(hit.column);
+        let middle = self.field.layout.middle(hit.column);
         let edge = hit.lowest + margin;
         let velocity = tool.velocity_at(Vec3::new(middle.x, edge, middle.y));
         let reach = CUSHION * self.grain.radius + 2.0 * velocity.length() * dt;
-        self.height[hit.column] > edge - reach
+        self.field.height[hit.column] > edge - reach
     }
 
     /// Columns before a pushing body that fail with it.
@@ -202,7 +206,7 @@ impl Terrain {
         margin: f32,
         cuts: &mut Vec<(u32, f32)>,
     ) {
-        let middle = self.layout.middle(hit.column);
+        let middle = self.field.layout.middle(hit.column);
         let edge = hit.lowest + margin;
         let velocity = tool.velocity_at(Vec3::new(middle.x, edge, middle.y));
         let pushing = Vec2::new(velocity.x, velocity.z);
@@ -210,17 +214,17 @@ impl Terrain {
         if speed * dt <= STILL * self.grain.radius || speed < 0.2 * velocity.length() {
             return;
         }
-        let ahead = pushing / speed * self.layout.cell;
+        let ahead = pushing / speed * self.field.layout.cell;
         for k in 1..=LONGEST_WEDGE {
             let at = middle + k as f32 * ahead;
-            let Some(column) = self.layout.column_at(at.x, at.y) else {
+            let Some(column) = self.field.layout.column_at(at.x, at.y) else {
                 return;
             };
             // Level as far as the body will soon need it, so that a column is cut once, while it is whole.
-            let ahead = (k as f32 * self.layout.cell - margin).max(0.0);
+            let ahead = (k as f32 * self.field.layout.cell - margin).max(0.0);
             let target = hit.lowest + ahead * self.wedge_slope;
             // A sliver that no grain fits in stays, and nothing fails beyond where the plane comes out.
-            if target > self.height[column] - 2.0 * self.grain.radius {
+            if target > self.field.height[column] - 2.0 * self.grain.radius {
                 match ahead > 0.0 {
                     true => return,
                     false => continue,
@@ -232,15 +236,15 @@ impl Terrain {
 
     /// Lowers a column to `target` or below, and sets aside what was there.
     fn lower(&mut self, column: usize, target: f32) {
-        let top = self.full_height(column);
-        if target >= self.height[column] || self.mass[column] == 0 {
+        let top = self.field.full_height(column);
+        if target >= self.field.height[column] || self.field.mass[column] == 0 {
             return;
         }
-        let target = target.min(self.height[column] - SHALLOWEST * self.grain.radius);
-        let depth = f64::from(target) - f64::from(self.floor);
-        let kept = (depth.max(0.0) / self.rise) as u64;
-        let cut = self.mass[column].saturating_sub(kept);
-        self.mass[column] -= cut;
+        let target = target.min(self.field.height[column] - SHALLOWEST * self.grain.radius);
+        let depth = f64::from(target) - f64::from(self.field.floor);
+        let kept = (depth.max(0.0) / self.field.rise) as u64;
+        let cut = self.field.mass[column].saturating_sub(kept);
+        self.field.mass[column] -= cut;
         let withheld = self
             .withheld
             .entry(column as u32)
@@ -248,7 +252,7 @@ impl Terrain {
         withheld.mass += cut;
         withheld.top = withheld.top.max(top);
         self.hold(column, self.until());
-        self.changed(column);
+        self.field.changed(column);
     }
 
     /// Nothing settles or slides at a column until then.
@@ -263,12 +267,12 @@ impl Terrain {
     fn release(&mut self) {
         let now = self.tick();
         let mut held = std::mem::take(&mut self.held);
-        self.touched += held.len() as u64;
+        self.field.touched += held.len() as u64;
         held.retain(|&column| {
             let stays = self.held_until[column as usize] > now;
             if !stays {
                 self.held_until[column as usize] = 0;
-                self.activate(column as usize);
+                self.field.activate(column as usize);
             }
             stays
         });

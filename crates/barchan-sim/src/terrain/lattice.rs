@@ -3,7 +3,8 @@
 //! A site has as much room as a grain takes in the bulk, so that a cut volume holds its own mass in grains; and grains
 //! of neighbouring columns, or of the next step, cannot overlap because they share the lattice.
 
-use super::{GrainSize, Layout, SpawnedGrain};
+use super::{GrainSize, SpawnedGrain};
+use crate::height_field::Layout;
 use crate::sampling::random::Random;
 use glam::Vec3;
 

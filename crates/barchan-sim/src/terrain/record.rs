@@ -1,7 +1,8 @@
 //! The terrain in frames, for people, and in checkpoints, to go on from.
 
+use super::Terrain;
 use super::spawn::Withheld;
-use super::{Layout, Terrain};
+use crate::height_field::Layout;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
 use serde_json::json;
@@ -27,21 +28,21 @@ impl Terrain {
             origin,
             cell,
             columns,
-        } = self.layout;
+        } = self.field.layout;
         out.arrays.retain(|a| a.name != HEIGHTS);
         out.arrays.push(Column {
             name: HEIGHTS.into(),
             unit: "m".into(),
             meaning: "height of the terrain above the middle of each column, rows along x".into(),
             components: columns[0],
-            data: ColumnData::F32(self.height.clone()),
+            data: ColumnData::F32(self.field.height.clone()),
             tolerance: TOLERANCE * cell,
         });
         let about = json!({
             "origin": [origin.x, origin.y],
             "cell": cell,
             "columns": columns,
-            "floor": self.floor,
+            "floor": self.field.floor,
             "material": self.material,
             "mass_kg": self.mass(),
             "withheld_kg": self.withheld(),
@@ -63,20 +64,21 @@ impl Terrain {
             .iter()
             .flat_map(|c| [*c, self.held_until[*c as usize]]);
         let rising = self
+            .field
             .rising
             .iter()
-            .flat_map(|c| [*c, self.height[*c as usize].to_bits()]);
+            .flat_map(|c| [*c, self.field.height[*c as usize].to_bits()]);
         out.arrays.extend([
             array(
                 MASS,
-                self.layout.columns[0],
-                ColumnData::U64(self.mass.clone()),
+                self.field.layout.columns[0],
+                ColumnData::U64(self.field.mass.clone()),
             ),
             array(WITHHELD, 3, ColumnData::U64(withheld.collect())),
             array(
                 ACTIVE,
                 1,
-                ColumnData::U32(self.active.iter().copied().collect()),
+                ColumnData::U32(self.field.active.iter().copied().collect()),
             ),
             array(HELD, 2, ColumnData::U32(held.collect())),
             array(RISING, 2, ColumnData::U32(rising.collect())),
@@ -89,7 +91,7 @@ impl Terrain {
     /// # Errors
     /// A checkpoint without a terrain, or with one that is not of this scene. The terrain is as it was then.
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let count = self.layout.count();
+        let count = self.field.layout.count();
         let long = |name: &str| from.array(name).and_then(|a| a.data.as_u64());
         let short = |name: &str| from.array(name).and_then(|a| a.data.as_u32());
         let state = (
@@ -119,33 +121,23 @@ impl Terrain {
                 "its terrain holds numbers that cannot be".into(),
             ));
         }
-        self.mass.copy_from_slice(mass);
+        self.field.mass.copy_from_slice(mass);
         let waiting = |w: &[u64]| {
             let top = f32::from_bits(w[2] as u32);
             (w[0] as u32, Withheld { mass: w[1], top })
         };
         self.withheld = withheld.chunks_exact(3).map(waiting).collect();
         self.clock = f64::from_bits(*clock);
-        self.queued.fill(false);
-        self.active.clear();
-        for column in active {
-            self.activate(*column as usize);
-        }
         self.held_until.fill(0);
         self.held.clear();
         for pair in held.chunks_exact(2) {
             self.held.push(pair[0]);
             self.held_until[pair[0] as usize] = pair[1];
         }
-        self.refresh();
-        self.is_rising.fill(false);
-        self.rising.clear();
-        for pair in rising.chunks_exact(2) {
-            let (column, height) = (pair[0] as usize, f32::from_bits(pair[1]));
-            self.rising.push(pair[0]);
-            self.is_rising[column] = true;
-            self.height[column] = height.clamp(self.floor, self.height[column]);
-        }
+        let rising = rising.chunks_exact(2);
+        let rising = rising.map(|pair| (pair[0], f32::from_bits(pair[1])));
+        self.field.restore(active, rising);
+        self.total = self.field.total() + self.waiting();
         Ok(())
     }
 }

@@ -39,20 +39,21 @@ impl Terrain {
         occupied.fill(self.region(), self.lattice.largest, grains);
         let mut waiting = std::mem::take(&mut self.withheld);
         for (&column, withheld) in &mut waiting {
-            self.touched += 1;
+            self.field.touched += 1;
             let column = column as usize;
-            let bottom = self.height[column];
+            let bottom = self.field.height[column];
             let range = [bottom, self.highest_site(column, withheld)];
             let before = withheld.mass;
-            self.lattice.sites(&self.layout, column, range, |grain| {
-                let quanta = (grain.mass / self.quantum).round() as u64;
-                let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
-                if room {
-                    withheld.mass -= quanta;
-                    spawn.push(grain);
-                }
-                spawn.len() < most && withheld.mass > 0
-            });
+            self.lattice
+                .sites(&self.field.layout, column, range, |grain| {
+                    let quanta = (grain.mass / self.field.quantum).round() as u64;
+                    let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
+                    if room {
+                        withheld.mass -= quanta;
+                        spawn.push(grain);
+                    }
+                    spawn.len() < most && withheld.mass > 0
+                });
             self.total -= u128::from(before - withheld.mass);
             self.bear(column, before - withheld.mass);
         }
@@ -67,25 +68,25 @@ impl Terrain {
             max: Vec3::NEG_INFINITY,
         };
         for (&column, withheld) in &self.withheld {
-            let middle = self.layout.middle(column as usize);
-            let low = Vec3::new(middle.x, self.height[column as usize], middle.y);
+            let middle = self.field.layout.middle(column as usize);
+            let low = Vec3::new(middle.x, self.field.height[column as usize], middle.y);
             let high = low.with_y(self.highest_site(column as usize, withheld));
-            bounds.min = bounds.min.min(low - self.layout.cell);
-            bounds.max = bounds.max.max(high + self.layout.cell);
+            bounds.min = bounds.min.min(low - self.field.layout.cell);
+            bounds.max = bounds.max.max(high + self.field.layout.cell);
         }
         bounds
     }
 
     /// How high grains of what is withheld may appear [m].
     fn highest_site(&self, column: usize, withheld: &Withheld) -> f32 {
-        let soil = self.mass[column] + self.load[column] + withheld.mass;
-        withheld.top.max(self.height_of(soil)) + HEAVE * self.grain.radius
+        let soil = self.field.mass[column] + self.load[column] + withheld.mass;
+        withheld.top.max(self.field.height_of(soil)) + HEAVE * self.grain.radius
     }
 
     fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
         let p = grain.position;
         let [least, squeezed] = [DEPTH, SQUEEZE].map(|part| (1.0 - part) * grain.radius);
-        self.distance(p) >= squeezed
+        self.field.distance(p) >= squeezed
             && !tools.iter().any(|t| t.may_touch(p, least))
             && !occupied.touches(p, squeezed)
     }
@@ -97,8 +98,8 @@ impl Terrain {
             let column = column as usize;
             let stays = self.is_held(column) && withheld.mass > 0;
             if !stays {
-                self.mass[column] += withheld.mass;
-                self.changed(column);
+                self.field.mass[column] += withheld.mass;
+                self.field.changed(column);
             }
             stays
         });

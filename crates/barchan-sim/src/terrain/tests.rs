@@ -125,23 +125,26 @@ fn surface_is_continuous_and_its_normal_fits() {
     let terrain = Terrain::new(&spec, &sand(), grain(0.04, 0.0));
     for _ in 0..1000 {
         let [x, z] = [0; 2].map(|_| 2.0 * random.unit() - 1.0);
-        let h = terrain.height(x, z).unwrap();
+        let h = terrain.field.height(x, z).unwrap();
         let step = 1e-3;
-        let far = terrain.height((x + step).min(1.0), z).unwrap();
+        let far = terrain.field.height((x + step).min(1.0), z).unwrap();
         assert!((far - h).abs() < 4.0 * step, "{h} {far}");
         let p = Vec3::new(x, h, z);
-        assert!(terrain.distance(p).abs() < 1e-5);
+        assert!(terrain.field.distance(p).abs() < 1e-5);
         let (out, inside) = (p + 0.01 * Vec3::Y, p - 0.01 * Vec3::Y);
-        assert!(terrain.distance(out) > 0.0 && terrain.distance(inside) < 0.0);
+        assert!(terrain.field.distance(out) > 0.0 && terrain.field.distance(inside) < 0.0);
         // The plane of the normal touches the surface.
-        let n = terrain.normal(p);
+        let n = terrain.field.normal(p);
         let beside = p + 1e-4 * n.cross(Vec3::Z).normalize();
-        let gap = terrain.distance(beside).abs();
+        let gap = terrain.field.distance(beside).abs();
         assert!(gap < 2e-5, "{gap}");
     }
-    assert_eq!(terrain.distance(Vec3::new(1.01, 0.0, 0.0)), f32::INFINITY);
-    assert_eq!(terrain.distance(Vec3::NAN), f32::INFINITY);
-    assert_eq!(terrain.height(0.0, -1.01), None);
+    assert_eq!(
+        terrain.field.distance(Vec3::new(1.01, 0.0, 0.0)),
+        f32::INFINITY
+    );
+    assert_eq!(terrain.field.distance(Vec3::NAN), f32::INFINITY);
+    assert_eq!(terrain.field.height(0.0, -1.01), None);
 }
 
 #[test]
@@ -178,12 +181,12 @@ fn a_pushing_blade_is_surrounded_by_grains() {
         for j in -5..=5 {
             for i in -1..=1 {
                 let foot = tool.pose.position + Vec3::new(0.05 * i as f32, -0.3, 0.1 * j as f32);
-                let distance = soil.distance(foot);
+                let distance = soil.field.distance(foot);
                 assert!(distance > 0.04, "{foot}: {distance}");
             }
         }
         for g in &pile.0[seen..] {
-            assert!(soil.distance(g.position) > 0.35 * g.radius);
+            assert!(soil.field.distance(g.position) > 0.35 * g.radius);
         }
         seen = pile.0.len();
     });
@@ -242,7 +245,12 @@ fn rock_is_not_dug() {
     let deep = Geometry::cuboid(Vec3::new(-0.2, -3.0, -0.2), Vec3::new(0.2, 1.0, 0.2));
     let mut bodies = mover(deep, DVec3::ZERO, DVec3::new(0.3, 0.0, 0.0));
     drive(&mut soil, &mut pile, &mut bodies, |_, _, _| {});
-    let lowest = soil.heights().iter().copied().fold(f32::INFINITY, f32::min);
+    let lowest = soil
+        .field
+        .heights()
+        .iter()
+        .copied()
+        .fold(f32::INFINITY, f32::min);
     assert!((-1.0..-0.999).contains(&lowest), "{lowest}");
     assert!(pile.0.iter().all(|g| g.position.y > -1.0));
 }
@@ -267,7 +275,7 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
         soil.relax();
         let keep = |g: &SpawnedGrain| {
             let place = [0; 2].map(|_| 4.2 * random.unit() - 2.1);
-            let y = soil.height(place[0], place[1]).unwrap_or(0.0) + g.radius;
+            let y = soil.field.height(place[0], place[1]).unwrap_or(0.0) + g.radius;
             !soil.deposit(Vec3::new(place[0], y, place[1]), g.radius, g.mass)
         };
         pile.0.retain(keep);
@@ -277,27 +285,27 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
         }
     }
     assert!(one / before > 1e-6, "a lost grain would show");
-    assert!(soil.touched() > 10_000);
+    assert!(soil.field.touched() > 10_000);
 }
 
 #[test]
 fn a_grain_fills_the_hollow_of_a_slope_and_leaves_the_rest() {
     let mut soil = terrain(4.0, 0.1);
-    for column in 0..soil.layout.count() {
-        let height = 0.3 * soil.layout.middle(column).x;
-        soil.mass[column] = ((1.0 + f64::from(height)) / soil.rise) as u64;
+    for column in 0..soil.field.layout.count() {
+        let height = 0.3 * soil.field.layout.middle(column).x;
+        soil.field.mass[column] = ((1.0 + f64::from(height)) / soil.field.rise) as u64;
     }
-    let hole = soil.layout.column_at(0.01, 0.01).unwrap();
+    let hole = soil.field.layout.column_at(0.01, 0.01).unwrap();
     // Deeper than the grain fills, were it alone in there.
-    soil.mass[hole] -= (0.2 / soil.rise) as u64;
-    soil.refresh();
-    let before = soil.mass.clone();
-    let middle = soil.layout.middle(hole);
+    soil.field.mass[hole] -= (0.2 / soil.field.rise) as u64;
+    soil.field.refresh();
+    let before = soil.field.mass.clone();
+    let middle = soil.field.layout.middle(hole);
     let at = Vec3::new(middle.x, -0.05, middle.y);
     assert!(soil.deposit(at, 0.04, soil.grain.mass));
-    let quanta = (soil.grain.mass / soil.quantum).round() as u64;
+    let quanta = (soil.grain.mass / soil.field.quantum).round() as u64;
     for column in 0..before.len() {
-        let gained = soil.mass[column] - before[column];
+        let gained = soil.field.mass[column] - before[column];
         assert_eq!(gained, if column == hole { quanta } else { 0 });
     }
 }
@@ -311,9 +319,9 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     wait(&mut soil);
     // Its bulk on one column would be this high.
     let spike = mass / (1600.0 * 0.01);
-    let highest = soil.heights().iter().copied().fold(0.0, f32::max);
+    let highest = soil.field.heights().iter().copied().fold(0.0, f32::max);
     assert!(f64::from(highest) < 0.6 * spike && highest > 0.0);
-    let raised = soil.heights().iter().filter(|h| **h > 0.0).count();
+    let raised = soil.field.heights().iter().filter(|h| **h > 0.0).count();
     assert_eq!(raised, 9);
     let before = soil.mass();
     for p in [at + 0.2 * Vec3::Y, Vec3::new(2.1, 0.04, 0.0), Vec3::NAN] {
@@ -325,7 +333,7 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     // Grains larger than a column cover more of them.
     assert!(soil.deposit(Vec3::new(-1.0, 0.15, -1.0), 0.15, 50.0 * mass));
     wait(&mut soil);
-    let raised = soil.heights().iter().filter(|h| **h > 0.0).count();
+    let raised = soil.field.heights().iter().filter(|h| **h > 0.0).count();
     assert!(raised > 4 + 7, "{raised}");
 }
 
@@ -334,18 +342,18 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
 fn surfaces_rise_slowly_and_fall_at_once() {
     let mut soil = terrain(4.0, 0.1);
     assert!(soil.deposit(Vec3::new(0.0, 0.04, 0.0), 0.04, 20.0 * soil.grain.mass));
-    let mut last = soil.height(0.0, 0.0).unwrap();
+    let mut last = soil.field.height(0.0, 0.0).unwrap();
     assert!(last.abs() < 1e-6);
     for _ in 0..20 {
         soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
-        let now = soil.height(0.0, 0.0).unwrap();
+        let now = soil.field.height(0.0, 0.0).unwrap();
         assert!(now > last && now - last < 0.2 * DT, "{last} {now}");
         last = now;
     }
     let mut digging = mover(blade(), DVec3::ZERO, DVec3::X);
     digging.pose(0.0, 1.0 / 60.0);
     soil.cut(&digging.list, DT, GrainsNow::default(), &mut Vec::new());
-    assert!(soil.height(0.0, 0.0).unwrap() < -0.4);
+    assert!(soil.field.height(0.0, 0.0).unwrap() < -0.4);
 }
 
 #[test]
@@ -355,22 +363,22 @@ fn nothing_settles_beside_a_body_that_digs() {
     let mut bodies = mover(blade(), DVec3::ZERO, DVec3::X);
     bodies.pose(0.0, 1.0 / 60.0);
     pile.cut(&mut soil, &bodies.list);
-    let place = Vec3::new(0.1, soil.height(0.1, 0.0).unwrap() + 0.04, 0.0);
+    let place = Vec3::new(0.1, soil.field.height(0.1, 0.0).unwrap() + 0.04, 0.0);
     assert!(!soil.deposit(place, 0.04, soil.grain.mass));
     for _ in 0..20 {
         pile.cut(&mut soil, &[]);
     }
-    let place = Vec3::new(0.1, soil.height(0.1, 0.0).unwrap() + 0.04, 0.0);
+    let place = Vec3::new(0.1, soil.field.height(0.1, 0.0).unwrap() + 0.04, 0.0);
     assert!(soil.deposit(place, 0.04, soil.grain.mass));
 }
 
 /// Slopes [degrees] of a heap in eight directions between a fifth and four fifths of its radius.
 fn heap_slopes(soil: &Terrain) -> Vec<f32> {
-    let top = soil.height(0.0, 0.0).unwrap();
+    let top = soil.field.height(0.0, 0.0).unwrap();
     (0..8)
         .map(|k| {
             let angle = (k as f32 + 0.25) * std::f32::consts::TAU / 8.0;
-            let at = |r: f32| soil.height(r * angle.cos(), r * angle.sin()).unwrap();
+            let at = |r: f32| soil.field.height(r * angle.cos(), r * angle.sin()).unwrap();
             let foot = (1..)
                 .map(|i| 0.02 * i as f32)
                 .find(|r| at(*r) < 0.02 * top)
@@ -386,7 +394,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
     let mut random = Random::new(5);
     for _ in 0..8000 {
         let [x, z] = [0; 2].map(|_| 0.3 * random.unit() - 0.15);
-        let y = soil.height(x, z).unwrap() + 0.04;
+        let y = soil.field.height(x, z).unwrap() + 0.04;
         while !soil.deposit(Vec3::new(x, y, z), 0.04, soil.grain.mass) {
             // The surface has not yet risen under the one before.
             soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
@@ -397,7 +405,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
         }
     }
     for _ in 0..20_000 {
-        if !relax || soil.sliding() == 0 {
+        if !relax || soil.field.sliding() == 0 {
             break;
         }
         soil.relax();
@@ -411,16 +419,16 @@ fn pour(angle: f64, relax: bool) -> Terrain {
 fn a_poured_heap_has_the_angle_of_repose() {
     for angle in [20.0, 30.0, 38.0] {
         let soil = pour(angle, true);
-        assert_eq!(soil.sliding(), 0);
+        assert_eq!(soil.field.sliding(), 0);
         for slope in heap_slopes(&soil) {
             assert!((f64::from(slope) - angle).abs() < 1.0, "{angle}: {slope}");
         }
-        let steep = (0..soil.layout.count()).filter(|c| soil.is_steep(*c));
+        let steep = (0..soil.field.layout.count()).filter(|c| soil.field.is_steep(*c));
         assert_eq!(steep.count(), 0);
         // A cone of that volume.
         let volume = 8000.0 * soil.grain.mass / 1600.0;
         let cone = (3.0 * volume * angle.to_radians().tan().powi(2) / std::f64::consts::PI).cbrt();
-        let top = f64::from(soil.height(0.0, 0.0).unwrap());
+        let top = f64::from(soil.field.height(0.0, 0.0).unwrap());
         assert!((top / cone - 1.0).abs() < 0.08, "{angle}: {top} {cone}");
     }
     let tower = pour(30.0, false);
@@ -434,17 +442,17 @@ fn soil_that_slides_keeps_every_quantum_and_stays_on_the_site() {
         *h = if k % 30 < 9 { 1.2 } else { 0.0 };
     }
     let mut soil = Terrain::new(&spec, &sand(), grain(0.04, 0.0));
-    assert!(soil.sliding() > 0);
+    assert!(soil.field.sliding() > 0);
     let before = soil.total;
-    while soil.sliding() > 0 {
+    while soil.field.sliding() > 0 {
         soil.relax();
     }
     wait(&mut soil);
-    let heights = soil.height.clone();
-    soil.refresh();
+    let heights = soil.field.height.clone();
+    soil.field.refresh();
     assert_eq!(soil.total, before);
-    assert_eq!(soil.height, heights);
-    assert!(soil.height(1.4, 0.0).unwrap() < soil.height(-1.4, 0.0).unwrap());
+    assert_eq!(soil.field.height, heights);
+    assert!(soil.field.height(1.4, 0.0).unwrap() < soil.field.height(-1.4, 0.0).unwrap());
 }
 
 /// What a dig touches, by the size of the site.
@@ -467,7 +475,7 @@ fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
         pile.0.extend(&new);
         soil.relax();
     }
-    (soil.touched(), pile.0.len(), start.elapsed())
+    (soil.field.touched(), pile.0.len(), start.elapsed())
 }
 
 /// A hundred times the area, the same work.

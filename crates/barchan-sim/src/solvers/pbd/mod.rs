@@ -9,12 +9,12 @@ mod state;
 mod walls;
 
 use crate::collider::{Colliders, PosedCollider};
+use crate::height_field::HeightField;
 use crate::neighbors::cells::{self, Cells};
 use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::terrain::Terrain;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
@@ -461,8 +461,8 @@ impl Solver for Pbd {
         Some(self.grains.view())
     }
 
-    fn terrain(&self) -> Option<&Terrain> {
-        self.soil.as_ref().map(|soil| &soil.terrain)
+    fn height_field(&self) -> Option<&HeightField> {
+        self.soil.as_ref().map(|soil| soil.terrain.field())
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {

@@ -114,7 +114,7 @@ impl Pbd {
         let terrain = &mut soil.terrain;
         soil.keep.extend((0..g.len()).map(|i| {
             let is_due = g.id[i] % TURNS == turn && g.material[i] == material;
-            let is_buried = || terrain.distance(g.position[i]) < -g.radius[i];
+            let is_buried = || terrain.field().distance(g.position[i]) < -g.radius[i];
             let rests = is_due && (g.velocity[i].length() <= slow || is_buried());
             !(rests && terrain.deposit(g.position[i], g.radius[i], f64::from(g.mass[i])))
         }));

@@ -495,12 +495,12 @@ fn stand(
 ) -> Option<WallContact> {
     let (x, radius) = (grains.position[grain], grains.radius[grain]);
     let d = motion[grain].moved.truncate();
-    let distance = terrain.distance(x + d);
+    let distance = terrain.field().distance(x + d);
     let reach = radius + step.margin;
-    if distance > reach && terrain.distance(x) > reach {
+    if distance > reach && terrain.field().distance(x) > reach {
         return None;
     }
-    let normal = terrain.normal(x + d);
+    let normal = terrain.field().normal(x + d);
     Some(WallContact {
         grain: grain as u32,
         normal,
