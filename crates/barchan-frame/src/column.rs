@@ -1,5 +1,9 @@
 //! Frames and their columns, in memory.
 
+use crate::digest;
+use crate::record::FrameRecord;
+use crate::unit::Unit;
+
 /// Values of a column, `components` of them for each particle, particle by particle.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnData {
@@ -91,8 +95,8 @@ impl ColumnData {
 pub struct Column {
     /// Name: `position`, `velocity`, `id`, `material`, …
     pub name: String,
-    /// SI unit, `1` when dimensionless.
-    pub unit: String,
+    /// SI unit.
+    pub unit: Unit,
     /// What it means, one line.
     pub meaning: String,
     /// Values per particle: 1 scalar, 3 vector, 6 symmetric tensor (xx yy zz yz xz xy).
@@ -107,14 +111,14 @@ impl Column {
     /// A column of any type that keeps every bit.
     pub fn exact(
         name: &str,
-        unit: &str,
+        unit: Unit,
         meaning: &str,
         components: usize,
         data: ColumnData,
     ) -> Self {
         Self {
             name: name.into(),
-            unit: unit.into(),
+            unit,
             meaning: meaning.into(),
             components,
             data,
@@ -123,7 +127,7 @@ impl Column {
     }
 
     /// One float per particle, kept to within `tolerance` [unit].
-    pub fn scalar(name: &str, unit: &str, meaning: &str, tolerance: f32, values: Vec<f32>) -> Self {
+    pub fn scalar(name: &str, unit: Unit, meaning: &str, tolerance: f32, values: Vec<f32>) -> Self {
         let data = ColumnData::F32(values);
         Self {
             tolerance,
@@ -134,7 +138,7 @@ impl Column {
     /// Three floats per particle (x y z, x y z, …), kept to within `tolerance` [unit].
     pub fn vector3(
         name: &str,
-        unit: &str,
+        unit: Unit,
         meaning: &str,
         tolerance: f32,
         values: Vec<f32>,
@@ -164,26 +168,32 @@ pub struct Frame {
     /// What is not a quantity of particles, such as the heights of a terrain: as columns, but each with its own number
     /// of rows in place of that of particles, and as many values a row as it has components.
     pub arrays: Vec<Column>,
-    /// Statistics, body poses and forces, removal counts.
-    pub attributes: serde_json::Map<String, serde_json::Value>,
+    /// Statistics, bodies, joints, place of the terrain.
+    pub record: FrameRecord,
 }
 
 impl Frame {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|c| c.name == name)
+        find(&self.columns, name)
     }
 
     /// The array of that name.
     pub fn array(&self, name: &str) -> Option<&Column> {
-        self.arrays.iter().find(|c| c.name == name)
+        find(&self.arrays, name)
     }
 
     /// Number of particles.
     pub fn particles(&self) -> usize {
         self.columns.first().map_or(0, Column::particles)
     }
+
+    /// As [`crate::Checkpoint::digest`], of the values before quantisation.
+    pub fn digest(&self) -> String {
+        digest::state_digest(self.time, &self.columns, &self.arrays)
+    }
 }
 
-/// The exact state of a run at the end of a frame: a frame whose columns keep every bit.
-pub type Checkpoint = Frame;
+pub(crate) fn find<'a>(columns: &'a [Column], name: &str) -> Option<&'a Column> {
+    columns.iter().find(|c| c.name == name)
+}

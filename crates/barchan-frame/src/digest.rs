@@ -1,14 +1,13 @@
 //! Digests: of a state, of a scene document, of the record of a frame.
 
-use crate::column::{Checkpoint, ColumnData};
+use crate::column::{Column, ColumnData};
 use serde_json::Value;
 
-/// blake3 (hexadecimal) of time and of names, types, shapes and the exact bytes of columns and arrays: the same bytes, the
-/// same digest. Attributes, units and the frame number do not enter.
-pub fn digest(checkpoint: &Checkpoint) -> String {
+/// Digest of a state; see [`crate::Checkpoint::digest`].
+pub(crate) fn state_digest(time: f64, columns: &[Column], arrays: &[Column]) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&checkpoint.time.to_bits().to_le_bytes());
-    for column in checkpoint.columns.iter().chain(&checkpoint.arrays) {
+    hasher.update(&time.to_bits().to_le_bytes());
+    for column in columns.iter().chain(arrays) {
         hash_text(&mut hasher, &column.name);
         hash_text(&mut hasher, column.data.type_name());
         hasher.update(&(column.components as u64).to_le_bytes());
@@ -83,15 +82,20 @@ fn hash_json(hasher: &mut blake3::Hasher, value: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Frame};
-    use serde_json::json;
+    use crate::{Frame, Unit};
 
     fn state() -> Frame {
         Frame {
             time: 0.5,
             columns: vec![
-                Column::vector3("position", "m", "", 0.0, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
-                Column::exact("id", "1", "", 1, ColumnData::U32(vec![0, 1])),
+                Column::vector3(
+                    "position",
+                    Unit::Meter,
+                    "",
+                    0.0,
+                    vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+                ),
+                Column::exact("id", Unit::One, "", 1, ColumnData::U32(vec![0, 1])),
             ],
             ..Frame::default()
         }
@@ -99,34 +103,34 @@ mod tests {
 
     #[test]
     fn one_bit_anywhere_changes_the_digest() {
-        let reference = digest(&state());
-        assert_eq!(reference, digest(&state()));
+        let reference = state().digest();
+        assert_eq!(reference, state().digest());
         for value in 0..6 {
             for bit in 0..32 {
                 let mut other = state();
                 if let ColumnData::F32(v) = &mut other.columns[0].data {
                     v[value] = f32::from_bits(v[value].to_bits() ^ (1 << bit));
                 }
-                assert_ne!(digest(&other), reference, "value {value}, bit {bit}");
+                assert_ne!(other.digest(), reference, "value {value}, bit {bit}");
             }
         }
         let mut later = state();
         later.time = f64::from_bits(later.time.to_bits() + 1);
-        assert_ne!(digest(&later), reference);
+        assert_ne!(later.digest(), reference);
     }
 
     #[test]
-    fn names_and_shapes_enter_and_attributes_do_not() {
-        let reference = digest(&state());
+    fn names_and_shapes_enter_and_records_do_not() {
+        let reference = state().digest();
         let mut renamed = state();
         renamed.columns[0].name = "positioN".into();
-        assert_ne!(digest(&renamed), reference);
+        assert_ne!(renamed.digest(), reference);
         let mut reshaped = state();
         reshaped.columns[0].components = 2;
-        assert_ne!(digest(&reshaped), reference);
+        assert_ne!(reshaped.digest(), reference);
         let mut annotated = state();
-        annotated.attributes.insert("note".into(), json!(1));
-        assert_eq!(digest(&annotated), reference);
+        annotated.record.statistics.particles = 1;
+        assert_eq!(annotated.digest(), reference);
     }
 
     #[test]

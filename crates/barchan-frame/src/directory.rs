@@ -1,11 +1,12 @@
 //! The result directory: manifest, resolved scene, frames and checkpoints of one run.
 
-use crate::column::{Checkpoint, Column, Frame};
+use crate::checkpoint::Checkpoint;
+use crate::column::{Column, Frame};
 use crate::digest::document_digest;
 use crate::error::CacheError;
 use crate::files::{self, PARTIAL};
 use crate::manifest::{FORMAT_VERSION, Manifest};
-use crate::node::{self, FrameInfo, Kind, Node};
+use crate::node::{self, CheckpointInfo, FrameInfo, Kind, Node};
 use serde_json::{Value, json};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -60,7 +61,7 @@ impl ResultDirectory {
     /// Opens a result. One without its folder of checkpoints can still be read.
     ///
     /// # Errors
-    /// A missing or foreign directory, a broken manifest, a format newer than [`FORMAT_VERSION`], no folder of frames.
+    /// A missing or foreign directory, a broken manifest, a format other than [`FORMAT_VERSION`], no folder of frames.
     pub fn open(path: &Path) -> Result<Self, CacheError> {
         let manifest = read_manifest(path)?;
         if !path.join(Kind::Frame.folder()).is_dir() {
@@ -146,7 +147,8 @@ impl ResultDirectory {
     /// # Errors
     /// Columns that do not fit together, and failures to write, after which nothing of the frame is left.
     pub fn write_frame(&self, frame: &Frame) -> Result<u64, CacheError> {
-        self.write(Kind::Frame, frame)
+        let path = self.node_path(Kind::Frame, frame.index);
+        files::write_directory(&path, |new| node::write_frame(frame, new))
     }
 
     /// Reads a frame.
@@ -185,8 +187,8 @@ impl ResultDirectory {
     ///
     /// # Errors
     /// No such frame; a file that is not as it was written.
-    pub fn read_attributes(&self, index: u32) -> Result<FrameInfo, CacheError> {
-        self.node(Kind::Frame, index)?.info()
+    pub fn frame_info(&self, index: u32) -> Result<FrameInfo, CacheError> {
+        self.node(Kind::Frame, index)?.frame_info()
     }
 
     /// Writes the exact state; it appears whole or not at all. Then all but the newest [`CHECKPOINTS_KEPT`]
@@ -195,7 +197,8 @@ impl ResultDirectory {
     /// # Errors
     /// As [`ResultDirectory::write_frame`].
     pub fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<u64, CacheError> {
-        let bytes = self.write(Kind::Checkpoint, checkpoint)?;
+        let path = self.node_path(Kind::Checkpoint, checkpoint.index);
+        let bytes = files::write_directory(&path, |new| node::write_checkpoint(checkpoint, new))?;
         let indices = self.checkpoints()?;
         let older = indices.len().saturating_sub(CHECKPOINTS_KEPT);
         for &index in &indices[..older] {
@@ -209,15 +212,15 @@ impl ResultDirectory {
     /// # Errors
     /// No such checkpoint; a file that is not as it was written.
     pub fn read_checkpoint(&self, index: u32) -> Result<Checkpoint, CacheError> {
-        self.node(Kind::Checkpoint, index)?.read_frame()
+        self.node(Kind::Checkpoint, index)?.read_checkpoint()
     }
 
     /// Reads what a checkpoint holds, without the values of its columns.
     ///
     /// # Errors
     /// As [`ResultDirectory::read_checkpoint`].
-    pub fn read_checkpoint_attributes(&self, index: u32) -> Result<FrameInfo, CacheError> {
-        self.node(Kind::Checkpoint, index)?.info()
+    pub fn checkpoint_info(&self, index: u32) -> Result<CheckpointInfo, CacheError> {
+        self.node(Kind::Checkpoint, index)?.checkpoint_info()
     }
 
     /// The newest checkpoint that can be read, if there is any checkpoint. A damaged one is passed over with a
@@ -266,11 +269,6 @@ impl ResultDirectory {
             }
         }
         Ok(())
-    }
-
-    fn write(&self, kind: Kind, frame: &Frame) -> Result<u64, CacheError> {
-        let path = self.node_path(kind, frame.index);
-        files::write_directory(&path, |new| node::write_files(frame, kind, new))
     }
 
     fn node(&self, kind: Kind, index: u32) -> Result<Node, CacheError> {
@@ -385,8 +383,8 @@ fn read_manifest(path: &Path) -> Result<Manifest, CacheError> {
     let document: Value = serde_json::from_slice(&content).map_err(|e| broken(e.to_string()))?;
     let format = document["format"].as_u64();
     let found = format.ok_or_else(|| broken("it has no format version".into()))?;
-    if found > u64::from(FORMAT_VERSION) {
-        return Err(CacheError::NewerFormat {
+    if found != u64::from(FORMAT_VERSION) {
+        return Err(CacheError::OtherFormat {
             path: path.to_owned(),
             found,
             known: FORMAT_VERSION,

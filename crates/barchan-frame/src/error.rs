@@ -51,17 +51,18 @@ pub enum CacheError {
     /// Another process writes to the directory.
     #[error("another run is writing to {}; wait for it or stop it, or choose another directory with -o", .0.display())]
     InUse(PathBuf),
-    /// The result was written by a newer version.
+    /// The result was written by another version.
     #[error(
-        "{} has format version {found}, and this program reads versions up to {known}; update barchan",
-        .path.display()
+        "{} has format version {found}, and this program reads version {known}; {}",
+        .path.display(),
+        if *found > u64::from(*known) { "update barchan" } else { "simulate the scene again" }
     )]
-    NewerFormat {
+    OtherFormat {
         /// The directory.
         path: PathBuf,
         /// Version found.
         found: u64,
-        /// Newest version this program reads.
+        /// Version that this program reads.
         known: u32,
     },
     /// The manifest cannot be understood.

@@ -3,22 +3,32 @@
 //! A [`Frame`] is what a solver writes, a [`ResultDirectory`] is where it goes and where everything downstream reads
 //! it. The layout on disk is described in `docs/frames.md`. Nothing here knows which solver wrote a frame.
 
-pub mod column;
+mod checkpoint;
+mod column;
 mod digest;
 mod directory;
 mod error;
+mod exact;
 mod files;
 mod manifest;
 mod node;
 mod quantise;
+mod record;
+mod unit;
 mod zarr;
 
-pub use column::{Checkpoint, Column, ColumnData, Frame};
-pub use digest::{digest, document_digest};
+pub use checkpoint::{Checkpoint, CheckpointRecord, LoopState};
+pub use column::{Column, ColumnData, Frame};
+pub use digest::document_digest;
 pub use directory::{CHECKPOINTS_KEPT, ResultDirectory};
 pub use error::CacheError;
 pub use manifest::{
     FORMAT_VERSION, Manifest, ManifestDetail, ManifestMaterial, ManifestMesh, ManifestStart,
 };
-pub use node::{ColumnInfo, FrameInfo};
+pub use node::{CheckpointInfo, ColumnInfo, FrameInfo};
 pub use quantise::{quantisation_step, round_to_step};
+pub use record::{
+    BodyRecord, DetailStatistics, FrameRecord, JointRecord, NamedCount, RunStatistics, Statistics,
+    TERRAIN_HEIGHT, TerrainRecord,
+};
+pub use unit::Unit;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the layout on disk that this code writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version of the layout on disk that this code writes and reads.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// What `manifest.json` holds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -1,15 +1,19 @@
 //! A frame or a checkpoint as a Zarr group: the record that ties its files together, and reading with every check.
 //!
-//! The attributes of the group hold, under `barchan`, the length and digest of every file of the columns, and a seal
-//! over all attributes. Bytes are compared with the record before anything decodes them, so that a truncated or
+//! The attributes of the group are a [`FrameRecord`] or a [`CheckpointRecord`], and under `barchan` the length and digest of
+//! every file of the columns and a seal over all attributes. Bytes are compared with the record before anything decodes them, so that a truncated or
 //! altered file is an error that names it.
 
+use crate::checkpoint::{Checkpoint, CheckpointRecord};
 use crate::column::{Column, Frame};
-use crate::digest::{bytes_digest, digest, json_digest};
+use crate::digest::{bytes_digest, json_digest};
 use crate::error::CacheError;
 use crate::files::NewDirectory;
 use crate::manifest::FORMAT_VERSION;
+use crate::record::{FrameRecord, TERRAIN_HEIGHT};
+use crate::unit::Unit;
 use crate::zarr::{self, EncodedColumn};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::io::ErrorKind;
@@ -62,12 +66,25 @@ pub struct FrameInfo {
     pub columns: Vec<ColumnInfo>,
     /// What is not a quantity of particles.
     pub arrays: Vec<ColumnInfo>,
-    /// Statistics, body poses and forces, removal counts.
-    pub attributes: Map<String, Value>,
+    /// Statistics, bodies, joints, place of the terrain.
+    pub record: FrameRecord,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Digest of the state as given to [`crate::digest`]; checkpoints only.
-    pub digest: Option<String>,
+}
+
+/// What a checkpoint holds, without the values of its columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckpointInfo {
+    /// Number of the frame.
+    pub index: u32,
+    /// Simulated time [s].
+    pub time: f64,
+    /// Number of particles.
+    pub particles: usize,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// [`Checkpoint::digest`].
+    pub digest: String,
 }
 
 /// What a column holds, without its values.
@@ -75,8 +92,8 @@ pub struct FrameInfo {
 pub struct ColumnInfo {
     /// Name.
     pub name: String,
-    /// SI unit, `1` when dimensionless.
-    pub unit: String,
+    /// SI unit.
+    pub unit: Unit,
     /// What it means.
     pub meaning: String,
     /// Values per particle.
@@ -135,23 +152,85 @@ impl FileRecord {
     }
 }
 
-/// Attributes of the group that callers may not use.
-const RESERVED: [&str; 3] = ["index", "time", "barchan"];
-
-/// Writes the files of a frame's group, column by column: no more than one stands in memory encoded.
-pub(crate) fn write_files(
-    frame: &Frame,
+/// A frame or checkpoint to be written.
+struct Group<'a> {
     kind: Kind,
+    index: u32,
+    time: f64,
+    columns: &'a [Column],
+    arrays: &'a [Column],
+    digest: Option<String>,
+}
+
+/// Writes the files of a frame.
+pub(crate) fn write_frame(frame: &Frame, out: &mut NewDirectory) -> Result<(), CacheError> {
+    let group = Group {
+        kind: Kind::Frame,
+        index: frame.index,
+        time: frame.time,
+        columns: &frame.columns,
+        arrays: &frame.arrays,
+        digest: None,
+    };
+    let heights = frame.array(TERRAIN_HEIGHT);
+    let checked = frame.record.check_terrain(heights);
+    checked.map_err(|reason| group.invalid(reason))?;
+    group.write(&frame.record, out)
+}
+
+/// Writes the files of a checkpoint.
+pub(crate) fn write_checkpoint(
+    checkpoint: &Checkpoint,
     out: &mut NewDirectory,
 ) -> Result<(), CacheError> {
-    let invalid = |reason: String| CacheError::Invalid {
-        what: kind.of(frame.index),
-        reason,
+    let group = Group {
+        kind: Kind::Checkpoint,
+        index: checkpoint.index,
+        time: checkpoint.time,
+        columns: &checkpoint.columns,
+        arrays: &checkpoint.arrays,
+        digest: Some(checkpoint.digest()),
     };
-    check(frame).map_err(invalid)?;
-    let mut write = |column: &Column, axes: [&str; 2]| {
-        let encoded = zarr::encode(column, axes, kind == Kind::Checkpoint)
-            .map_err(|reason| invalid(format!("column `{}`: {reason}", column.name)))?;
+    group.write(&checkpoint.record, out)
+}
+
+impl Group<'_> {
+    /// Column by column: no more than one stands in memory encoded.
+    fn write(self, content: &impl Serialize, out: &mut NewDirectory) -> Result<(), CacheError> {
+        check(&self).map_err(|reason| self.invalid(reason))?;
+        let attributes = attributes(content).map_err(|reason| self.invalid(reason))?;
+        let columns = self
+            .columns
+            .iter()
+            .map(|c| self.write_column(c, zarr::PARTICLES, out));
+        let columns = columns.collect::<Result<_, CacheError>>()?;
+        let arrays = self
+            .arrays
+            .iter()
+            .map(|a| self.write_column(a, zarr::ROWS, out));
+        let record = Record {
+            format: FORMAT_VERSION,
+            particles: self.particles() as u64,
+            columns,
+            arrays: arrays.collect::<Result<_, CacheError>>()?,
+            digest: self.digest.clone(),
+            seal: None,
+        };
+        let document = self.document(attributes, record);
+        out.put(
+            "zarr.json",
+            &document.map_err(|e| self.invalid(e.to_string()))?,
+        )
+    }
+
+    fn write_column(
+        &self,
+        column: &Column,
+        axes: [&str; 2],
+        out: &mut NewDirectory,
+    ) -> Result<ColumnRecord, CacheError> {
+        let encoded = zarr::encode(column, axes, self.kind == Kind::Checkpoint)
+            .map_err(|reason| self.invalid(format!("column `{}`: {reason}", column.name)))?;
         out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
         let record = ColumnRecord {
             name: column.name.clone(),
@@ -164,20 +243,61 @@ pub(crate) fn write_files(
             out.put(&format!("{}/{shard}", column.name), &data)?;
         }
         Ok(record)
+    }
+
+    fn document(
+        &self,
+        mut attributes: Map<String, Value>,
+        mut record: Record,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        attributes.insert("index".into(), json!(self.index));
+        attributes.insert("time".into(), json!(self.time));
+        attributes.insert("barchan".into(), serde_json::to_value(&record)?);
+        record.seal = Some(json_digest(&Value::Object(attributes.clone())));
+        attributes.insert("barchan".into(), serde_json::to_value(&record)?);
+        Ok(plain_group(Value::Object(attributes)))
+    }
+
+    fn particles(&self) -> usize {
+        self.columns.first().map_or(0, Column::particles)
+    }
+
+    fn invalid(&self, reason: String) -> CacheError {
+        CacheError::Invalid {
+            what: self.kind.of(self.index),
+            reason,
+        }
+    }
+}
+
+/// A record as attributes of its group. JSON has no number that is not finite.
+fn attributes(content: &impl Serialize) -> Result<Map<String, Value>, String> {
+    let value = serde_json::to_value(content).map_err(|e| e.to_string())?;
+    match (first_null(&value), value) {
+        (None, Value::Object(attributes)) => Ok(attributes),
+        (Some(place), _) => Err(format!("`{}` is not finite", place.join("."))),
+        (None, _) => Err("its record has no fields".into()),
+    }
+}
+
+/// Keys that lead to the first null.
+fn first_null(value: &Value) -> Option<Vec<String>> {
+    let below = |key: String, value: &Value| {
+        let mut place = first_null(value)?;
+        place.insert(0, key);
+        Some(place)
     };
-    let columns = frame.columns.iter().map(|c| write(c, zarr::PARTICLES));
-    let columns = columns.collect::<Result<_, CacheError>>()?;
-    let arrays = frame.arrays.iter().map(|a| write(a, zarr::ROWS));
-    let record = Record {
-        format: FORMAT_VERSION,
-        particles: frame.particles() as u64,
-        columns,
-        arrays: arrays.collect::<Result<_, CacheError>>()?,
-        digest: (kind == Kind::Checkpoint).then(|| digest(frame)),
-        seal: None,
-    };
-    let group = group_document(frame, record).map_err(|e| invalid(e.to_string()))?;
-    out.put("zarr.json", &group)
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(i, item)| below(i.to_string(), item))
+        }
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(key, field)| below(key.clone(), field)),
+        _ => None,
+    }
 }
 
 /// The `zarr.json` of a group without content of its own.
@@ -186,26 +306,12 @@ pub(crate) fn plain_group(attributes: Value) -> Vec<u8> {
     format!("{document:#}").into_bytes()
 }
 
-fn group_document(frame: &Frame, mut record: Record) -> Result<Vec<u8>, serde_json::Error> {
-    let mut attributes = Map::new();
-    attributes.insert("index".into(), json!(frame.index));
-    attributes.insert("time".into(), json!(frame.time));
-    attributes.extend(frame.attributes.clone());
-    attributes.insert("barchan".into(), serde_json::to_value(&record)?);
-    record.seal = Some(json_digest(&Value::Object(attributes.clone())));
-    attributes.insert("barchan".into(), serde_json::to_value(&record)?);
-    Ok(plain_group(Value::Object(attributes)))
-}
-
-fn check(frame: &Frame) -> Result<(), String> {
+fn check(frame: &Group<'_>) -> Result<(), String> {
     if !frame.time.is_finite() {
         return Err(format!("its time is {}", frame.time));
     }
-    if let Some(name) = RESERVED.iter().find(|n| frame.attributes.contains_key(**n)) {
-        return Err(format!("the attribute name `{name}` is reserved"));
-    }
     let particles = frame.particles();
-    let all: Vec<&Column> = frame.columns.iter().chain(&frame.arrays).collect();
+    let all: Vec<&Column> = frame.columns.iter().chain(frame.arrays).collect();
     for (i, column) in all.iter().enumerate() {
         let name = &column.name;
         if !is_column_name(name) {
@@ -298,16 +404,53 @@ impl Node {
         })
     }
 
-    /// Reads everything.
-    pub fn read_frame(self) -> Result<Frame, CacheError> {
-        let columns = self.record.columns.iter().map(|c| self.decode(c));
-        let arrays = self.record.arrays.iter().map(|a| self.decode_any(a));
+    /// Reads a whole frame.
+    pub fn read_frame(mut self) -> Result<Frame, CacheError> {
         Ok(Frame {
             index: self.index,
             time: self.time,
-            columns: columns.collect::<Result<_, _>>()?,
-            arrays: arrays.collect::<Result<_, _>>()?,
-            attributes: self.attributes,
+            columns: self.columns()?,
+            arrays: self.arrays()?,
+            record: self.frame_record()?,
+        })
+    }
+
+    /// Reads a whole checkpoint.
+    pub fn read_checkpoint(mut self) -> Result<Checkpoint, CacheError> {
+        Ok(Checkpoint {
+            index: self.index,
+            time: self.time,
+            columns: self.columns()?,
+            arrays: self.arrays()?,
+            record: self.content::<CheckpointRecord>()?,
+        })
+    }
+
+    fn columns(&self) -> Result<Vec<Column>, CacheError> {
+        self.record.columns.iter().map(|c| self.decode(c)).collect()
+    }
+
+    fn arrays(&self) -> Result<Vec<Column>, CacheError> {
+        let arrays = self.record.arrays.iter();
+        arrays.map(|a| self.decode_any(a)).collect()
+    }
+
+    /// The record of a frame: the only place that reads it.
+    fn frame_record(&mut self) -> Result<FrameRecord, CacheError> {
+        let record: FrameRecord = self.content()?;
+        let heights = self.record.arrays.iter().any(|a| a.name == TERRAIN_HEIGHT);
+        if record.terrain.is_some() != heights {
+            let reason = format!("does not have both a terrain and `{TERRAIN_HEIGHT}`");
+            return Err(self.damaged(&self.path.join("zarr.json"), reason));
+        }
+        Ok(record)
+    }
+
+    fn content<T: DeserializeOwned>(&mut self) -> Result<T, CacheError> {
+        let attributes = Value::Object(std::mem::take(&mut self.attributes));
+        T::deserialize(attributes).map_err(|e| {
+            let reason = format!("holds a record that makes no sense ({e})");
+            self.damaged(&self.path.join("zarr.json"), reason)
         })
     }
 
@@ -344,24 +487,45 @@ impl Node {
         self.decode_any(record.ok_or_else(missing)?)
     }
 
-    /// Describes everything without reading the values.
-    pub fn info(self) -> Result<FrameInfo, CacheError> {
+    /// Describes a frame without reading the values.
+    pub fn frame_info(mut self) -> Result<FrameInfo, CacheError> {
         let about = |records: &[ColumnRecord]| {
             let about = records.iter().map(|r| self.column_info(r));
             about.collect::<Result<Vec<_>, _>>()
         };
         let (columns, arrays) = (about(&self.record.columns)?, about(&self.record.arrays)?);
-        let bytes = columns.iter().chain(&arrays).map(|c| c.bytes);
         Ok(FrameInfo {
             index: self.index,
             time: self.time,
-            particles: usize::try_from(self.record.particles).unwrap_or(usize::MAX),
-            bytes: self.group_bytes + bytes.sum::<u64>(),
+            particles: self.particles(),
+            bytes: self.bytes(),
             columns,
             arrays,
-            attributes: self.attributes,
-            digest: self.record.digest,
+            record: self.frame_record()?,
         })
+    }
+
+    /// Describes a checkpoint without reading the values.
+    pub fn checkpoint_info(self) -> Result<CheckpointInfo, CacheError> {
+        let Some(digest) = self.record.digest.clone() else {
+            return Err(self.damaged(&self.path.join("zarr.json"), "has no digest".into()));
+        };
+        Ok(CheckpointInfo {
+            index: self.index,
+            time: self.time,
+            particles: self.particles(),
+            bytes: self.bytes(),
+            digest,
+        })
+    }
+
+    fn particles(&self) -> usize {
+        usize::try_from(self.record.particles).unwrap_or(usize::MAX)
+    }
+
+    fn bytes(&self) -> u64 {
+        let columns = self.record.columns.iter().chain(&self.record.arrays);
+        self.group_bytes + columns.map(ColumnRecord::bytes).sum::<u64>()
     }
 
     fn column_info(&self, record: &ColumnRecord) -> Result<ColumnInfo, CacheError> {
@@ -456,4 +620,84 @@ fn read_file(kind: Kind, index: u32, file: &Path) -> Result<Vec<u8>, CacheError>
         ErrorKind::NotFound => damaged(kind, index, file, "is missing".into()),
         _ => CacheError::io("read", file, error),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BodyRecord, LoopState, Manifest, ResultDirectory};
+
+    /// Changes attributes of a group and seals them again: whole, but not what this program writes.
+    fn reseal(file: &Path, change: impl FnOnce(&mut Map<String, Value>)) {
+        let mut document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let attributes = document["attributes"].as_object_mut().unwrap();
+        change(attributes);
+        attributes["barchan"]
+            .as_object_mut()
+            .unwrap()
+            .remove("seal");
+        let seal = json_digest(&document["attributes"]);
+        document["attributes"]["barchan"]["seal"] = json!(seal);
+        std::fs::write(file, document.to_string()).unwrap();
+    }
+
+    fn refused<T: std::fmt::Debug>(result: Result<T, CacheError>, what: &str) {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(error, CacheError::Damaged { .. }),
+            "{what}: {error}"
+        );
+        assert!(error.to_string().contains("zarr.json"), "{what}: {error}");
+    }
+
+    #[test]
+    fn records_that_make_no_sense_are_damage() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("result");
+        let directory = ResultDirectory::create(&path, &Manifest::default(), "").unwrap();
+        let mut frame = Frame::default();
+        frame.record.bodies.push(BodyRecord::default());
+        let mut checkpoint = Checkpoint::default();
+        checkpoint.set_scalar("pace", 1.0);
+        checkpoint.record.loop_state = Some(LoopState::default());
+        let bad = [
+            ("frames", "statistics", None),
+            ("frames", "statistics", Some(json!({"particles": -1}))),
+            ("frames", "bodies", None),
+            ("frames", "bodies", Some(json!("none"))),
+            (
+                "frames",
+                "bodies",
+                Some(json!([{"name": "floor", "position": [0, 0]}])),
+            ),
+            ("frames", "joints", Some(json!({}))),
+            ("frames", "terrain", Some(json!([1]))),
+            ("frames", "time", None),
+            ("frames", "index", Some(json!(1))),
+            ("checkpoints", "scalars", None),
+            ("checkpoints", "scalars", Some(json!({"pace": 1.0}))),
+            ("checkpoints", "loop", Some(json!({"frame": 0}))),
+            ("checkpoints", "bodies", Some(json!("0"))),
+        ];
+        for (folder, key, value) in bad {
+            directory.write_frame(&frame).unwrap();
+            directory.write_checkpoint(&checkpoint).unwrap();
+            let file = path.join(folder).join("000000/zarr.json");
+            reseal(&file, |_| ());
+            assert_eq!(directory.read_frame(0).unwrap(), frame);
+            assert_eq!(directory.read_checkpoint(0).unwrap(), checkpoint);
+            let what = format!("{folder} {key} {value:?}");
+            reseal(&file, |attributes| match value {
+                Some(value) => drop(attributes.insert(key.into(), value)),
+                None => drop(attributes.remove(key)),
+            });
+            match folder {
+                "frames" => {
+                    refused(directory.read_frame(0), &what);
+                    refused(directory.frame_info(0), &what);
+                }
+                _ => refused(directory.read_checkpoint(0), &what),
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::column::{Column, ColumnData};
 use crate::quantise::{quantisation_step, round_to_step};
+use crate::unit::Unit;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -59,7 +60,7 @@ pub(crate) fn encode(
 
 /// What the metadata of an array says about its column.
 pub(crate) struct ColumnMetadata {
-    pub unit: String,
+    pub unit: Unit,
     pub meaning: String,
     pub tolerance: f32,
     pub components: usize,
@@ -83,8 +84,9 @@ fn about(document: &Value) -> Result<ColumnMetadata, String> {
     };
     let attributes = &document["attributes"];
     let text = |key: &str| attributes[key].as_str().unwrap_or_default().to_owned();
+    let unit = text("unit");
     Ok(ColumnMetadata {
-        unit: text("unit"),
+        unit: Unit::from_symbol(&unit).ok_or_else(|| format!("has the unknown unit `{unit}`"))?,
         meaning: text("meaning"),
         tolerance: attributes["tolerance"].as_f64().unwrap_or(0.0) as f32,
         components: usize::try_from(components).map_err(|e| e.to_string())?,
@@ -301,7 +303,7 @@ mod tests {
     fn metadata_on_disk_describes_the_bytes() {
         for particles in [1, 7, CHUNK, CHUNK + 1, 2 * CHUNK + 5] {
             let values: Vec<f32> = (0..3 * particles).map(|i| i as f32).collect();
-            let column = Column::vector3("position", "m", "", 0.0, values.clone());
+            let column = Column::vector3("position", Unit::Meter, "", 0.0, values.clone());
             let encoded = encode(&column, PARTICLES, true).unwrap();
             assert!(read_plainly(&encoded) == values, "{particles} particles");
             assert!(decode("position", &encoded).unwrap() == column);
@@ -335,7 +337,7 @@ mod tests {
         for (particles, components) in [(1, 1), (9, 3), (CHUNK + 5, 3), (2 * CHUNK + 1, 6)] {
             let values = (0..components * particles).map(|i| (1.0 + i as f32).sqrt());
             let data = ColumnData::F32(values.collect());
-            let column = Column::exact("a", "1", "", components, data);
+            let column = Column::exact("a", Unit::One, "", components, data);
             let ours = encode(&column, PARTICLES, true).unwrap().data.unwrap();
             assert!(ours == zarrs_shard(&column), "{particles} particles");
         }
@@ -343,7 +345,7 @@ mod tests {
 
     #[test]
     fn garbled_input_is_an_error() {
-        let column = Column::vector3("position", "m", "", 0.0, vec![1.0; 300]);
+        let column = Column::vector3("position", Unit::Meter, "", 0.0, vec![1.0; 300]);
         let good = encode(&column, PARTICLES, true).unwrap();
         let data = good.data.unwrap();
         for length in 0..data.len() {

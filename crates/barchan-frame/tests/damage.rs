@@ -2,8 +2,8 @@
 
 mod common;
 
-use barchan_frame::{CacheError, ColumnData, FORMAT_VERSION, ResultDirectory, digest};
-use common::{SCENE, each_damage, files_below, frame, fresh, manifest};
+use barchan_frame::{CacheError, ColumnData, FORMAT_VERSION, ResultDirectory};
+use common::{SCENE, checkpoint, each_damage, files_below, frame, fresh, manifest};
 use serde_json::json;
 use std::fs;
 
@@ -52,15 +52,15 @@ fn no_damage_to_the_data_of_a_frame_goes_unnoticed() {
 fn damaged_checkpoint_falls_back_to_the_one_before() {
     let (_root, directory) = fresh();
     assert_eq!(directory.latest_checkpoint().unwrap(), None);
-    directory.write_checkpoint(&frame(1, 50)).unwrap();
-    directory.write_checkpoint(&frame(2, 50)).unwrap();
+    directory.write_checkpoint(&checkpoint(1, 50)).unwrap();
+    directory.write_checkpoint(&checkpoint(2, 50)).unwrap();
     for file in files_below(&directory.path().join("checkpoints/000002")) {
         each_damage(&file, |what| {
-            let checkpoint = directory.latest_checkpoint().unwrap().unwrap();
-            let whole = checkpoint == frame(checkpoint.index, 50);
+            let found = directory.latest_checkpoint().unwrap().unwrap();
+            let whole = found == checkpoint(found.index, 50);
             assert!(whole, "{what} went unnoticed");
             assert!(
-                checkpoint.index == 1 || file.ends_with("000002/zarr.json"),
+                found.index == 1 || file.ends_with("000002/zarr.json"),
                 "{what}"
             );
         });
@@ -87,12 +87,12 @@ fn damaged_checkpoint_falls_back_to_the_one_before() {
 fn only_the_newest_checkpoints_stay() {
     let (_root, directory) = fresh();
     for index in [0, 4, 8, 12] {
-        directory.write_checkpoint(&frame(index, 10)).unwrap();
+        directory.write_checkpoint(&checkpoint(index, 10)).unwrap();
     }
     assert_eq!(directory.checkpoints().unwrap(), [8, 12]);
-    let stored = directory.read_checkpoint_attributes(12).unwrap().digest;
-    assert_eq!(stored, Some(digest(&frame(12, 10))));
-    assert_ne!(stored, Some(digest(&frame(8, 10))));
+    let stored = directory.checkpoint_info(12).unwrap().digest;
+    assert_eq!(stored, checkpoint(12, 10).digest());
+    assert_ne!(stored, checkpoint(8, 10).digest());
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn leftovers_are_not_frames_and_are_cleaned() {
     for index in 0..4 {
         directory.write_frame(&frame(index, 10)).unwrap();
     }
-    directory.write_checkpoint(&frame(2, 10)).unwrap();
-    directory.write_checkpoint(&frame(3, 10)).unwrap();
+    directory.write_checkpoint(&checkpoint(2, 10)).unwrap();
+    directory.write_checkpoint(&checkpoint(3, 10)).unwrap();
     // What kill -9 leaves: a frame half written, one half removed.
     let frames = directory.path().join("frames");
     for partial in [".partial-000004", ".partial-removed-000009"] {
@@ -203,20 +203,20 @@ fn open_says_what_is_wrong() {
     let (_root, directory) = fresh();
     let file = directory.path().join("manifest.json");
     let mut document = serde_json::to_value(directory.manifest()).unwrap();
-    document["format"] = json!(FORMAT_VERSION + 1);
-    fs::write(&file, document.to_string()).unwrap();
-    let newer = ResultDirectory::open(directory.path());
-    assert!(
-        matches!(newer, Err(CacheError::NewerFormat { found: 2, .. })),
-        "{newer:?}"
-    );
+    for (version, remedy) in [(FORMAT_VERSION + 1, "update barchan"), (1, "simulate")] {
+        document["format"] = json!(version);
+        fs::write(&file, document.to_string()).unwrap();
+        let error = ResultDirectory::open(directory.path()).unwrap_err();
+        assert!(matches!(error, CacheError::OtherFormat { .. }), "{error}");
+        assert!(error.to_string().contains(remedy), "{error}");
+    }
     for broken in [
         "",
         "{",
         "[]",
         "{}",
         r#"{"format": "1"}"#,
-        r#"{"format": 1}"#,
+        r#"{"format": 2}"#,
         "\u{0}",
     ] {
         fs::write(&file, broken).unwrap();
@@ -248,11 +248,26 @@ fn nonsense_is_not_written() {
     change("name", &|f| f.columns[0].name = "../position".into());
     change("twice", &|f| f.columns[0].name = "velocity".into());
     change("tolerance", &|f| f.columns[0].tolerance = f32::NAN);
-    change("reserved", &|f| {
-        drop(f.attributes.insert("time".into(), json!(1)))
+    change("terrain without heights", &|f| f.arrays.clear());
+    change("heights without terrain", &|f| f.record.terrain = None);
+    change("heights of another terrain", &|f| {
+        f.arrays[0].components = 3
     });
+    change("force", &|f| f.record.bodies[0].force[2] = f64::NAN);
     assert!(directory.frames().unwrap().is_empty());
     directory.write_frame(&frame(0, 10)).unwrap();
+}
+
+#[test]
+fn what_is_not_finite_is_told_by_its_place() {
+    let (_root, directory) = fresh();
+    let mut odd = frame(0, 10);
+    odd.record.bodies[0].force[2] = f64::INFINITY;
+    let error = directory.write_frame(&odd).unwrap_err().to_string();
+    assert!(
+        error.contains("`bodies.0.force.2` is not finite"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 mod common;
 
-use barchan_frame::{Column, ColumnData, Frame, digest, quantisation_step};
-use common::{frame, fresh, random};
+use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit, quantisation_step};
+use common::{checkpoint, frame, fresh, random};
 use proptest::prelude::*;
 
 fn column_strategy(name: &'static str, particles: usize) -> impl Strategy<Value = Column> {
@@ -28,7 +28,7 @@ fn column_strategy(name: &'static str, particles: usize) -> impl Strategy<Value 
             };
             Column {
                 tolerance,
-                ..Column::exact(name, "m", "anything", components, data)
+                ..Column::exact(name, Unit::Meter, "anything", components, data)
             }
         })
 }
@@ -62,13 +62,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn checkpoint_keeps_every_bit(state in any_frame()) {
+    fn checkpoint_keeps_every_bit(given in any_frame()) {
         let (_root, directory) = fresh();
+        let state = Checkpoint {
+            index: given.index,
+            time: given.time,
+            columns: given.columns,
+            ..checkpoint(0, 0)
+        };
         directory.write_checkpoint(&state).unwrap();
         let back = directory.read_checkpoint(state.index).unwrap();
-        prop_assert_eq!(digest(&back), digest(&state));
+        prop_assert_eq!(back.digest(), state.digest());
         prop_assert_eq!(back.time.to_bits(), state.time.to_bits());
-        prop_assert_eq!(&back.attributes, &state.attributes);
+        prop_assert_eq!(&back.record, &state.record);
         for (a, b) in back.columns.iter().zip(&state.columns) {
             prop_assert!(same_bits(a, b));
             prop_assert_eq!((&a.name, a.components, a.tolerance), (&b.name, b.components, b.tolerance));
@@ -80,7 +86,7 @@ proptest! {
         let (_root, directory) = fresh();
         directory.write_frame(&given).unwrap();
         let back = directory.read_frame(given.index).unwrap();
-        prop_assert_eq!(&back.attributes, &given.attributes);
+        prop_assert_eq!(&back.record, &given.record);
         for (a, b) in back.columns.iter().zip(&given.columns) {
             let bound = quantisation_step(b.tolerance).map_or(0.0, |step| f64::from(step) / 2.0);
             match (&a.data, &b.data) {
@@ -109,18 +115,18 @@ fn whole_frame_and_single_column_agree() {
     for column in &back.columns {
         assert_eq!(&directory.read_column(3, &column.name).unwrap(), column);
     }
-    let info = directory.read_attributes(3).unwrap();
+    let info = directory.frame_info(3).unwrap();
     assert_eq!((info.index, info.time, info.particles), (3, 0.125, 1000));
     assert_eq!(info.bytes, bytes);
-    assert_eq!(info.attributes, given.attributes);
+    assert_eq!(info.record, given.record);
     let names: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(
         names,
         ["position", "velocity", "pressure", "id", "material", "key"]
     );
     assert_eq!(
-        (info.columns[2].unit.as_str(), info.columns[2].components),
-        ("Pa", 1)
+        (info.columns[2].unit, info.columns[2].components),
+        (Unit::Pascal, 1)
     );
     let error = directory
         .read_column(3, "porosity")
@@ -148,8 +154,9 @@ fn no_particles_and_no_columns_are_frames_too() {
     };
     directory.write_frame(&bare).unwrap();
     assert_eq!(directory.read_frame(1).unwrap(), bare);
-    directory.write_checkpoint(&frame(1, 0)).unwrap();
-    assert_eq!(directory.latest_checkpoint().unwrap(), Some(frame(1, 0)));
+    directory.write_checkpoint(&checkpoint(1, 0)).unwrap();
+    let back = directory.latest_checkpoint().unwrap();
+    assert_eq!(back, Some(checkpoint(1, 0)));
 }
 
 /// A heap of a million grains in the order of blocks of cells, as a solver writes it.
@@ -180,11 +187,17 @@ fn million() -> Frame {
         .collect();
     Frame {
         columns: vec![
-            Column::vector3("position", "m", "", dx / 1024.0, position),
-            Column::vector3("velocity", "m/s", "", 0.5e-3, velocity),
-            Column::exact("id", "1", "", 1, ColumnData::U32(id)),
-            Column::exact("material", "1", "", 1, ColumnData::U8(vec![0; 1_000_000])),
-            Column::scalar("pressure", "Pa", "", 1.0, pressure),
+            Column::vector3("position", Unit::Meter, "", dx / 1024.0, position),
+            Column::vector3("velocity", Unit::MeterPerSecond, "", 0.5e-3, velocity),
+            Column::exact("id", Unit::One, "", 1, ColumnData::U32(id)),
+            Column::exact(
+                "material",
+                Unit::One,
+                "",
+                1,
+                ColumnData::U8(vec![0; 1_000_000]),
+            ),
+            Column::scalar("pressure", Unit::Pascal, "", 1.0, pressure),
         ],
         ..Frame::default()
     }
@@ -206,7 +219,7 @@ fn a_million_particles_are_small_on_disk_and_the_same_bytes_every_time() {
         rate(written),
         rate(read)
     );
-    for column in directory.read_attributes(0).unwrap().columns {
+    for column in directory.frame_info(0).unwrap().columns {
         println!("{} {:.2} B", column.name, column.bytes as f64 / 1e6);
     }
     println!("{:.2} B a particle", bytes as f64 / 1e6);

@@ -5,8 +5,11 @@
     reason = "helpers of tests; each test binary uses a part of them"
 )]
 
-use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory};
-use serde_json::json;
+use barchan_frame::{
+    BodyRecord, Checkpoint, Column, ColumnData, Frame, FrameRecord, JointRecord, LoopState,
+    Manifest, ManifestMaterial, ResultDirectory, RunStatistics, Statistics, TERRAIN_HEIGHT,
+    TerrainRecord, Unit,
+};
 use std::path::{Path, PathBuf};
 
 /// Resolved scene of every test result.
@@ -55,42 +58,118 @@ pub fn random(seed: u32) -> impl FnMut() -> f32 {
 pub fn frame(index: u32, particles: usize) -> Frame {
     let mut next = random(index);
     let mut floats = |n: usize| -> Vec<f32> { (0..n).map(|_| 2.0 * next() - 1.0).collect() };
-    let attributes = json!({
-        "statistics": {"substeps": 17, "max_speed": 0.1 + 0.2},
-        "bodies": [{"name": "floor", "force": [0.0, -9.81, 1e-300]}],
-    });
     Frame {
-        arrays: Vec::new(),
+        arrays: vec![Column::exact(
+            TERRAIN_HEIGHT,
+            Unit::Meter,
+            "height",
+            2,
+            ColumnData::F32(vec![0.5; 6]),
+        )],
         index,
         time: f64::from(index) / 24.0,
         columns: vec![
-            Column::vector3("position", "m", "position", 1e-5, floats(3 * particles)),
-            Column::vector3("velocity", "m/s", "velocity", 0.0, floats(3 * particles)),
-            Column::scalar("pressure", "Pa", "mean pressure", 0.5, floats(particles)),
+            Column::vector3(
+                "position",
+                Unit::Meter,
+                "position",
+                1e-5,
+                floats(3 * particles),
+            ),
+            Column::vector3(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                0.0,
+                floats(3 * particles),
+            ),
+            Column::scalar(
+                "pressure",
+                Unit::Pascal,
+                "mean pressure",
+                0.5,
+                floats(particles),
+            ),
             Column::exact(
                 "id",
-                "1",
+                Unit::One,
                 "stable number",
                 1,
                 ColumnData::U32((0..particles as u32).rev().collect()),
             ),
             Column::exact(
                 "material",
-                "1",
+                Unit::One,
                 "index",
                 1,
                 ColumnData::U8(vec![0; particles]),
             ),
             Column::exact(
                 "key",
-                "1",
+                Unit::One,
                 "block",
                 2,
                 ColumnData::U64((0..2 * particles as u64).map(|i| i << 40).collect()),
             ),
         ],
-        attributes: attributes.as_object().cloned().unwrap(),
+        record: record(),
     }
+}
+
+/// A record in which everything has a value.
+pub fn record() -> FrameRecord {
+    FrameRecord {
+        statistics: Statistics {
+            particles: 3,
+            max_speed: 0.1 + 0.2,
+            run: Some(RunStatistics {
+                substeps: 17,
+                ..RunStatistics::default()
+            }),
+            ..Statistics::default()
+        },
+        bodies: vec![BodyRecord {
+            name: "floor".into(),
+            position: [0.1, -0.0, f32::MIN_POSITIVE],
+            force: [0.0, -9.81, 1e-300],
+            ..BodyRecord::default()
+        }],
+        joints: vec![JointRecord {
+            name: "hinge".into(),
+            kind: "revolute".into(),
+            position: 1.0 / 3.0,
+            ..JointRecord::default()
+        }],
+        terrain: Some(TerrainRecord {
+            columns: [2, 3],
+            cell: 0.1,
+            ..TerrainRecord::default()
+        }),
+    }
+}
+
+/// A checkpoint with the columns of [`frame`], and floats that decimal digits do not have.
+pub fn checkpoint(index: u32, particles: usize) -> Checkpoint {
+    let frame = frame(index, particles);
+    let mut checkpoint = Checkpoint {
+        index,
+        time: frame.time,
+        columns: frame.columns,
+        arrays: frame.arrays,
+        ..Checkpoint::default()
+    };
+    checkpoint.set_scalar("pace", f32::INFINITY);
+    checkpoint.set_scalar("clock", 0.1 + 0.2);
+    checkpoint.record.bodies = vec![0, 255, 16];
+    checkpoint.record.loop_state = Some(LoopState {
+        frame: index,
+        time: frame.time,
+        next_id: u32::MAX,
+        emitted_until: -1e-310,
+        drained: vec![1, u64::MAX],
+        ..LoopState::default()
+    });
+    checkpoint
 }
 
 /// All files below a directory.
