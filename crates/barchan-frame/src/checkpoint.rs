@@ -1,6 +1,7 @@
 //! Checkpoints, in memory: the exact state that a run goes on from.
 
 use crate::column::{Column, find};
+use crate::identities::Identities;
 use crate::{digest, exact};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,12 +45,16 @@ pub struct LoopState {
     /// Simulated time [s].
     #[serde(with = "exact")]
     pub time: f64,
-    /// Id of the next particle.
-    pub next_id: u32,
+    /// Identities that are left for new particles.
+    pub identities: Identities,
     /// Solver steps since the beginning.
     pub substeps: u64,
     /// Solver steps in the last frame, or so far in the present one.
     pub frame_substeps: u64,
+    /// Iterations of the solver in these.
+    pub frame_iterations: u64,
+    /// Steps that were given up and taken again in shorter ones.
+    pub rejected: u64,
     /// Particles advanced by a step, summed.
     pub particle_substeps: u64,
     /// Grains born before this moment have been emitted [s].

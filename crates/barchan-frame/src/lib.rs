@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod exact;
 mod files;
+pub mod identities;
 mod manifest;
 mod node;
 mod quantise;

@@ -51,6 +51,10 @@ pub struct RunStatistics {
     pub substeps_total: u64,
     /// Mean length of the steps since the frame before [s]; 0 without any.
     pub mean_dt_s: f64,
+    /// Iterations of the solver since the frame before.
+    pub iterations: u64,
+    /// Steps that were given up and taken again in shorter ones, since the beginning.
+    pub rejected_steps: u64,
     /// Particles emitted since the beginning, by emitter.
     pub emitted: Vec<NamedCount>,
     /// Particles removed since the beginning, by drain.

@@ -1,6 +1,6 @@
 //! What a result holds, for people and programs that have only the directory.
 
-use barchan_frame::{CacheError, ColumnInfo, Manifest, ResultDirectory};
+use barchan_frame::{CacheError, ColumnInfo, Manifest, ResultDirectory, Statistics};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ pub struct Info {
     pub columns: Vec<ColumnInfo>,
     /// Particles in the newest readable frame.
     pub particles: usize,
-    /// Statistics of the newest readable frame, as the solver wrote them.
-    pub statistics: Option<serde_json::Value>,
+    /// Statistics of the newest readable frame.
+    pub statistics: Option<Statistics>,
     /// Bytes of the whole directory on disk.
     pub bytes: u64,
     /// Newest readable checkpoint.
@@ -67,7 +67,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     let mut frames = Vec::new();
     let mut newest = None;
     for index in directory.frames()? {
-        match directory.read_attributes(index) {
+        match directory.frame_info(index) {
             Ok(frame) => {
                 frames.push(FrameSummary {
                     index,
@@ -84,7 +84,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     }
     let mut checkpoint = None;
     for index in directory.checkpoints()? {
-        match directory.read_checkpoint_attributes(index) {
+        match directory.checkpoint_info(index) {
             Ok(newer) => checkpoint = Some(newer),
             // A run that is going on has removed it meanwhile.
             Err(CacheError::NoFrame { .. }) => {}
@@ -94,7 +94,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     let manifest = directory.manifest().clone();
     let expected = 0..=manifest.frames;
     let (particles, columns, statistics) = newest.map_or_else(Default::default, |frame| {
-        let statistics = frame.attributes.get("statistics").cloned();
+        let statistics = Some(frame.record.statistics);
         (frame.particles, frame.columns, statistics)
     });
     Ok(Info {
@@ -111,7 +111,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
             time_s: c.time,
             bytes: c.bytes,
         }),
-        digest: checkpoint.and_then(|c| c.digest),
+        digest: checkpoint.map(|c| c.digest),
         damage,
     })
 }

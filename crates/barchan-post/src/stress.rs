@@ -198,7 +198,7 @@ impl Columns {
         frame: u32,
         substance: &Substance,
     ) -> Result<Self, StressError> {
-        let info = directory.read_attributes(frame)?;
+        let info = directory.frame_info(frame)?;
         let read = |name: &str| match info.columns.iter().any(|c| c.name == name) {
             true => directory.read_column(frame, name).map(|c| Some(c.data)),
             false => Ok(None),

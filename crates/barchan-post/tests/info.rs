@@ -1,22 +1,35 @@
 //! What `info` says about whole, unfinished and damaged results.
 
-use barchan_frame::{Column, Frame, Manifest, ResultDirectory, digest};
+use barchan_frame::{Checkpoint, Column, Frame, Manifest, ResultDirectory, Unit};
 use barchan_post::info;
-use serde_json::json;
 
 fn frame(index: u32) -> Frame {
-    let statistics = json!({"substeps": 10 * index});
-    Frame {
-        arrays: Vec::new(),
+    let mut frame = Frame {
         index,
         time: f64::from(index) * 0.5,
         columns: vec![
-            Column::vector3("position", "m", "where it is", 1e-3, vec![0.5; 30]),
-            Column::scalar("pressure", "Pa", "mean pressure", 0.0, vec![1.0; 10]),
+            Column::vector3("position", Unit::Meter, "where it is", 1e-3, vec![0.5; 30]),
+            Column::scalar(
+                "pressure",
+                Unit::Pascal,
+                "mean pressure",
+                0.0,
+                vec![1.0; 10],
+            ),
         ],
-        attributes: [("statistics".to_owned(), statistics)]
-            .into_iter()
-            .collect(),
+        ..Frame::default()
+    };
+    frame.record.statistics.particles = 10 * u64::from(index);
+    frame
+}
+
+fn checkpoint(index: u32) -> Checkpoint {
+    let Frame { time, columns, .. } = frame(index);
+    Checkpoint {
+        index,
+        time,
+        columns,
+        ..Checkpoint::default()
     }
 }
 
@@ -36,7 +49,7 @@ fn info_follows_a_run() {
 
     directory.write_frame(&frame(0)).unwrap();
     directory.write_frame(&frame(1)).unwrap();
-    directory.write_checkpoint(&frame(1)).unwrap();
+    directory.write_checkpoint(&checkpoint(1)).unwrap();
     let halfway = info(&directory).unwrap();
     assert!(!halfway.complete);
     assert_eq!(
@@ -44,17 +57,17 @@ fn info_follows_a_run() {
         [0.0, 0.5]
     );
     assert_eq!(halfway.checkpoint.unwrap().index, 1);
-    assert_eq!(halfway.digest, Some(digest(&frame(1))));
+    assert_eq!(halfway.digest, Some(checkpoint(1).digest()));
 
     let bytes = directory.write_frame(&frame(2)).unwrap();
     let whole = info(&directory).unwrap();
     assert!(whole.complete && whole.damage.is_empty());
     assert_eq!((whole.particles, whole.frames[2].bytes), (10, bytes));
-    assert_eq!(whole.statistics, Some(json!({"substeps": 20})));
+    assert_eq!(whole.statistics, Some(frame(2).record.statistics));
     let columns: Vec<_> = whole
         .columns
         .iter()
-        .map(|c| (c.name.as_str(), c.unit.as_str()))
+        .map(|c| (c.name.as_str(), c.unit.symbol()))
         .collect();
     assert_eq!(columns, [("position", "m"), ("pressure", "Pa")]);
     assert!(whole.bytes > halfway.bytes && whole.bytes > 3 * bytes);
@@ -69,5 +82,5 @@ fn info_follows_a_run() {
         "{:?}",
         damaged.damage
     );
-    assert_eq!(damaged.statistics, Some(json!({"substeps": 10})));
+    assert_eq!(damaged.statistics, Some(frame(1).record.statistics));
 }

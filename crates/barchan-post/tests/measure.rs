@@ -1,6 +1,6 @@
 //! Measurements on shapes whose every quantity is known.
 
-use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial};
+use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
 use barchan_post::{Hints, MeasureError, Measurement, measure, measure_with};
 use std::f64::consts::PI;
 
@@ -67,10 +67,16 @@ impl Heap {
         let position = self.positions.iter().flatten().map(|&x| x as f32).collect();
         Frame {
             columns: vec![
-                Column::vector3("position", "m", "", 0.0, position),
-                Column::vector3("velocity", "m/s", "", 0.0, vec![0.0; 3 * n]),
-                Column::scalar("mass", "kg", "", 0.0, vec![self.grain_mass as f32; n]),
-                Column::exact("material", "1", "", 1, ColumnData::U8(vec![0; n])),
+                Column::vector3("position", Unit::Meter, "", 0.0, position),
+                Column::vector3("velocity", Unit::MeterPerSecond, "", 0.0, vec![0.0; 3 * n]),
+                Column::scalar(
+                    "mass",
+                    Unit::Kilogram,
+                    "",
+                    0.0,
+                    vec![self.grain_mass as f32; n],
+                ),
+                Column::exact("material", Unit::One, "", 1, ColumnData::U8(vec![0; n])),
             ],
             ..Frame::default()
         }
@@ -296,20 +302,20 @@ fn totals_are_exact_sums() {
         columns: vec![
             Column::vector3(
                 "position",
-                "m",
+                Unit::Meter,
                 "",
                 0.0,
                 vec![1.0, 0.0, 0.0, -1.0, 2.0, 4.0],
             ),
             Column::vector3(
                 "velocity",
-                "m/s",
+                Unit::MeterPerSecond,
                 "",
                 0.0,
                 vec![3.0, 4.0, 0.0, 0.0, 0.0, -1.0],
             ),
-            Column::scalar("mass", "kg", "", 0.0, vec![1.0, 3.0]),
-            Column::exact("material", "1", "", 1, ColumnData::U8(vec![0, 1])),
+            Column::scalar("mass", Unit::Kilogram, "", 0.0, vec![1.0, 3.0]),
+            Column::exact("material", Unit::One, "", 1, ColumnData::U8(vec![0, 1])),
         ],
         ..Frame::default()
     };

@@ -1,7 +1,7 @@
 //! Stresses of grains, as `measure --stress` tells them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory};
+use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory, Unit};
 use barchan_post::stress::{CSV_HEADER, StressError, Substance, csv_line, histories, stress};
 use std::collections::BTreeSet;
 
@@ -29,17 +29,16 @@ material = "ball"
 fn frame(index: u32) -> Frame {
     let stress = vec![-100.0, -200.0, -600.0, 50.0, 0.0, -50.0];
     Frame {
-        arrays: Vec::new(),
         index,
         time: 0.5 * f64::from(index),
         columns: vec![
-            Column::exact("id", "1", "", 1, ColumnData::U32(vec![7, 5])),
-            Column::exact("material", "1", "", 1, ColumnData::U8(vec![0, 1])),
-            Column::exact("plastic_case", "1", "", 1, ColumnData::U8(vec![2, 0])),
-            Column::vector3("principal_stress", "Pa", "", 0.0, stress),
-            Column::scalar("hardening", "1", "", 0.0, vec![2.0, 0.0]),
+            Column::exact("id", Unit::One, "", 1, ColumnData::U32(vec![7, 5])),
+            Column::exact("material", Unit::One, "", 1, ColumnData::U8(vec![0, 1])),
+            Column::exact("plastic_case", Unit::One, "", 1, ColumnData::U8(vec![2, 0])),
+            Column::vector3("principal_stress", Unit::Pascal, "", 0.0, stress),
+            Column::scalar("hardening", Unit::One, "", 0.0, vec![2.0, 0.0]),
         ],
-        attributes: serde_json::Map::new(),
+        ..Frame::default()
     }
 }
 

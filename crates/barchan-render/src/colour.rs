@@ -107,7 +107,7 @@ impl Quantity {
     pub fn read(name: &str, frame: &Frame) -> Result<Self, ColourError> {
         let from = |column: &Column, values: Vec<f32>| Self {
             name: name.into(),
-            unit: column.unit.clone(),
+            unit: column.unit.symbol().into(),
             values,
         };
         if let Some(column) = frame.column(name) {
@@ -184,23 +184,36 @@ fn lengths(column: &Column) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use barchan_frame::Unit;
     use barchan_scene::materials::SAND_COLOURS;
 
     fn frame() -> Frame {
         Frame {
             index: 7,
             columns: vec![
-                Column::vector3("position", "m", "", 0.0, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+                Column::vector3(
+                    "position",
+                    Unit::Meter,
+                    "",
+                    0.0,
+                    vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+                ),
                 Column::vector3(
                     "velocity",
-                    "m/s",
+                    Unit::MeterPerSecond,
                     "",
                     0.0,
                     vec![3.0, 4.0, 0.0, 0.0, 0.0, 1.0],
                 ),
-                Column::scalar("pressure", "Pa", "", 0.0, vec![10.0, f32::NAN]),
-                Column::exact("plastic_case", "1", "", 1, ColumnData::U8(vec![2, 0])),
-                Column::exact("stress", "Pa", "", 6, ColumnData::F32(vec![0.0; 12])),
+                Column::scalar("pressure", Unit::Pascal, "", 0.0, vec![10.0, f32::NAN]),
+                Column::exact("plastic_case", Unit::One, "", 1, ColumnData::U8(vec![2, 0])),
+                Column::exact(
+                    "stress",
+                    Unit::Pascal,
+                    "",
+                    6,
+                    ColumnData::F32(vec![0.0; 12]),
+                ),
             ],
             ..Frame::default()
         }

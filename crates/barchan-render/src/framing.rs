@@ -72,7 +72,7 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
 
 /// Box around the terrain of a frame.
 fn site(directory: &ResultDirectory, frame: u32) -> Option<Bounds> {
-    let info = directory.read_attributes(frame).ok()?;
+    let info = directory.frame_info(frame).ok()?;
     let relief = terrain::relief(directory, &info, &[]).ok()??;
     let (low, high) = relief.bounds();
     Some(Bounds::from_corners(low, high))

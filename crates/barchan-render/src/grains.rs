@@ -48,7 +48,7 @@ pub struct FrameColumns<'a> {
 impl<'a> FrameColumns<'a> {
     /// Frame `index` of a result.
     pub fn open(directory: &'a ResultDirectory, index: u32) -> Result<Self, CacheError> {
-        let info = directory.read_attributes(index)?;
+        let info = directory.frame_info(index)?;
         Ok(Self { directory, info })
     }
 

@@ -6,7 +6,6 @@ use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::model::{Collider, Look, Scene};
 use barchan_scene::motion::Pose;
 use glam::{Quat, Vec3};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Cells along the longest edge of a body's surface.
@@ -158,29 +157,28 @@ fn is_seen(shape: &Geometry, from: Vec3, direction: Vec3) -> bool {
 impl Prop {
     /// Where the body is in a frame, by the frame's own record.
     pub fn placed(&self, frame: &FrameInfo) -> Placed {
-        let bodies = frame.attributes.get("bodies").and_then(Value::as_array);
-        let named = |body: &&Value| body["name"].as_str() == Some(&self.name);
-        let record = bodies.into_iter().flatten().find(named);
-        let numbers = |key: &str| -> Option<Vec<f32>> {
-            let list = record?.get(key)?.as_array()?;
-            list.iter().map(|x| x.as_f64().map(|x| x as f32)).collect()
+        let Some(body) = frame.record.body(&self.name) else {
+            return Placed {
+                pose: self.start,
+                velocity: Vec3::ZERO,
+                angular_velocity: Vec3::ZERO,
+            };
         };
-        let vector = |key: &str| match numbers(key).as_deref() {
-            Some(&[x, y, z]) => Some(Vec3::new(x, y, z)).filter(|v| v.is_finite()),
-            _ => None,
+        let vector = |v: [f32; 3], usual: Vec3| match Vec3::from(v) {
+            v if v.is_finite() => v,
+            _ => usual,
         };
-        let rotation = match numbers("rotation").as_deref() {
-            Some(&[x, y, z, w]) => Some(Quat::from_xyzw(x, y, z, w).normalize()),
-            _ => None,
-        };
-        let usable = |q: &Quat| q.is_finite();
+        let rotation = Quat::from_array(body.rotation).normalize();
         Placed {
             pose: Pose {
-                position: vector("position").unwrap_or(self.start.position),
-                rotation: rotation.filter(usable).unwrap_or(self.start.rotation),
+                position: vector(body.position, self.start.position),
+                rotation: match rotation.is_finite() {
+                    true => rotation,
+                    false => self.start.rotation,
+                },
             },
-            velocity: vector("velocity").unwrap_or_default(),
-            angular_velocity: vector("angular_velocity").unwrap_or_default(),
+            velocity: vector(body.velocity, Vec3::ZERO),
+            angular_velocity: vector(body.angular_velocity, Vec3::ZERO),
         }
     }
 

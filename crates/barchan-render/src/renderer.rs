@@ -167,7 +167,7 @@ impl Renderer {
 
     /// Simulated time of a frame [s].
     pub fn time_of(&self, frame: u32) -> Result<f64, RenderError> {
-        Ok(self.directory.read_attributes(frame)?.time)
+        Ok(self.directory.frame_info(frame)?.time)
     }
 
     /// The picture of a frame.

@@ -78,7 +78,7 @@ impl StressSpace {
         frame: u32,
         size: [u32; 2],
     ) -> Result<Picture, StressError> {
-        let info = directory.read_attributes(frame)?;
+        let info = directory.frame_info(frame)?;
         let (cloud, own) = match self.chosen.is_empty() {
             true => (
                 stress(directory, frame, &self.substance, None)?,

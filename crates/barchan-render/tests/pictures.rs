@@ -4,13 +4,12 @@
 
 mod common;
 
-use barchan_frame::Frame;
+use barchan_frame::{BodyRecord, Frame};
 use barchan_render::difference::{Difference, difference};
 use barchan_render::{Picture, RenderOptions, Renderer};
 use barchan_scene::Overrides;
 use common::*;
 use glam::{Vec3, vec3};
-use serde_json::json;
 use std::path::Path;
 
 const SIZE: [u32; 2] = [160, 90];
@@ -120,8 +119,7 @@ fn heap_with_ball() -> Case {
                 shape = { sphere = { center = [0, 0, 0], radius = 0.16 } }\n";
     let cone = |p: Vec3| p.y < 0.32 - 0.6 * p.with_y(0.0).length();
     let grains = packed(vec3(-0.6, 0.0, -0.6), vec3(0.6, 0.4, 0.6), 0.03, cone);
-    let record =
-        json!({"name": "ball", "position": [0.12, 0.36, 0.1], "rotation": [0.0, 0.0, 0.0, 1.0]});
+    let record = body("ball", vec3(0.12, 0.36, 0.1));
     let shot = Shot {
         eye: vec3(1.0, 0.9, 2.0),
         target: vec3(0.0, 0.15, 0.0),
@@ -187,8 +185,10 @@ fn jet() -> Case {
         .iter()
         .map(|p| 4.0 * vec3(1.0, -1.8 * p.x, 0.0))
         .collect();
-    let record = json!({"name": "blade", "position": [0.0, 0.3, 0.2], "rotation": [0.0, 0.0, 0.0, 1.0],
-        "velocity": [0.0, 0.0, 0.0], "angular_velocity": [0.0, 0.0, 20.0]});
+    let record = BodyRecord {
+        angular_velocity: [0.0, 0.0, 20.0],
+        ..body("blade", vec3(0.0, 0.3, 0.2))
+    };
     let frame = with_vector(sized(frame(0, &grains), 0.017), "velocity", &velocity);
     let shot = Shot {
         eye: vec3(0.3, 0.8, 2.6),

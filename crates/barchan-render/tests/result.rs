@@ -3,7 +3,7 @@
 
 mod common;
 
-use barchan_frame::{Frame, ResultDirectory};
+use barchan_frame::{BodyRecord, Frame, ResultDirectory};
 use barchan_render::difference::difference;
 use barchan_render::framing::subject;
 use barchan_render::tracer::Quality;
@@ -11,7 +11,6 @@ use barchan_render::{Picture, RenderError, RenderOptions, Renderer};
 use barchan_scene::{Overrides, SceneSource, load_for_viewing};
 use common::*;
 use glam::{Vec3, vec3};
-use serde_json::json;
 
 const BASE: &str = "[solver]\ndx = 0.02\n[[fill]]\nmaterial = \"dry sand\"\n\
                     shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }\n";
@@ -104,11 +103,7 @@ fn assert_at(picture: &Picture, point: Vec3) {
 #[test]
 fn bodies_stand_where_the_frame_says() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
-    let recorded = |at: Vec3, index: u32| {
-        let record =
-            json!({"name": "ball", "position": at.to_array(), "rotation": [0.0, 0.0, 0.0, 1.0]});
-        with_body(frame(index, &block()), record)
-    };
+    let recorded = |at: Vec3, index: u32| with_body(frame(index, &block()), body("ball", at));
     let places = [vec3(0.5, 0.8, 0.0), vec3(-0.6, 1.0, 0.0)];
     let frames = vec![
         recorded(places[0], 0),
@@ -134,21 +129,21 @@ fn a_record_that_makes_no_sense_is_passed_over() {
             .as_str(),
     ]
     .concat();
-    for record in [
-        json!({"name": "ball", "position": "here", "rotation": [0.0, 0.0, 0.0, 0.0]}),
-        json!({"name": "ball", "position": [1.0], "rotation": {"x": 1}}),
-        json!({"name": 7}),
-        json!(null),
-        json!({"name": "ball", "velocity": [null, 0.0, 0.0], "angular_velocity": [1e300, 0.0, 0.0]}),
-    ] {
-        let picture = first(&scene, with_body(frame(0, &block()), record.clone()), &[]);
-        if record.get("angular_velocity").is_none() {
-            assert_at(&picture, vec3(0.5, 0.8, 0.0));
-        }
+    let usual = body("ball", Vec3::ZERO);
+    let unturned = BodyRecord {
+        rotation: [0.0; 4],
+        ..usual.clone()
+    };
+    for record in [unturned, body("other", Vec3::ONE)] {
+        let picture = first(&scene, with_body(frame(0, &block()), record), &[]);
+        assert_at(&picture, vec3(0.5, 0.8, 0.0));
     }
-    let mut odd = frame(0, &block());
-    odd.attributes.insert("bodies".into(), json!("none"));
-    assert_at(&first(&scene, odd, &[]), vec3(0.5, 0.8, 0.0));
+    let wild = BodyRecord {
+        velocity: [f32::MAX; 3],
+        angular_velocity: [f32::MAX, 0.0, 0.0],
+        ..usual
+    };
+    first(&scene, with_body(frame(0, &block()), wild), &[]);
 }
 
 #[test]
@@ -157,8 +152,10 @@ fn the_pose_turns_the_body() {
                shape = { box = { min = [0.4, -0.05, -0.05], max = [0.8, 0.05, 0.05] } }\n";
     let scene = [CAMERA, BASE, bar].concat();
     let (sin, cos) = std::f64::consts::FRAC_PI_4.sin_cos();
-    let record =
-        json!({"name": "bar", "position": [0.0, 0.5, 0.0], "rotation": [0.0, 0.0, sin, cos]});
+    let record = BodyRecord {
+        rotation: [0.0, 0.0, sin as f32, cos as f32],
+        ..body("bar", vec3(0.0, 0.5, 0.0))
+    };
     let picture = first(&scene, with_body(frame(0, &block()), record), &[]);
     // A quarter turn about z: from the right to above.
     assert_at(&picture, vec3(0.0, 1.1, 0.0));
@@ -167,11 +164,7 @@ fn the_pose_turns_the_body() {
 #[test]
 fn looks_are_followed() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
-    let placed = || {
-        let record =
-            json!({"name": "ball", "position": [0.0, 0.8, 0.0], "rotation": [0.0, 0.0, 0.0, 1.0]});
-        with_body(frame(0, &block()), record)
-    };
+    let placed = || with_body(frame(0, &block()), body("ball", vec3(0.0, 0.8, 0.0)));
     let looks = ["solid", "glass", "cutaway", "hidden"];
     let pictures =
         looks.map(|look| first(&scene, placed(), &[&format!("collider.ball.look={look}")]));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use barchan_frame::{Column, ColumnData, Frame};
+use barchan_frame::{Column, ColumnData, Frame, Unit};
 use barchan_post::stress::{StressState, invariants};
 use barchan_render::colour::{Scale, kind_colour};
 use barchan_render::stress::{Content, draw};
@@ -201,10 +201,10 @@ fn frame(index: u32, with_stress: bool) -> Frame {
     let case = ColumnData::U8(vec![0, 2]);
     frame
         .columns
-        .push(Column::exact("plastic_case", "1", "", 1, case));
+        .push(Column::exact("plastic_case", Unit::One, "", 1, case));
     if with_stress {
         let stress = vec![-100.0, -300.0, -120.0, -50.0, -60.0, -33.0];
-        let column = Column::vector3("principal_stress", "Pa", "", 0.0, stress);
+        let column = Column::vector3("principal_stress", Unit::Pascal, "", 0.0, stress);
         frame.columns.push(column);
     }
     frame

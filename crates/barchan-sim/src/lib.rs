@@ -32,7 +32,6 @@ pub mod bodies;
 pub mod collider;
 pub mod grid;
 pub mod height_field;
-pub mod identities;
 pub mod material;
 pub mod math;
 pub mod neighbors;
@@ -43,3 +42,5 @@ pub mod solvers;
 pub mod start;
 pub mod terrain;
 pub mod view;
+
+pub use barchan_frame::identities;

@@ -5,32 +5,29 @@
 //!                                  │ emit · choose a step · pose the bodies · solver step · move the bodies · remove
 //! ```
 //!
-//! All that decides how a run goes on is in the solver's state and in `State`; both are in the checkpoint bit by bit, so
+//! All that decides how a run goes on is in the solver's state and in `LoopState`; both are in the checkpoint bit by bit, so
 //! a resumed run cannot be told from one that was never stopped.
 
 mod embed;
 mod error;
 mod limits;
 mod record;
-mod state;
 mod stepping;
 #[cfg(test)]
 mod tests;
 
-use crate::bodies::{self, Bodies};
+use crate::bodies::Bodies;
 use crate::collider::{BodyImpulses, Colliders};
 use crate::sampling::{EmitterSampler, Spacing, sample_fill};
 use crate::solver::{Columns, Pace, Region, Solver, SolverError, StepStats, Timings};
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
-use barchan_frame::{Checkpoint, Frame};
+use barchan_frame::{Checkpoint, Frame, FrameRecord, LoopState};
 use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Material, Scene};
 pub use embed::CreateError;
 pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
-use state::State;
-pub(crate) use state::identities_of;
 use std::time::Duration;
 use stepping::StepFailure;
 
@@ -101,7 +98,7 @@ pub struct Simulation {
     solver_wall: Duration,
     particle_substeps_here: u64,
     start: Option<StartRecord>,
-    state: State,
+    state: LoopState,
 }
 
 struct Inflow {
@@ -184,7 +181,11 @@ impl Simulation {
             solver_wall: Duration::ZERO,
             particle_substeps_here: 0,
             start: None,
-            state: State::new(inflows.len(), scene.drains.len()),
+            state: LoopState {
+                emitted: vec![0; inflows.len()],
+                drained: vec![0; scene.drains.len()],
+                ..LoopState::default()
+            },
             inflows,
         })
     }
@@ -327,14 +328,12 @@ impl Simulation {
                 frame: self.state.frame,
                 source,
             })?;
-        let statistics = record::statistics(self, &frame);
-        let bodies = record::bodies(self);
-        frame.attributes.insert("statistics".into(), statistics);
-        frame.attributes.insert("bodies".into(), bodies);
-        if !self.bodies.joints().is_empty() {
-            let joints = record::joints(self);
-            frame.attributes.insert("joints".into(), joints);
-        }
+        frame.record = FrameRecord {
+            statistics: record::statistics(self, &frame),
+            bodies: record::bodies(self),
+            joints: record::joints(self),
+            terrain: frame.record.terrain,
+        };
         Ok(frame)
     }
 
@@ -354,24 +353,21 @@ impl Simulation {
                 frame: self.state.frame,
                 source,
             })?;
-        let state = self.state.to_json();
-        checkpoint.attributes.insert(state::ATTRIBUTE.into(), state);
-        if let Some(bodies) = self.bodies.save().map_err(SimulationError::Checkpoint)? {
-            checkpoint
-                .attributes
-                .insert(bodies::ATTRIBUTE.into(), bodies);
-        }
+        checkpoint.record.loop_state = Some(self.state.clone());
+        checkpoint.record.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
     }
 
     /// Puts the simulation where `checkpoint` left off.
     pub fn load(&mut self, checkpoint: &Checkpoint) -> Result<(), SimulationError> {
-        let state = State::from_json(checkpoint.attributes.get(state::ATTRIBUTE))
-            .map_err(SimulationError::Checkpoint)?;
+        let refuse = |reason: &str| SimulationError::Checkpoint(reason.into());
+        let state = checkpoint.record.loop_state.clone();
+        let state = state.ok_or_else(|| refuse("it holds no state of the frame loop"))?;
+        if !(state.emitted_until.is_finite() && state.travelled.is_finite()) {
+            return Err(refuse("its state of the frame loop is not finite"));
+        }
         if state.emitted.len() != self.inflows.len() || state.drained.len() != self.drains.len() {
-            return Err(SimulationError::Checkpoint(
-                "its emitters or drains are not those of the scene".into(),
-            ));
+            return Err(refuse("its emitters or drains are not those of the scene"));
         }
         if state.time != f64::from(state.frame) / self.frame_rate {
             return Err(SimulationError::Checkpoint(format!(
@@ -383,7 +379,7 @@ impl Simulation {
             .load(checkpoint)
             .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
         self.bodies
-            .load(checkpoint.attributes.get(bodies::ATTRIBUTE))
+            .load(&checkpoint.record.bodies)
             .map_err(SimulationError::Checkpoint)?;
         self.bodies.pose(&mut self.colliders);
         self.state = state;
@@ -502,7 +498,15 @@ impl Simulation {
 
     /// What was counted since the beginning of the run.
     pub fn counters(&self) -> Counters {
-        self.state.counters()
+        let state = &self.state;
+        Counters {
+            substeps: state.substeps,
+            particle_substeps: state.particle_substeps,
+            emitted: state.emitted.clone(),
+            drained: state.drained.clone(),
+            left_domain: state.left_domain,
+            rejected: state.rejected,
+        }
     }
 
     /// Wall time per stage, in this process.

@@ -4,7 +4,6 @@
 //! Particles come over as they are; materials are found again by their names, and everything else is the new scene's.
 
 use crate::identities::Identities;
-use crate::simulation::identities_of;
 use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
 use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
 use glam::Vec3;
@@ -14,7 +13,7 @@ use glam::Vec3;
 pub struct StartRecord {
     /// Frame of the earlier result.
     pub frame: u32,
-    /// Digest of its state, as [`barchan_frame::digest`] gives it.
+    /// Digest of its state, as [`Checkpoint::digest`] gives it.
     pub digest: String,
     /// Number of particles in it.
     pub particles: usize,
@@ -72,11 +71,11 @@ pub fn look(scene: &Scene, frame: Option<u32>) -> Result<Option<StartRecord>, St
     let directory = open(scene, start)?;
     let index = state_of(&directory, start, frame.or(start.frame))?;
     let info = directory
-        .read_checkpoint_attributes(index)
+        .checkpoint_info(index)
         .map_err(|e| unreadable(start, &e))?;
     Ok(Some(StartRecord {
         frame: index,
-        digest: info.digest.unwrap_or_default(),
+        digest: info.digest,
         particles: info.particles,
     }))
 }
@@ -93,15 +92,18 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
         .map_err(|e| unreadable(start, &e))?;
     let record = StartRecord {
         frame: index,
-        digest: barchan_frame::digest(&state),
+        digest: state.digest(),
         particles: state.particles(),
     };
     let names = directory.manifest().materials.iter();
     let names: Vec<&str> = names.map(|m| m.name.as_str()).collect();
     match_materials(&mut state, &names, scene, start)?;
+    let Some(left) = &state.record.loop_state else {
+        return Err(misfit(start, "it holds no state of the frame loop"));
+    };
     Ok(Some(StartState {
         positions: positions(&state),
-        identities: identities_of(&state).map_err(|reason| misfit(start, &reason))?,
+        identities: left.identities,
         record,
         state,
     }))

@@ -369,9 +369,10 @@ fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
     let mut state = simulation.save().unwrap();
     if let Some(text) = &abuse.buried {
         let mut soil = Simulation::from_toml(text).ok()?;
-        let bodies = state.attributes.clone();
-        state = soil.save().unwrap();
-        state.attributes = bodies;
+        state = Checkpoint {
+            record: state.record,
+            ..soil.save().unwrap()
+        };
     }
     spoil(abuse, &mut state);
     simulation.load(&state).unwrap();

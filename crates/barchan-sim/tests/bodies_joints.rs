@@ -336,31 +336,24 @@ fn a_resumed_run_and_any_number_of_threads_give_the_same_bytes() {
     let (whole, frame) = run(1, 8, None);
     let (two, frame_two) = run(2, 8, None);
     assert_eq!(whole.columns, two.columns);
-    assert_eq!(whole.attributes, two.attributes);
-    assert_eq!(frame.attributes, frame_two.attributes);
+    assert_eq!(whole.record, two.record);
+    assert_eq!(frame.record, frame_two.record);
     let (half, _) = run(2, 4, None);
     let (rest, frame_rest) = run(1, 4, Some(&half));
     assert_eq!(whole.columns, rest.columns);
-    assert_eq!(
-        whole.attributes["bodies_state"],
-        rest.attributes["bodies_state"]
-    );
-    assert_eq!(frame.attributes["bodies"], frame_rest.attributes["bodies"]);
-    assert_eq!(frame.attributes["joints"], frame_rest.attributes["joints"]);
+    assert_eq!(whole.record.bodies, rest.record.bodies);
+    assert_eq!(frame.record.bodies, frame_rest.record.bodies);
+    assert_eq!(frame.record.joints, frame_rest.record.joints);
     // They do move, and sand pushes them.
-    let joints = frame.attributes["joints"].as_array().unwrap();
-    assert!(
-        joints
-            .iter()
-            .all(|j| j["position"].as_f64().unwrap().abs() > 0.01),
-        "{joints:?}"
-    );
-    let bodies = frame.attributes["bodies"].as_array().unwrap();
-    assert!(bodies[2]["force"][1].as_f64().unwrap() > 1.0, "{bodies:?}");
+    let joints = &frame.record.joints;
+    assert!(!joints.is_empty());
+    assert!(joints.iter().all(|j| j.position.abs() > 0.01), "{joints:?}");
+    let bodies = &frame.record.bodies;
+    assert!(bodies[2].force[1] > 1.0, "{bodies:?}");
     // Without its bodies a checkpoint is refused.
     let mut bare = half.clone();
-    bare.attributes.remove("bodies_state");
+    bare.record.bodies.clear();
     assert!(Simulation::resume(&scene, &bare).is_err());
-    bare.attributes.insert("bodies_state".into(), "AAAA".into());
+    bare.record.bodies = vec![0; 3];
     assert!(Simulation::resume(&scene, &bare).is_err());
 }

@@ -5,7 +5,7 @@
 
 mod support;
 
-use barchan_frame::{Checkpoint, ColumnData, digest};
+use barchan_frame::{Checkpoint, ColumnData};
 use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
 use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
@@ -52,7 +52,7 @@ fn end_state(scene: &Scene, frames: u32, threads: usize) -> (String, Checkpoint)
         let mut run = Simulation::new(scene).unwrap();
         advance_writing(&mut run, frames);
         let state = run.save().unwrap();
-        (digest(&state), state)
+        (state.digest(), state)
     })
 }
 
@@ -93,20 +93,20 @@ fn a_resumed_run_is_the_undisturbed_one() {
             advance_writing(&mut run, 1);
             states.push(run.save().unwrap());
         }
-        let end = digest(&states[8]);
+        let end = states[8].digest();
         assert!(run.counters().emitted[0] > 0 && run.counters().drained[0] > 0);
         for from in [0, 1, 4, 7] {
             let mut resumed = Simulation::resume(&scene, &states[from]).unwrap();
             advance_writing(&mut resumed, 8 - from as u32);
             let state = resumed.save().unwrap();
-            assert_eq!(digest(&state), end, "{name} resumed at frame {from}");
+            assert_eq!(state.digest(), end, "{name} resumed at frame {from}");
             assert_eq!(resumed.counters(), run.counters());
             let mut loaded = Simulation::new(&scene).unwrap();
             advance(&mut loaded, 1);
             loaded.load(&states[from]).unwrap();
             advance_writing(&mut loaded, 8 - from as u32);
             assert_eq!(
-                digest(&loaded.save().unwrap()),
+                loaded.save().unwrap().digest(),
                 end,
                 "{name} loaded at {from}"
             );
@@ -117,7 +117,7 @@ fn a_resumed_run_is_the_undisturbed_one() {
         floats_mut(&mut touched, "velocity")[3 * middle + 1] *= 1.0001;
         let mut resumed = Simulation::resume(&scene, &touched).unwrap();
         advance_writing(&mut resumed, 4);
-        assert_ne!(digest(&resumed.save().unwrap()), end);
+        assert_ne!(resumed.save().unwrap().digest(), end);
     }
 }
 
@@ -158,13 +158,13 @@ velocity = [2, 0, 0]
                 advance(&mut run, 1);
                 states.push(run.save().unwrap());
             }
-            let end = digest(&states[5]);
+            let end = states[5].digest();
             let sorted = |s: &Checkpoint| s.column("block").is_some();
             let between = states[..5].iter().rposition(sorted).unwrap();
             let finish = |from: &Checkpoint, frames: u32| {
                 let mut resumed = Simulation::resume(&scene, from).unwrap();
                 advance(&mut resumed, frames);
-                digest(&resumed.save().unwrap())
+                resumed.save().unwrap().digest()
             };
             for (from, frames) in states[..5].iter().zip([5, 4, 3, 2, 1]) {
                 assert_eq!(finish(from, frames), end, "{solver}, {dimensions}D");
@@ -215,8 +215,8 @@ fn saving_and_watching_do_not_disturb() {
         watched.save().unwrap();
     }
     assert_eq!(
-        digest(&quiet.save().unwrap()),
-        digest(&watched.save().unwrap())
+        quiet.save().unwrap().digest(),
+        watched.save().unwrap().digest()
     );
 }
 

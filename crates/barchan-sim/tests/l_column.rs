@@ -18,11 +18,10 @@ const D0: f64 = 0.1;
 /// Force of the grains on each collider and body since the last frame [N].
 fn forces(run: &mut Simulation) -> Vec<Vec3> {
     let frame = run.write_frame().unwrap();
-    let bodies = frame.attributes["bodies"].as_array().unwrap();
-    let vector = |b: &serde_json::Value| {
-        Vec3::from_array([0, 1, 2].map(|i| b["force"][i].as_f64().unwrap() as f32))
-    };
-    bodies.iter().map(vector).collect()
+    let bodies = frame.record.bodies.iter();
+    bodies
+        .map(|b| Vec3::from(b.force.map(|f| f as f32)))
+        .collect()
 }
 
 fn top(all: &[Grain]) -> f32 {

@@ -4,11 +4,10 @@
 
 mod support;
 
-use barchan_frame::Frame;
+use barchan_frame::{Frame, TERRAIN_HEIGHT};
 use barchan_scene::{Material, TerrainSpec, material_presets};
 use barchan_sim::height_field::SLOPE_TOLERANCE;
 use barchan_sim::simulation::Simulation;
-use barchan_sim::terrain::record::{ATTRIBUTE, HEIGHTS};
 use barchan_sim::terrain::{GrainSize, GrainsNow, Terrain};
 use glam::Vec3;
 use support::grains::grains;
@@ -294,10 +293,10 @@ impl Soil {
         let frame: Frame = run.write_frame().unwrap();
         let all = grains(run);
         Self {
-            columns: frame.attributes[ATTRIBUTE]["mass_kg"].as_f64().unwrap(),
+            columns: frame.record.terrain.unwrap().mass_kg,
             grains: all.iter().map(|g| f64::from(g.mass)).sum(),
             heights: frame
-                .array(HEIGHTS)
+                .array(TERRAIN_HEIGHT)
                 .unwrap()
                 .data
                 .as_f32()

@@ -4,7 +4,7 @@
 
 mod support;
 
-use barchan_frame::{Checkpoint, digest};
+use barchan_frame::Checkpoint;
 use barchan_sim::simulation::Simulation;
 use glam::{DVec3, Vec3};
 use support::{advance, floats, scene, start};
@@ -68,18 +68,18 @@ fn the_same_bytes_for_any_number_of_threads_and_after_a_resume() {
             })
         };
         let one = run(1, 60);
-        assert_eq!(digest(&one), digest(&run(2, 60)), "{scheme}");
+        assert_eq!(one.digest(), run(2, 60).digest(), "{scheme}");
         let half = run(2, 30);
         let mut resumed = Simulation::resume(&scene(&text), &half).unwrap();
         advance(&mut resumed, 30);
         let state = resumed.save().unwrap();
-        assert_eq!(digest(&one), digest(&state), "{scheme}: resumed");
+        assert_eq!(one.digest(), state.digest(), "{scheme}: resumed");
         // Negative control: a grain that moved by a hair is another state.
         let mut other = half.clone();
         support::floats_mut(&mut other, "position")[0] += 1e-6;
         let mut changed = Simulation::resume(&scene(&text), &other).unwrap();
         advance(&mut changed, 30);
-        assert_ne!(digest(&one), digest(&changed.save().unwrap()));
+        assert_ne!(one.digest(), changed.save().unwrap().digest());
     }
 }
 

@@ -8,7 +8,6 @@ use barchan_sim::material::{hencky, lame};
 use barchan_sim::math::Sym3;
 use barchan_sim::simulation::Simulation;
 use glam::DVec3;
-use serde_json::Value;
 use support::*;
 
 const G: f64 = 9.81;
@@ -290,9 +289,9 @@ fn a_drain_counts_what_it_takes() {
     assert!((mass(&first) - mass(&last) - drained as f64 * part).abs() < 1e-3 * part);
     assert!(last.iter().all(|p| p.x.x < 0.12 && p.x.x > -0.15));
     let frame = run.write_frame().unwrap();
-    let recorded = &frame.attributes["statistics"]["drained"];
-    assert_eq!(recorded[0]["particles"], Value::from(counters.drained[0]));
-    assert_eq!(recorded[1]["name"], "left");
+    let recorded = frame.record.statistics.run.unwrap().drained;
+    assert_eq!(recorded[0].particles, counters.drained[0]);
+    assert_eq!(recorded[1].name, "left");
 }
 
 #[test]
@@ -322,8 +321,7 @@ fn an_emitter_gives_the_mass_it_promises() {
 /// Mean force of the grains on the first body since the last frame [N].
 fn force(run: &mut Simulation) -> DVec3 {
     let frame = run.write_frame().unwrap();
-    let f = &frame.attributes["bodies"][0]["force"];
-    DVec3::from_array(std::array::from_fn(|i| f[i].as_f64().unwrap()))
+    frame.record.bodies[0].force.into()
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! The hybrid of columns and grains in the position-based solver: a blade digs, soil comes to rest.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use barchan_frame::{Frame, digest};
+use barchan_frame::{Frame, TERRAIN_HEIGHT};
 use barchan_scene::{Overrides, SceneSource, load};
 use barchan_sim::simulation::{Control, Simulation};
-use barchan_sim::terrain::record::{ATTRIBUTE, HEIGHTS};
 
 /// A blade in dry sand: size of the site, two corners of the blade before it moves, and keys of its way.
 fn site(size: &str, blade: [&str; 2], way: &str) -> String {
@@ -71,8 +70,7 @@ fn floats<'a>(frame: &'a Frame, name: &str) -> &'a [f32] {
 /// Mass of grains and columns [kg].
 fn masses(frame: &Frame) -> (f64, f64) {
     let grains = floats(frame, "mass").iter().map(|m| f64::from(*m)).sum();
-    let about = &frame.attributes[ATTRIBUTE];
-    (grains, about["mass_kg"].as_f64().unwrap())
+    (grains, frame.record.terrain.unwrap().mass_kg)
 }
 
 #[test]
@@ -99,7 +97,7 @@ fn a_blade_digs_a_trench_in_soil_that_comes_to_rest() {
     // The blade moves at 2.1 m/s at most, when it is lifted; grains under its edge shoot out, but not without bound.
     assert!(fastest < 5.0 * 2.1, "{fastest}");
     let end = advance(&mut simulation, 0);
-    let heights = end.array(HEIGHTS).unwrap().data.as_f32().unwrap();
+    let heights = end.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
     let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
     assert!(lowest < -0.1, "{lowest}");
     assert!(simulation.particles() < most / 5);
@@ -118,7 +116,7 @@ fn a_dig_is_the_same_for_any_threads_and_after_a_resume() {
                 one.load(&saved).unwrap();
             }
             advance(&mut one, 30);
-            digest(&one.save().unwrap())
+            one.save().unwrap().digest()
         })
     };
     let reference = run(1, false);
@@ -132,7 +130,7 @@ fn soil_from_the_trench_lies_before_it() {
     let mut simulation = simulation(&dig());
     let end = advance(&mut simulation, 720);
     assert!(simulation.particles() < 20, "{}", simulation.particles());
-    let heights = end.array(HEIGHTS).unwrap().data.as_f32().unwrap();
+    let heights = end.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
     let sum = |part: &dyn Fn(f32, f32) -> bool| -> f32 {
         let columns = heights.iter().enumerate();
         let place = |k: usize| ((k % 60) as f32 * 0.1 - 2.95, (k / 60) as f32 * 0.1 - 1.95);
@@ -151,7 +149,7 @@ fn soil_from_the_trench_lies_before_it() {
 
 /// Mean height of the columns of a rectangle of [`long_push`] [m].
 fn mean_height(frame: &Frame, [x0, x1]: [f32; 2], [z0, z1]: [f32; 2]) -> f32 {
-    let heights = frame.array(HEIGHTS).unwrap().data.as_f32().unwrap();
+    let heights = frame.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
     let column = |at: f32, low: f32| ((at - low) / 0.1).round() as usize;
     let rows = column(z0, -2.5)..column(z1, -2.5);
     let along = column(x0, -4.5)..column(x1, -4.5);

@@ -107,7 +107,7 @@ fn mass_part(frame: &Frame, bounds: &Bounds) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan_frame::{Column, ManifestMaterial};
+    use barchan_frame::{Column, ManifestMaterial, Unit};
     use barchan_scene::MassIn;
 
     /// 100 grains of 1 kg and 1 cm³ on the x axis, from 0 to 0.99 m, the last one moving at 2 m/s.
@@ -117,11 +117,11 @@ mod tests {
         velocity[299] = 2.0;
         let frame = Frame {
             columns: vec![
-                Column::vector3("position", "m", "", 0.0, position.collect()),
-                Column::vector3("velocity", "m/s", "", 0.0, velocity),
-                Column::exact("id", "1", "", 1, ColumnData::U32((0..100).collect())),
-                Column::exact("material", "1", "", 1, ColumnData::U8(vec![0; 100])),
-                Column::scalar("mass", "kg", "", 0.0, vec![1.0; 100]),
+                Column::vector3("position", Unit::Meter, "", 0.0, position.collect()),
+                Column::vector3("velocity", Unit::MeterPerSecond, "", 0.0, velocity),
+                Column::exact("id", Unit::One, "", 1, ColumnData::U32((0..100).collect())),
+                Column::exact("material", Unit::One, "", 1, ColumnData::U8(vec![0; 100])),
+                Column::scalar("mass", Unit::Kilogram, "", 0.0, vec![1.0; 100]),
             ],
             ..Frame::default()
         };

@@ -83,7 +83,7 @@ fn frames_carry_statistics_and_forces_on_bodies() {
     place.json(&["run", "block.toml", "-o", "r", "--json"]);
     let info = place.json(&["info", "r", "--json"]);
     let statistics = &info["statistics"];
-    assert!(statistics["substeps"].as_u64().unwrap() > 0);
+    assert!(statistics["run"]["substeps"].as_u64().unwrap() > 0);
     let text = std::fs::read_to_string(place.path("r/frames/000008/zarr.json")).unwrap();
     let group: Value = serde_json::from_str(&text).unwrap();
     let bodies = find(&group, "bodies").expect("bodies");

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
-use barchan::frame::{Checkpoint, Column, ColumnData, Frame, Manifest, ManifestMaterial, digest};
+use barchan::frame::{Checkpoint, Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
 use barchan::post::detail::{self, BaseFrame, Census, Plan, Refiner, Settings, World};
 use barchan::scene::{Overrides, Scene, SceneSource, SolverSpec, load};
 use barchan::sim::simulation::{Control, Simulation};
@@ -128,12 +128,12 @@ fn by_identity(time: f64, id: &Column, vectors: &[&Column]) -> Checkpoint {
     let mut order: Vec<usize> = (0..id.len()).collect();
     order.sort_by_key(|i| id[*i]);
     let ids = ColumnData::U32(order.iter().map(|i| id[*i]).collect());
-    let mut columns = vec![Column::exact("id", "", "", 1, ids)];
+    let mut columns = vec![Column::exact("id", Unit::One, "", 1, ids)];
     for column in vectors {
         let values = column.data.as_f32().unwrap();
         let sorted = order.iter().flat_map(|i| &values[3 * i..3 * i + 3]);
         let sorted = ColumnData::F32(sorted.copied().collect());
-        columns.push(Column::exact(&column.name, "", "", 3, sorted));
+        columns.push(Column::exact(&column.name, Unit::One, "", 3, sorted));
     }
     Checkpoint {
         time,
@@ -150,36 +150,31 @@ fn state_digest(simulation: &mut Simulation) -> String {
     let vectors = [column("position"), column("velocity")];
     let mut state = by_identity(simulation.time(), column("id"), &vectors);
     let bits = |values: Vec<f64>| ColumnData::U64(values.iter().map(|v| v.to_bits()).collect());
-    let bodies = frame.attributes["bodies"].as_array().unwrap();
-    let keys = [
-        "position",
-        "rotation",
-        "velocity",
-        "angular_velocity",
-        "force",
-        "torque",
-    ];
-    let numbers = bodies.iter().flat_map(|body| {
-        let values = keys.iter().flat_map(|key| body[key].as_array().unwrap());
-        values.map(|v| v.as_f64().unwrap())
+    let numbers = frame.record.bodies.iter().flat_map(|body| {
+        let single = (body.position.iter())
+            .chain(&body.rotation)
+            .chain(&body.velocity)
+            .chain(&body.angular_velocity);
+        let double = body.force.iter().chain(&body.torque);
+        single.map(|v| f64::from(*v)).chain(double.copied())
     });
     let bodies = bits(numbers.collect());
     state
         .arrays
-        .push(Column::exact("bodies", "", "", 1, bodies));
+        .push(Column::exact("bodies", Unit::One, "", 1, bodies));
     if let Some(terrain) = simulation.height_field() {
         let heights = terrain.heights().iter().copied().map(f64::from);
         let heights = bits(heights.collect());
         state
             .arrays
-            .push(Column::exact("terrain", "", "", 1, heights));
+            .push(Column::exact("terrain", Unit::One, "", 1, heights));
     }
     short(&state)
 }
 
 /// The first digits of the digest: enough to tell two states apart.
 fn short(state: &Checkpoint) -> String {
-    digest(state)[..16].to_owned()
+    state.digest()[..16].to_owned()
 }
 
 /// Digests of a run without a stop, and of one that was saved and resumed on the way.

@@ -164,7 +164,6 @@ pub fn checkpoint(index: u32, particles: usize) -> Checkpoint {
     checkpoint.record.loop_state = Some(LoopState {
         frame: index,
         time: frame.time,
-        next_id: u32::MAX,
         emitted_until: -1e-310,
         drained: vec![1, u64::MAX],
         ..LoopState::default()

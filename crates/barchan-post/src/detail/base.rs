@@ -1,9 +1,8 @@
 //! What refinement reads of a base frame.
 
 use super::DetailError;
-use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory};
+use barchan_frame::{Column, ColumnData, Frame, FrameRecord, Manifest, ResultDirectory};
 use glam::Vec3;
-use serde_json::{Map, Value};
 
 /// Columns that are read, where there are such.
 const COLUMNS: [&str; 7] = [
@@ -25,8 +24,8 @@ pub struct BaseFrame {
     pub velocity: Vec<Vec3>,
     /// Size and substance.
     pub kind: Vec<Kind>,
-    /// What stands beside the columns: poses of bodies, terrain.
-    pub attributes: Map<String, Value>,
+    /// What stands beside the columns: statistics, bodies, joints, terrain.
+    pub record: FrameRecord,
     /// Arrays that are not of particles: heights of a terrain.
     pub arrays: Vec<Column>,
 }
@@ -45,11 +44,11 @@ pub struct Kind {
 impl BaseFrame {
     /// Reads a frame of a result.
     pub fn read(directory: &ResultDirectory, index: u32) -> Result<Self, DetailError> {
-        let info = directory.read_attributes(index)?;
+        let info = directory.frame_info(index)?;
         let mut frame = Frame {
             index,
             time: info.time,
-            attributes: info.attributes,
+            record: info.record,
             ..Frame::default()
         };
         for name in COLUMNS {
@@ -109,7 +108,7 @@ impl BaseFrame {
             base.velocity.push(v);
             base.kind.push(kind);
         }
-        base.attributes = frame.attributes;
+        base.record = frame.record;
         base.arrays = frame.arrays;
         Ok(base)
     }

@@ -63,6 +63,14 @@ pub enum DetailError {
     /// There are more grains than identities.
     #[error("{0} grains are more than the 4 294 967 295 that can be told apart")]
     TooMany(u64),
+    /// A frame of grains does not say how many were removed.
+    #[error(
+        "frame {frame} of the grains has no statistics of a refinement; refine again into another directory"
+    )]
+    Uncounted {
+        /// Number of the frame.
+        frame: u32,
+    },
     /// A frame of grains is not one that refinement wrote.
     #[error(
         "frame {frame} of the grains has no column `{column}` as refinement writes it; refine again into another directory"

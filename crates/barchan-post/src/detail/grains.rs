@@ -2,7 +2,7 @@
 
 use super::DetailError;
 use super::sampling::{mix, unit};
-use barchan_frame::{Column, ColumnData, Frame, quantisation_step, round_to_step};
+use barchan_frame::{Column, ColumnData, Frame, Unit, quantisation_step, round_to_step};
 use rayon::prelude::*;
 
 /// Grains that a task takes; fixed, so that sums do not depend on the number of threads.
@@ -100,24 +100,42 @@ impl Grains {
     pub fn into_columns(self, grain_radius: f32) -> Vec<Column> {
         let tolerance = position_tolerance(grain_radius);
         vec![
-            Column::vector3("position", "m", "position", tolerance, self.position),
+            Column::vector3(
+                "position",
+                Unit::Meter,
+                "position",
+                tolerance,
+                self.position,
+            ),
             Column::vector3(
                 "velocity",
-                "m/s",
+                Unit::MeterPerSecond,
                 "velocity",
                 VELOCITY_TOLERANCE,
                 self.velocity,
             ),
-            Column::exact("id", "1", "stable identity", 1, ColumnData::U32(self.id)),
+            Column::exact(
+                "id",
+                Unit::One,
+                "stable identity",
+                1,
+                ColumnData::U32(self.id),
+            ),
             Column::exact(
                 "material",
-                "1",
+                Unit::One,
                 "index of the material",
                 1,
                 ColumnData::U8(self.material),
             ),
-            Column::scalar("mass", "kg", "mass", 0.0, self.mass),
-            Column::scalar("radius", "m", "radius of the grain", 0.0, self.radius),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, self.mass),
+            Column::scalar(
+                "radius",
+                Unit::Meter,
+                "radius of the grain",
+                0.0,
+                self.radius,
+            ),
         ]
     }
 

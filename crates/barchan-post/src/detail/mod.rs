@@ -25,13 +25,12 @@ pub use plan::{Census, Parent, Plan};
 pub use weights::{ALONE, FADE, Method, NEAR, SUPPORT, alpha, fade, inside, weight};
 pub use world::World;
 
-use barchan_frame::Frame;
+use barchan_frame::{DetailStatistics, Frame, FrameRecord, Statistics};
 use fearless_simd::Level;
 use glam::Vec3;
 use grains::{Grains, PART};
 use lattice::{Lattice, Leader, Leaders, counting_sort};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 use std::sync::Arc;
 use step::{Scratch, Step};
 
@@ -42,8 +41,6 @@ const GRAIN_SIZE: f32 = 1.175;
 const CROWD: f32 = 64.0;
 /// Tries to find a place outside all bodies for a new grain.
 const TRIES: u32 = 16;
-/// Attributes of base frames that frames of grains have as well.
-const KEPT_ATTRIBUTES: [&str; 3] = ["bodies", "joints", "terrain"];
 
 /// Settings of a refinement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,10 +123,18 @@ impl Refiner {
         base: BaseFrame,
         mut frame: Frame,
     ) -> Result<Self, DetailError> {
-        let removed = frame.attributes.get("statistics");
-        let removed = removed.and_then(|s| s["removed"].as_u64()).unwrap_or(0);
+        let Some(counted) = frame.record.statistics.detail else {
+            return Err(DetailError::Uncounted { frame: frame.index });
+        };
         let grains = Grains::take(&mut frame)?;
-        let mut refiner = Self::at(plan, world, settings, base, Frame::default(), removed);
+        let mut refiner = Self::at(
+            plan,
+            world,
+            settings,
+            base,
+            Frame::default(),
+            counted.removed,
+        );
         frame.columns = grains.into_columns(refiner.grain_radius());
         refiner.frame = Arc::new(frame);
         Ok(refiner)
@@ -459,27 +464,27 @@ impl Refiner {
         let radius = self.grain_radius();
         grains.round(radius, self.base.index);
         let totals = grains.totals();
-        let mut attributes = serde_json::Map::new();
-        for name in KEPT_ATTRIBUTES {
-            if let Some(value) = self.base.attributes.get(name) {
-                attributes.insert(name.into(), value.clone());
-            }
-        }
-        let statistics: Value = json!({
-            "particles": grains.len(),
-            "mass_kg": totals.mass,
-            "kinetic_energy_j": totals.kinetic_energy,
-            "max_speed": totals.max_speed,
-            "removed": self.removed,
-            "base_particles": self.base.id.len(),
-        });
-        attributes.insert("statistics".into(), statistics);
+        let statistics = Statistics {
+            particles: grains.len() as u64,
+            mass_kg: totals.mass,
+            kinetic_energy_j: totals.kinetic_energy,
+            max_speed: totals.max_speed,
+            run: None,
+            detail: Some(DetailStatistics {
+                removed: self.removed,
+                base_particles: self.base.id.len() as u64,
+            }),
+        };
         self.frame = Arc::new(Frame {
             index: self.base.index,
             time: self.base.time,
             columns: grains.into_columns(radius),
             arrays: self.base.arrays.clone(),
-            attributes,
+            // Bodies, joints and terrain are those of the base.
+            record: FrameRecord {
+                statistics,
+                ..self.base.record.clone()
+            },
         });
     }
 }

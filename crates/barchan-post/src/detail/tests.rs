@@ -2,7 +2,7 @@
 
 use super::step::{Scratch, Step};
 use super::*;
-use barchan_frame::digest;
+use barchan_frame::{BodyRecord, Unit};
 use barchan_scene::{Overrides, Scene, SceneSource, load};
 
 const RADIUS: f32 = 0.05;
@@ -288,8 +288,11 @@ fn free_bodies_are_where_frames_record_them() {
     let at = |index: u32| {
         let mut frame = cube(index, 5, Vec3::ZERO, Vec3::ZERO);
         let x = -0.3 + 0.05 * f64::from(index);
-        let record = json!([{ "name": "ball", "position": [x, 0.25, 0.25], "rotation": [0.0, 0.0, 0.0, 1.0] }]);
-        frame.attributes.insert("bodies".into(), record);
+        frame.record.bodies.push(BodyRecord {
+            name: "ball".into(),
+            position: [x as f32, 0.25, 0.25],
+            ..BodyRecord::default()
+        });
         frame
     };
     let mut r = refiner(World::new(&scene(ball)), at(0), &[], 20_000);
@@ -301,7 +304,7 @@ fn free_bodies_are_where_frames_record_them() {
     assert_eq!(near(Vec3::new(0.2, 0.25, 0.25)), 0);
     // Negative control: a place in the bed where the ball has not been.
     assert!(near(Vec3::new(0.3, 0.4, 0.12)) > 500);
-    assert!(r.frame().attributes["bodies"].is_array());
+    assert_eq!(r.frame().record.bodies, at(10).record.bodies);
 }
 
 #[test]
@@ -406,13 +409,13 @@ fn any_number_of_threads_gives_the_same_bytes() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build()
             .unwrap()
-            .install(|| digest(splashing(7).frame()))
+            .install(|| splashing(7).frame().digest())
     };
     let one = with(1);
     assert_eq!(with(2), one);
     assert_eq!(with(5), one);
     // Negative control.
-    assert_ne!(digest(splashing(6).frame()), one);
+    assert_ne!(splashing(6).frame().digest(), one);
 }
 
 #[test]
@@ -420,12 +423,26 @@ fn going_on_from_a_frame_gives_the_same_bytes() {
     let straight = splashing(7);
     let first = splashing(3);
     let copy = Frame::clone(first.frame());
+    let mut foreign = copy.clone();
+    foreign.record.statistics.detail = None;
+    let world = World::new(&scene(FLOOR));
+    let refused = Refiner::resume(
+        first.plan.clone(),
+        world,
+        Settings::default(),
+        splash(3),
+        foreign,
+    );
+    assert!(matches!(
+        refused.err(),
+        Some(DetailError::Uncounted { frame: 3 })
+    ));
     let (plan, world) = (first.plan.clone(), World::new(&scene(FLOOR)));
     let resumed = Refiner::resume(plan, world, Settings::default(), splash(3), copy);
     let mut resumed = resumed.unwrap();
     (4..=7).for_each(|index| advance(&mut resumed, splash(index)));
-    assert_eq!(digest(resumed.frame()), digest(straight.frame()));
-    assert_eq!(resumed.frame().attributes, straight.frame().attributes);
+    assert_eq!(resumed.frame().digest(), straight.frame().digest());
+    assert_eq!(resumed.frame().record, straight.frame().record);
     assert!(
         straight.removed() > 100,
         "the drain took {}",
@@ -451,18 +468,24 @@ fn the_order_of_the_base_does_not_matter() {
         let id = ColumnData::U64(order.iter().map(|i| base.id[*i]).collect());
         let frame = Frame {
             columns: vec![
-                Column::vector3("position", "m", "", 0.0, flat(&base.position)),
-                Column::vector3("velocity", "m/s", "", 0.0, flat(&base.velocity)),
-                Column::exact("id", "1", "", 1, id),
-                Column::scalar("radius", "m", "", 0.0, numbers(|k| k.radius)),
-                Column::scalar("mass", "kg", "", 0.0, numbers(|k| k.mass)),
+                Column::vector3("position", Unit::Meter, "", 0.0, flat(&base.position)),
+                Column::vector3(
+                    "velocity",
+                    Unit::MeterPerSecond,
+                    "",
+                    0.0,
+                    flat(&base.velocity),
+                ),
+                Column::exact("id", Unit::One, "", 1, id),
+                Column::scalar("radius", Unit::Meter, "", 0.0, numbers(|k| k.radius)),
+                Column::scalar("mass", Unit::Kilogram, "", 0.0, numbers(|k| k.mass)),
             ],
             ..Frame::default()
         };
         let first = BaseFrame::of(frame, &manifest).unwrap();
         let mut r = refiner(World::new(&scene("")), first, &[], 6000);
         advance(&mut r, splash(3));
-        digest(r.frame())
+        r.frame().digest()
     };
     assert_eq!(turned(false), turned(true));
 }
@@ -561,12 +584,12 @@ fn impossible_bases_are_refused() {
     let again = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
     let error = r.advance(again, Frame::default(), &mut |_| Control::Continue);
     assert!(error.unwrap_err().to_string().contains("not later"));
-    let before = digest(r.frame());
+    let before = r.frame().digest();
     let next = cube(1, 2, Vec3::ZERO, Vec3::X);
     let stopped = r.advance(next, Frame::default(), &mut |_| Control::Stop);
     assert!(stopped.unwrap().is_none());
     assert_eq!(
-        digest(r.frame()),
+        r.frame().digest(),
         before,
         "stopped in a frame, it is as before"
     );

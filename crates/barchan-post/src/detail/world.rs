@@ -6,7 +6,6 @@ use barchan_scene::{
     Boundary, Bounds, Collider, Dimensions, Geometry, Gravity, Motion, Pose, Scene,
 };
 use glam::{Affine3A, Quat, Vec3};
-use serde_json::Value;
 
 /// Spacing of boundary particles [radii of a base particle].
 const SPACING: f32 = 2.0;
@@ -229,26 +228,12 @@ fn needed(before: &BaseFrame, after: &BaseFrame, radius: f32) -> Option<Bounds> 
 
 /// The pose of a body in a frame, by the frame's own record.
 fn recorded_pose(frame: &BaseFrame, name: &str) -> Pose {
-    let bodies = frame.attributes.get("bodies").and_then(Value::as_array);
-    let named = |body: &&Value| body["name"].as_str() == Some(name);
-    let record = bodies.into_iter().flatten().find(named);
-    let numbers = |key: &str| -> Option<Vec<f32>> {
-        let list = record?.get(key)?.as_array()?;
-        list.iter().map(|x| x.as_f64().map(|x| x as f32)).collect()
-    };
-    let position = match numbers("position").as_deref() {
-        Some(&[x, y, z]) => Vec3::new(x, y, z),
-        _ => Vec3::ZERO,
-    };
-    let rotation = match numbers("rotation").as_deref() {
-        Some(&[x, y, z, w]) => Quat::from_xyzw(x, y, z, w).normalize(),
-        _ => Quat::IDENTITY,
-    };
-    if position.is_finite() && rotation.is_finite() {
-        Pose { position, rotation }
-    } else {
-        Pose::IDENTITY
-    }
+    let recorded = frame.record.body(name).map(|body| Pose {
+        position: body.position.into(),
+        rotation: Quat::from_array(body.rotation).normalize(),
+    });
+    let usable = |pose: &Pose| pose.position.is_finite() && pose.rotation.is_finite();
+    recorded.filter(usable).unwrap_or(Pose::IDENTITY)
 }
 
 impl Obstacle {

@@ -5,7 +5,9 @@
     reason = "shared by tests; each test binary uses a part of it"
 )]
 
-use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory};
+use barchan_frame::{
+    BodyRecord, Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
+};
 use barchan_render::Picture;
 use barchan_render::camera::Camera;
 use barchan_render::grains::Grains;
@@ -14,7 +16,6 @@ use barchan_scene::colour::linear;
 use barchan_scene::motion::Pose;
 use barchan_scene::{Bounds, Geometry, View};
 use glam::{Vec3, vec3};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Enough samples for means over a few pixels.
@@ -182,17 +183,22 @@ pub fn result_of(scene: &str, manifest: &Manifest) -> (tempfile::TempDir, Result
 pub fn frame(index: u32, position: &[Vec3]) -> Frame {
     let values = position.iter().flat_map(|p| p.to_array()).collect();
     Frame {
-        arrays: Vec::new(),
         index,
         time: f64::from(index) / 24.0,
-        columns: vec![Column::vector3("position", "m", "centre", 0.0, values)],
-        attributes: serde_json::Map::new(),
+        columns: vec![Column::vector3(
+            "position",
+            Unit::Meter,
+            "centre",
+            0.0,
+            values,
+        )],
+        ..Frame::default()
     }
 }
 
 /// Adds a column of floats, one for each grain.
 pub fn with_scalar(mut frame: Frame, name: &str, values: Vec<f32>) -> Frame {
-    let column = Column::scalar(name, "1", name, 0.0, values);
+    let column = Column::scalar(name, Unit::One, name, 0.0, values);
     frame.columns.push(column);
     frame
 }
@@ -200,21 +206,29 @@ pub fn with_scalar(mut frame: Frame, name: &str, values: Vec<f32>) -> Frame {
 /// Adds a column of vectors.
 pub fn with_vector(mut frame: Frame, name: &str, values: &[Vec3]) -> Frame {
     let values = values.iter().flat_map(|p| p.to_array()).collect();
-    let column = Column::vector3(name, "1", name, 0.0, values);
+    let column = Column::vector3(name, Unit::One, name, 0.0, values);
     frame.columns.push(column);
     frame
 }
 
 /// Adds identities.
 pub fn with_ids(mut frame: Frame, ids: Vec<u32>) -> Frame {
-    let column = Column::exact("id", "1", "identity", 1, ColumnData::U32(ids));
+    let column = Column::exact("id", Unit::One, "identity", 1, ColumnData::U32(ids));
     frame.columns.push(column);
     frame
 }
 
 /// Adds the record of one body.
-pub fn with_body(mut frame: Frame, record: Value) -> Frame {
-    let list = frame.attributes.entry("bodies").or_insert(json!([]));
-    list.as_array_mut().unwrap().push(record);
+pub fn with_body(mut frame: Frame, record: BodyRecord) -> Frame {
+    frame.record.bodies.push(record);
     frame
+}
+
+/// A body that stands still and is not turned.
+pub fn body(name: &str, position: Vec3) -> BodyRecord {
+    BodyRecord {
+        name: name.into(),
+        position: position.to_array(),
+        ..BodyRecord::default()
+    }
 }

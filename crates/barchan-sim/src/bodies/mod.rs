@@ -15,11 +15,7 @@ use crate::solver::SolverError;
 use barchan_scene::{Dimensions, JointControl, JointKind, Pose, Scene};
 use glam::{DVec3, Mat3, Vec3};
 use joints::Driven;
-use serde_json::Value;
 use world::World;
-
-/// The attribute of a checkpoint that holds the bodies.
-pub const ATTRIBUTE: &str = "bodies_state";
 
 /// A joint as it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -265,17 +261,14 @@ impl Bodies {
         all.fold((DVec3::ZERO, DVec3::ZERO), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    /// The exact state.
-    pub fn save(&self) -> Result<Option<Value>, String> {
+    /// The exact state; empty without bodies.
+    pub fn save(&self) -> Result<Vec<u8>, String> {
         if self.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let positions: Vec<f64> = self.states.iter().map(|s| s.position).collect();
-        let bytes = postcard::to_stdvec(&(&self.world, &positions, &self.driven_state()))
-            .map_err(|e| format!("the bodies cannot be written: {e}"))?;
-        use base64::Engine;
-        let text = base64::engine::general_purpose::STANDARD.encode(bytes);
-        Ok(Some(Value::String(text)))
+        postcard::to_stdvec(&(&self.world, &positions, &self.driven_state()))
+            .map_err(|e| format!("the bodies cannot be written: {e}"))
     }
 
     fn driven_state(&self) -> Vec<joints::Memory> {
@@ -283,19 +276,15 @@ impl Bodies {
     }
 
     /// Restores the exact state.
-    pub fn load(&mut self, value: Option<&Value>) -> Result<(), String> {
+    pub fn load(&mut self, state: &[u8]) -> Result<(), String> {
         if self.is_empty() {
             return Ok(());
         }
-        let text = value
-            .and_then(Value::as_str)
-            .ok_or("it holds no rigid bodies")?;
-        use base64::Engine;
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(text)
-            .map_err(|_| "its rigid bodies are malformed")?;
+        if state.is_empty() {
+            return Err("it holds no rigid bodies".into());
+        }
         let (world, positions, memory): (World, Vec<f64>, Vec<joints::Memory>) =
-            postcard::from_bytes(&bytes).map_err(|_| "its rigid bodies are malformed")?;
+            postcard::from_bytes(state).map_err(|_| "its rigid bodies are malformed")?;
         if !world.fits(&self.world) || positions.len() != self.states.len() {
             return Err("its rigid bodies are not those of the scene".into());
         }

@@ -1,9 +1,10 @@
 //! What stands beside the columns of a frame: statistics and bodies. Nothing here depends on wall time.
 
 use super::Simulation;
-use barchan_frame::{ColumnData, Frame};
+use barchan_frame::{
+    BodyRecord, ColumnData, Frame, JointRecord, NamedCount, RunStatistics, Statistics,
+};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 /// Part of a frame over which the velocity of a scripted body is taken, from the frame's own moment onwards.
 const VELOCITY_PART: f64 = 0.05;
@@ -12,39 +13,44 @@ const VELOCITY_PART: f64 = 0.05;
 const PART: usize = 1 << 15;
 
 /// Statistics of the particles and of the steps since the frame before.
-pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Value {
+pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Statistics {
     let sums = Sums::of(frame, &simulation.densities);
     let state = &simulation.state;
-    let mean_dt = match state.frame_substeps {
-        0 => 0.0,
-        steps => 1.0 / (simulation.frame_rate * steps as f64),
+    let named = |(name, particles): (&String, &u64)| NamedCount {
+        name: name.clone(),
+        particles: *particles,
     };
-    let named = |names: Vec<&String>, counts: &[u64]| -> Value {
-        names
-            .iter()
-            .zip(counts)
-            .map(|(name, count)| json!({ "name": name, "particles": count }))
-            .collect()
+    let emitters = simulation.inflows.iter().map(|e| &e.name);
+    let drains = simulation.drains.iter().map(|d| &d.name);
+    let run = RunStatistics {
+        center_of_mass_height_m: match sums.mass > 0.0 {
+            true => sums.mass_height / sums.mass,
+            false => 0.0,
+        },
+        substeps: state.frame_substeps,
+        substeps_total: state.substeps,
+        mean_dt_s: match state.frame_substeps {
+            0 => 0.0,
+            steps => 1.0 / (simulation.frame_rate * steps as f64),
+        },
+        iterations: state.frame_iterations,
+        rejected_steps: state.rejected,
+        emitted: emitters.zip(&state.emitted).map(named).collect(),
+        drained: drains.zip(&state.drained).map(named).collect(),
+        left_domain: state.left_domain,
     };
-    json!({
-        "particles": simulation.solver.particles(),
-        "mass_kg": sums.mass,
-        "kinetic_energy_j": sums.kinetic_energy,
-        "max_speed": sums.max_speed,
-        "center_of_mass_height_m": if sums.mass > 0.0 { sums.mass_height / sums.mass } else { 0.0 },
-        "substeps": state.frame_substeps,
-        "substeps_total": state.substeps,
-        "mean_dt_s": mean_dt,
-        "iterations": state.frame_iterations,
-        "rejected_steps": state.rejected,
-        "emitted": named(simulation.inflows.iter().map(|e| &e.name).collect(), &state.emitted),
-        "drained": named(simulation.drains.iter().map(|d| &d.name).collect(), &state.drained),
-        "left_domain": state.left_domain,
-    })
+    Statistics {
+        particles: simulation.solver.particles() as u64,
+        mass_kg: sums.mass,
+        kinetic_energy_j: sums.kinetic_energy,
+        max_speed: sums.max_speed,
+        run: Some(run),
+        detail: None,
+    }
 }
 
-/// Where every body is, how it moves, and the mean force [N] and torque [N·m] of the grains on it since the frame before.
-pub(super) fn bodies(simulation: &mut Simulation) -> Value {
+/// Pose and motion of every body, and the mean force [N] and torque [N m] of the grains on it since the frame before.
+pub(super) fn bodies(simulation: &mut Simulation) -> Vec<BodyRecord> {
     let frame = 1.0 / simulation.frame_rate;
     let duration = match simulation.is_between_frames() {
         true => frame,
@@ -57,32 +63,28 @@ pub(super) fn bodies(simulation: &mut Simulation) -> Value {
     let bodies = simulation.colliders.list.iter();
     bodies
         .zip(&simulation.impulses.bodies)
-        .map(|(body, impulse)| {
-            json!({
-                "name": body.name,
-                "position": body.pose.position.to_array(),
-                "rotation": body.pose.rotation.to_array(),
-                "velocity": body.velocity.to_array(),
-                "angular_velocity": body.angular_velocity.to_array(),
-                "force": (impulse.linear / duration).to_array(),
-                "torque": (impulse.angular / duration).to_array(),
-            })
+        .map(|(body, impulse)| BodyRecord {
+            name: body.name.clone(),
+            position: body.pose.position.to_array(),
+            rotation: body.pose.rotation.to_array(),
+            velocity: body.velocity.to_array(),
+            angular_velocity: body.angular_velocity.to_array(),
+            force: (impulse.linear / duration).to_array(),
+            torque: (impulse.angular / duration).to_array(),
         })
         .collect()
 }
 
-/// Where every joint is [rad or m], how fast it moves, and what its motor exerts [N·m or N].
-pub(super) fn joints(simulation: &Simulation) -> Value {
+/// State of every joint.
+pub(super) fn joints(simulation: &Simulation) -> Vec<JointRecord> {
     let joints = simulation.bodies.joints().iter();
     joints
-        .map(|joint| {
-            json!({
-                "name": joint.name,
-                "type": joint.kind.name(),
-                "position": joint.position,
-                "velocity": joint.velocity,
-                "motor_force": joint.force,
-            })
+        .map(|joint| JointRecord {
+            name: joint.name.clone(),
+            kind: joint.kind.name().into(),
+            position: joint.position,
+            velocity: joint.velocity,
+            motor_force: joint.force,
         })
         .collect()
 }

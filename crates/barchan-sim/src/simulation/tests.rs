@@ -4,7 +4,7 @@ use super::stepping::fit;
 use super::*;
 use crate::sampling::Samples;
 use crate::solver::{Bound, StepContext, StepStats};
-use barchan_frame::{Column, ColumnData};
+use barchan_frame::{Column, ColumnData, Manifest, ResultDirectory, Unit};
 use barchan_scene::*;
 use glam::DVec3;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ fn flat(vectors: &[Vec3]) -> ColumnData {
 fn column(name: &str, components: usize, data: ColumnData) -> Column {
     Column {
         name: name.into(),
-        unit: "1".into(),
+        unit: Unit::One,
         meaning: String::new(),
         components,
         data,
@@ -47,7 +47,7 @@ fn column(name: &str, components: usize, data: ColumnData) -> Column {
     }
 }
 
-fn vectors(from: &Frame, name: &str) -> Vec<Vec3> {
+fn vectors(from: &Checkpoint, name: &str) -> Vec<Vec3> {
     let Some(ColumnData::F32(values)) = from.column(name).map(|c| &c.data) else {
         return Vec::new();
     };
@@ -118,7 +118,9 @@ impl Solver for Ballistic {
     }
 
     fn download(&mut self, _: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError> {
-        self.save(out)?;
+        let mut state = Checkpoint::default();
+        self.save(&mut state)?;
+        out.columns = state.columns;
         let volume = vec![self.volume; self.particles()];
         out.columns
             .push(column("volume", 1, ColumnData::F32(volume)));
@@ -381,12 +383,13 @@ fn every_particle_is_accounted_for() {
     assert_eq!(simulation.particles() as u64, sum);
 
     let frame = simulation.write_frame().unwrap();
-    let statistics = &frame.attributes["statistics"];
-    assert_eq!(statistics["particles"], sum);
-    assert_eq!(statistics["drained"][0]["name"], "sink");
-    assert_eq!(statistics["drained"][0]["particles"], counters.drained[0]);
-    assert_eq!(statistics["emitted"][0]["particles"], counters.emitted[0]);
-    assert_eq!(statistics["left_domain"], counters.left_domain);
+    let statistics = &frame.record.statistics;
+    assert_eq!(statistics.particles, sum);
+    let run = statistics.run.as_ref().unwrap();
+    assert_eq!(run.drained[0].name, "sink");
+    assert_eq!(run.drained[0].particles, counters.drained[0]);
+    assert_eq!(run.emitted[0].particles, counters.emitted[0]);
+    assert_eq!(run.left_domain, counters.left_domain);
     let Some(ColumnData::U32(ids)) = frame.column("id").map(|c| &c.data) else {
         panic!("no ids");
     };
@@ -413,18 +416,18 @@ fn statistics_match_free_fall() {
     let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
     go(&mut simulation, 12);
     let frame = simulation.write_frame().unwrap();
-    let statistics = &frame.attributes["statistics"];
-    let value = |key: &str| statistics[key].as_f64().unwrap();
+    let statistics = &frame.record.statistics;
+    let run = statistics.run.as_ref().unwrap();
     let g = f64::from(simulation.gravity.at(0.0).length());
     let (t, mass) = (0.5, 1000.0);
-    assert!((value("mass_kg") - mass).abs() < 1e-3);
-    assert!((value("max_speed") - g * t).abs() < 1e-4);
-    assert!((value("kinetic_energy_j") - 0.5 * mass * (g * t).powi(2)).abs() < 1.0);
+    assert!((statistics.mass_kg - mass).abs() < 1e-3);
+    assert!((statistics.max_speed - g * t).abs() < 1e-4);
+    assert!((statistics.kinetic_energy_j - 0.5 * mass * (g * t).powi(2)).abs() < 1.0);
     // Symplectic Euler falls g·t·dt/2 further than free fall.
     let height = 5.5 - 0.5 * g * t * t;
-    assert!((value("center_of_mass_height_m") - height).abs() < 1e-3);
-    let steps = value("substeps");
-    assert!((value("mean_dt_s") - 1.0 / (24.0 * steps)).abs() < 1e-12);
+    assert!((run.center_of_mass_height_m - height).abs() < 1e-3);
+    let steps = run.substeps as f64;
+    assert!((run.mean_dt_s - 1.0 / (24.0 * steps)).abs() < 1e-12);
     assert_eq!(frame.index, 12);
     assert_eq!(frame.time, 0.5);
 }
@@ -435,10 +438,9 @@ fn bodies_report_the_mean_force_of_the_last_frame() {
     let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
     let force = |simulation: &mut Simulation| {
         let frame = simulation.write_frame().unwrap();
-        let body = frame.attributes["bodies"][0].clone();
-        assert_eq!(body["name"], "floor");
-        assert_eq!(body["rotation"].as_array().unwrap().len(), 4);
-        body["force"][1].as_f64().unwrap()
+        let body = &frame.record.bodies[0];
+        assert_eq!(body.name, "floor");
+        body.force[1]
     };
     assert_eq!(force(&mut simulation), 0.0);
     for _ in 0..3 {
@@ -447,13 +449,11 @@ fn bodies_report_the_mean_force_of_the_last_frame() {
     }
 }
 
-/// Through text, as on disk.
-fn through_json(checkpoint: &Checkpoint) -> Checkpoint {
-    let text = serde_json::to_string(&checkpoint.attributes).unwrap();
-    Checkpoint {
-        attributes: serde_json::from_str(&text).unwrap(),
-        ..checkpoint.clone()
-    }
+fn through_disk(checkpoint: &Checkpoint) -> Checkpoint {
+    let root = tempfile::tempdir().unwrap();
+    let directory = ResultDirectory::create(root.path(), &Manifest::default(), "").unwrap();
+    directory.write_checkpoint(checkpoint).unwrap();
+    directory.read_checkpoint(checkpoint.index).unwrap()
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn a_resumed_run_gives_the_same_bits() {
         let mut first = start();
         go(&mut first, stop);
         first.write_frame().unwrap();
-        let checkpoint = through_json(&first.save().unwrap());
+        let checkpoint = through_disk(&first.save().unwrap());
         let mut second = Simulation::empty(&scene, ballistic(1.3e-3).0).unwrap();
         second.load(&checkpoint).unwrap();
         assert_eq!(second.frame(), stop);
@@ -546,16 +546,17 @@ fn checkpoints_that_do_not_fit_are_refused() {
         error.to_string()
     };
     let mut bare = good.clone();
-    bare.attributes.clear();
-    assert!(refused(&bare, &scene).contains("simulation"));
+    bare.record.loop_state = None;
+    assert!(refused(&bare, &scene).contains("frame loop"));
 
-    let mut garbled = good.clone();
-    garbled.attributes["simulation"]["time_bits"] = "zz".into();
-    assert!(refused(&garbled, &scene).contains("time_bits"));
-    garbled.attributes["simulation"]["time_bits"] = "7ff8000000000000".into();
-    assert!(refused(&garbled, &scene).contains("time_bits"));
-    garbled.attributes["simulation"]["time_bits"] = "3ff0000000000000".into();
-    assert!(refused(&garbled, &scene).contains("frame 2"));
+    let garbled = |spoil: &dyn Fn(&mut LoopState)| {
+        let mut checkpoint = good.clone();
+        spoil(checkpoint.record.loop_state.as_mut().unwrap());
+        refused(&checkpoint, &scene)
+    };
+    assert!(garbled(&|state| state.emitted_until = f64::NAN).contains("finite"));
+    assert!(garbled(&|state| state.time = f64::NAN).contains("frame 2"));
+    assert!(garbled(&|state| state.time = 1.0).contains("frame 2"));
 
     let mut truncated = good.clone();
     truncated.columns.pop();

@@ -2,7 +2,7 @@
 
 use crate::neighbors::cells::Cells;
 use crate::solver::SolverError;
-use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ pub(super) fn flat(vectors: &[Vec3]) -> Vec<f32> {
 /// A column of a checkpoint: floats to the last bit.
 pub(super) fn floats(
     name: &str,
-    unit: &str,
+    unit: Unit,
     meaning: &str,
     components: usize,
     data: Vec<f32>,
@@ -40,12 +40,12 @@ pub(super) fn floats(
 
 pub(super) fn identities(ids: &[u32]) -> Column {
     let ids = ColumnData::U32(ids.to_vec());
-    Column::exact("id", "1", "stable identity", 1, ids)
+    Column::exact("id", Unit::One, "stable identity", 1, ids)
 }
 
 pub(super) fn materials(materials: &[u8]) -> Column {
     let materials = ColumnData::U8(materials.to_vec());
-    Column::exact("material", "1", "index of the material", 1, materials)
+    Column::exact("material", Unit::One, "index of the material", 1, materials)
 }
 
 /// Reads columns of a checkpoint that must have a value for every particle.

@@ -4,7 +4,7 @@
 use super::*;
 use crate::collider::{Colliders, PosedCollider};
 use crate::sampling::random::Random;
-use barchan_frame::{Checkpoint, Frame};
+use barchan_frame::{Checkpoint, Frame, TERRAIN_HEIGHT};
 use barchan_scene::{Boundary, Collider, Geometry, Interpolation, Motion, Track, material_presets};
 use glam::DVec3;
 
@@ -526,7 +526,7 @@ fn a_checkpoint_goes_on_bit_by_bit() {
     let (mut a, mut b) = (Checkpoint::default(), Checkpoint::default());
     soil.save(&mut a);
     again.save(&mut b);
-    assert_eq!(barchan_frame::digest(&a), barchan_frame::digest(&b));
+    assert_eq!(a.digest(), b.digest());
     assert_eq!(soil.mass(), again.mass());
     // Another site is refused.
     assert!(terrain(4.2, 0.1).load(&saved).is_err());
@@ -546,10 +546,10 @@ fn a_frame_says_where_the_heights_are() {
     let mut frame = Frame::default();
     soil.write_frame(&mut frame);
     soil.write_frame(&mut frame);
-    let heights = frame.array(record::HEIGHTS).unwrap();
+    let heights = frame.array(TERRAIN_HEIGHT).unwrap();
     assert_eq!((heights.components, heights.particles()), (40, 40));
-    let about = &frame.attributes[record::ATTRIBUTE];
-    assert_eq!(about["columns"], serde_json::json!([40, 40]));
-    assert_eq!(about["mass_kg"].as_f64().unwrap(), soil.mass());
+    let about = frame.record.terrain.unwrap();
+    assert_eq!(about.columns, [40, 40]);
+    assert_eq!(about.mass_kg, soil.mass());
     assert_eq!(frame.arrays.len(), 1);
 }

@@ -1,7 +1,7 @@
 //! The solver under test, with a state that can be set and read particle by particle.
 
 use super::twin::{Particle, Stuff};
-use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use barchan_scene::{
     Collider, Dimensions, FinalCheck, Gravity, Kernel, Law, Material, MpmSpec, Scene, SolverSpec,
     Transfer,
@@ -184,7 +184,7 @@ fn symmetric(six: &[f32]) -> Sym3<f64> {
 fn checkpoint(particles: &[Particle]) -> Checkpoint {
     let column = |name: &str, components: usize, value: &dyn Fn(&Particle) -> Vec<f64>| {
         let data: Vec<f32> = particles.iter().flat_map(value).map(|x| x as f32).collect();
-        Column::exact(name, "1", "", components, ColumnData::F32(data))
+        Column::exact(name, Unit::One, "", components, ColumnData::F32(data))
     };
     let ids = (0..particles.len() as u32).collect();
     let materials = particles.iter().map(|p| p.material as u8).collect();
@@ -198,11 +198,11 @@ fn checkpoint(particles: &[Particle]) -> Checkpoint {
             column("hardening", 1, &|p| vec![p.hardening]),
             column("volume_gain", 1, &|p| vec![p.volume_gain]),
             column("volume", 1, &|p| vec![p.volume]),
-            Column::exact("id", "1", "", 1, ColumnData::U32(ids)),
-            Column::exact("material", "1", "", 1, ColumnData::U8(materials)),
+            Column::exact("id", Unit::One, "", 1, ColumnData::U32(ids)),
+            Column::exact("material", Unit::One, "", 1, ColumnData::U8(materials)),
             Column::exact(
                 "plastic_case",
-                "1",
+                Unit::One,
                 "",
                 1,
                 ColumnData::U8(vec![0; particles.len()]),
@@ -211,8 +211,6 @@ fn checkpoint(particles: &[Particle]) -> Checkpoint {
         ..Checkpoint::default()
     };
     let fastest = particles.iter().map(|p| p.v.length()).fold(0.0, f64::max) as f32;
-    state
-        .attributes
-        .insert("mpm_max_speed_bits".into(), fastest.to_bits().into());
+    state.set_scalar("max_speed", fastest);
     state
 }

@@ -1,6 +1,6 @@
 //! Grains of pbd as the solver holds them, grains put where a test wants them, and forces on colliders.
 
-use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use barchan_sim::simulation::Simulation;
 use glam::{DVec3, Vec3};
 
@@ -44,7 +44,7 @@ pub fn place(simulation: &mut Simulation, places: &[Vec3]) {
     let now = simulation.save().unwrap();
     let count = places.len();
     let floats = |name: &str, components: usize, data: Vec<f32>| {
-        Column::exact(name, "1", "", components, ColumnData::F32(data))
+        Column::exact(name, Unit::One, "", components, ColumnData::F32(data))
     };
     let position = places.iter().flat_map(|p| p.to_array()).collect();
     let ids = ColumnData::U32((0..count as u32).collect());
@@ -55,26 +55,21 @@ pub fn place(simulation: &mut Simulation, places: &[Vec3]) {
             floats("velocity", 3, vec![0.0; 3 * count]),
             floats("radius", 1, vec![like.radius; count]),
             floats("mass", 1, vec![like.mass; count]),
-            Column::exact("id", "1", "", 1, ids),
-            Column::exact("material", "1", "", 1, materials),
+            Column::exact("id", Unit::One, "", 1, ids),
+            Column::exact("material", Unit::One, "", 1, materials),
         ],
         ..now
     };
     // No contact of the grains that were there is remembered.
-    state.attributes.remove("pbd_substep_bits");
+    state.remove_scalar("substep");
     simulation.load(&state).unwrap();
 }
 
 /// Names of the colliders and bodies, and the mean force of the grains on each over the last frame [N].
 pub fn named_forces(simulation: &mut Simulation) -> Vec<(String, DVec3)> {
     let frame = simulation.write_frame().unwrap();
-    let bodies = frame.attributes["bodies"].as_array().unwrap().clone();
-    let named = |body: &serde_json::Value| {
-        let component = |i: usize| body["force"][i].as_f64().unwrap_or(f64::NAN);
-        let name = body["name"].as_str().unwrap_or_default().to_string();
-        (name, DVec3::from_array([0, 1, 2].map(component)))
-    };
-    bodies.iter().map(named).collect()
+    let bodies = frame.record.bodies.into_iter();
+    bodies.map(|body| (body.name, body.force.into())).collect()
 }
 
 /// Mean force of the grains on each collider and body over the last frame [N].

@@ -1,7 +1,7 @@
 //! The particles of sph by identity, and the solver stepped by hand.
 
 use super::{floats, scene};
-use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use barchan_scene::SolverSpec;
 use barchan_sim::collider::{BodyImpulses, Colliders};
 use barchan_sim::identities::Identities;
@@ -21,7 +21,7 @@ pub struct Grain {
     pub mass: f32,
     /// Pressure [Pa].
     pub pressure: f32,
-    /// Frictional stress: xx yy zz xy yz zx [Pa].
+    /// Frictional stress: xx yy zz yz xz xy [Pa].
     pub stress: [f32; 6],
     /// Index of the material.
     pub material: u8,
@@ -57,7 +57,7 @@ pub fn grains(run: &mut Simulation) -> Vec<Grain> {
 pub fn state(all: &[Grain]) -> Checkpoint {
     let column = |name: &str, components: usize, value: &dyn Fn(&Grain) -> Vec<f32>| {
         let data = ColumnData::F32(all.iter().flat_map(value).collect());
-        Column::exact(name, "1", "", components, data)
+        Column::exact(name, Unit::One, "", components, data)
     };
     let ids = ColumnData::U32((0..all.len() as u32).collect());
     let materials = ColumnData::U8(all.iter().map(|g| g.material).collect());
@@ -71,8 +71,8 @@ pub fn state(all: &[Grain]) -> Checkpoint {
             column("bearing", 1, &|g| vec![g.pressure]),
             column("stress", 6, &|g| g.stress.into()),
             column("rubbing", 3, &|_| vec![0.0; 3]),
-            Column::exact("id", "1", "", 1, ids),
-            Column::exact("material", "1", "", 1, materials),
+            Column::exact("id", Unit::One, "", 1, ids),
+            Column::exact("material", Unit::One, "", 1, materials),
         ],
         ..Checkpoint::default()
     }

@@ -1,7 +1,7 @@
 //! `barchan measure`: physical quantities of a frame.
 
 use super::{Failure, output};
-use barchan::frame::ResultDirectory;
+use barchan::frame::{ResultDirectory, Unit};
 use barchan::post::stress::{self, StressState, Substance};
 use barchan::post::{self, Hints, Measurement};
 use barchan::view::grain::{self, Grain};
@@ -219,7 +219,10 @@ fn show_grain(id: u64, grain: &Grain) -> Result<(), Failure> {
             [value] => value.clone(),
             _ => format!("({})", values.join(", ")),
         };
-        let unit = if column.unit == "1" { "" } else { &column.unit };
+        let unit = match column.unit {
+            Unit::One => "",
+            unit => unit.symbol(),
+        };
         let text = format!("  {:<15} {values} {unit}", column.name);
         output::say(format_args!("{}", text.trim_end()))?;
     }

@@ -200,7 +200,7 @@ impl From<CacheError> for Failure {
             | CacheError::Occupied { .. }
             | CacheError::Unwritable { .. }
             | CacheError::LostFrames { .. }
-            | CacheError::NewerFormat { .. }
+            | CacheError::OtherFormat { .. }
             | CacheError::InUse(_)
             | CacheError::NoFrame { .. } => 2,
             _ => 1,

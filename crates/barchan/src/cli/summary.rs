@@ -3,7 +3,7 @@
 use super::pictures::RunPictures;
 use super::{Failure, output};
 use barchan::final_check::CheckResult;
-use barchan::frame::{Checkpoint, digest};
+use barchan::frame::Checkpoint;
 use barchan::scene::Scene;
 use barchan::sim::simulation::Simulation;
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ impl Summary {
             emitted: counters.emitted.iter().sum(),
             drained: counters.drained.iter().sum(),
             left_domain: counters.left_domain,
-            digest: digest(checkpoint),
+            digest: checkpoint.digest(),
             resumed_from: None,
             checks: Vec::new(),
             pictures: None,

@@ -122,12 +122,8 @@ impl<'a> Trial<'a> {
             .simulation
             .write_frame()
             .map_err(|e| failed(&self.label, e))?;
-        let bodies = frame.attributes.get("bodies").and_then(|b| b.as_array());
-        let force = |body: &serde_json::Value| {
-            let component = |i: usize| body["force"][i].as_f64().unwrap_or(f64::NAN);
-            DVec3::new(component(0), component(1), component(2))
-        };
-        Ok(bodies.into_iter().flatten().map(force).collect())
+        let bodies = frame.record.bodies.iter();
+        Ok(bodies.map(|body| body.force.into()).collect())
     }
 
     /// An error about this run.

@@ -122,7 +122,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
         let look = viewer.look();
         let frames = viewer.live.frames();
         // The columns of the first frame that can be read.
-        let info = frames.iter().find_map(|f| viewer.store.attributes(*f).ok());
+        let info = frames.iter().find_map(|f| viewer.store.info(*f).ok());
         let columns = info.iter().flat_map(|info| &info.columns).map(|column| {
             json!({
                 "name": column.name,
@@ -242,7 +242,7 @@ async fn grains(
 ) -> Result<Response, Response> {
     let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
     let (version, bytes) = frame_bytes(&viewer, frame, "grains".into(), move |viewer| {
-        let info = viewer.store.attributes(frame)?;
+        let info = viewer.store.info(frame)?;
         let has = |name: &str| info.columns.iter().any(|c| c.name == name);
         let optional = |name: &str| {
             if has(name) {

@@ -7,7 +7,7 @@ use super::look::Palette;
 use super::terrain;
 use super::values::{self, Part, Range};
 use barchan_frame::{Column, ColumnData, FrameInfo};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// First bytes of every answer in this form.
 const MAGIC: &[u8; 8] = b"BARCHAN1";
@@ -40,8 +40,8 @@ pub fn grains(
         "lower": lower,
         "upper": upper,
         "error_bound": error_bound((lower, upper)),
-        "statistics": info.attributes.get("statistics").unwrap_or(&Value::Null),
-        "bodies": info.attributes.get("bodies").unwrap_or(&Value::Null),
+        "statistics": info.record.statistics,
+        "bodies": info.record.bodies,
         "terrain": terrain::address(info),
     });
     let mut out = begin(&header, 8 * info.particles);
@@ -186,30 +186,10 @@ pub fn bounds(position: &[f32]) -> ([f32; 3], [f32; 3]) {
     }
 }
 
-/// The numbers of a frame that plots show, from its attributes.
-pub fn statistics(attributes: &Map<String, Value>) -> Value {
-    let number = |key: &str| {
-        attributes
-            .get("statistics")
-            .and_then(|s| s.get(key))
-            .cloned()
-            .unwrap_or(Value::Null)
-    };
-    let bodies = attributes.get("bodies").and_then(Value::as_array);
-    let forces = bodies
-        .into_iter()
-        .flatten()
-        .map(|b| b.get("force").cloned().unwrap_or(Value::Null));
-    json!({
-        "kinetic_energy_j": number("kinetic_energy_j"),
-        "max_speed": number("max_speed"),
-        "forces": forces.collect::<Vec<_>>(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use barchan_frame::Unit;
 
     #[test]
     fn bounds_leave_out_what_is_not_finite() {
@@ -230,7 +210,7 @@ mod tests {
     fn colours_are_clamped_and_gaps_are_marked() {
         let column = Column::scalar(
             "p",
-            "Pa",
+            Unit::Pascal,
             "",
             0.0,
             vec![-5.0, 0.0, 1.0, 2.0, 99.0, f32::NAN, f32::INFINITY],

@@ -1,7 +1,7 @@
 //! One grain: all its columns, exactly as they are stored.
 
 use super::error::ViewError;
-use barchan_frame::{ColumnData, Frame};
+use barchan_frame::{ColumnData, Frame, Unit};
 use serde::{Serialize, Serializer};
 
 /// All columns of one grain.
@@ -24,8 +24,8 @@ pub struct Grain {
 pub struct GrainColumn {
     /// Name.
     pub name: String,
-    /// SI unit, `1` when dimensionless.
-    pub unit: String,
+    /// SI unit.
+    pub unit: Unit,
     /// What it means.
     pub meaning: String,
     /// Values, one for each component.
@@ -75,7 +75,7 @@ pub fn at(frame: &Frame, index: usize) -> Result<Grain, ViewError> {
         let range = index * column.components..(index + 1) * column.components;
         GrainColumn {
             name: column.name.clone(),
-            unit: column.unit.clone(),
+            unit: column.unit,
             meaning: column.meaning.clone(),
             values: range.map(|i| number(&column.data, i)).collect(),
         }
@@ -137,12 +137,12 @@ mod tests {
             columns: vec![
                 Column::vector3(
                     "position",
-                    "m",
+                    Unit::Meter,
                     "",
                     0.0,
                     vec![0.1, 0.2, 0.3, 1.1, 1.2, f32::NAN],
                 ),
-                Column::exact("id", "1", "", 1, ColumnData::U64(vec![70, 80])),
+                Column::exact("id", Unit::One, "", 1, ColumnData::U64(vec![70, 80])),
             ],
             ..Frame::default()
         }

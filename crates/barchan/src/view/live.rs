@@ -3,7 +3,6 @@
 //! Two threads look at the directory: one lists the frames a few times a second, the other reads the statistics of
 //! frames it has not seen. Both end when the viewer does.
 
-use super::encode;
 use super::error::ViewError;
 use super::store::{Store, locked};
 use serde::Serialize;
@@ -70,7 +69,9 @@ struct Point {
     version: String,
     time: f64,
     particles: usize,
-    numbers: Value,
+    kinetic_energy_j: f64,
+    max_speed: f64,
+    forces_n: Vec<[f64; 3]>,
     height: Option<f32>,
 }
 
@@ -127,10 +128,10 @@ impl Live {
             "frames": list(&|f, _| json!(f)),
             "time_s": list(&|_, p| json!(p.time)),
             "grains": list(&|_, p| json!(p.particles)),
-            "kinetic_energy_j": list(&|_, p| p.numbers["kinetic_energy_j"].clone()),
-            "max_speed": list(&|_, p| p.numbers["max_speed"].clone()),
+            "kinetic_energy_j": list(&|_, p| json!(p.kinetic_energy_j)),
+            "max_speed": list(&|_, p| json!(p.max_speed)),
             "height_m": list(&|_, p| json!(p.height)),
-            "forces_n": list(&|_, p| p.numbers["forces"].clone()),
+            "forces_n": list(&|_, p| json!(p.forces_n)),
         })
     }
 
@@ -177,13 +178,15 @@ impl Live {
         if known || self.is_damaged(frame, &version) {
             return;
         }
-        match self.store.attributes(frame) {
+        match self.store.info(frame) {
             Ok(info) => {
                 let point = Point {
                     version,
                     time: info.time,
                     particles: info.particles,
-                    numbers: encode::statistics(&info.attributes),
+                    kinetic_energy_j: info.record.statistics.kinetic_energy_j,
+                    max_speed: info.record.statistics.max_speed,
+                    forces_n: info.record.bodies.iter().map(|b| b.force).collect(),
                     height: None,
                 };
                 locked(&self.points).insert(frame, point);

@@ -219,7 +219,7 @@ fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
 fn sample(store: &Store, frames: &[u32]) -> Vec<Sample> {
     let chosen = values::first_middle_last(frames);
     let one = |frame: &u32| {
-        let time = store.attributes(*frame).ok()?.time;
+        let time = store.info(*frame).ok()?.time;
         let position = store.column(*frame, "position").ok()?;
         let stride = position.particles().div_ceil(SAMPLED).max(1);
         let points = position.data.as_f32()?.chunks_exact(3).step_by(stride);

@@ -99,7 +99,7 @@ impl Store {
             // Missing: says whether it is the file or the frame.
             Err(_) => {
                 refuse_outside(&self.root, &self.frame_path(frame))?;
-                self.directory().read_attributes(frame)?;
+                self.directory().frame_info(frame)?;
                 Ok(format!("{frame}"))
             }
         }
@@ -109,9 +109,9 @@ impl Store {
     ///
     /// # Errors
     /// No such frame, damage, links.
-    pub fn attributes(&self, frame: u32) -> Result<FrameInfo, ViewError> {
+    pub fn info(&self, frame: u32) -> Result<FrameInfo, ViewError> {
         self.refuse_links(frame)?;
-        Ok(self.directory().read_attributes(frame)?)
+        Ok(self.directory().frame_info(frame)?)
     }
 
     /// One column of a frame.

@@ -215,13 +215,14 @@ pub fn kind(column: &ColumnInfo) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use barchan_frame::Unit;
 
     #[test]
     fn a_few_outliers_do_not_take_the_range() {
         let mut numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
         numbers[17] = 1e9;
         numbers[18] = f32::NAN;
-        let column = Column::scalar("pressure", "Pa", "", 0.0, numbers);
+        let column = Column::scalar("pressure", Unit::Pascal, "", 0.0, numbers);
         let range = range_in_frame(&column, Part::Magnitude);
         assert!(
             range.min < 10.0 && range.max > 980.0 && range.max < 1000.0,
@@ -233,7 +234,7 @@ mod tests {
     fn lengths_begin_at_zero_and_constants_have_a_range() {
         let column = Column::vector3(
             "velocity",
-            "m/s",
+            Unit::MeterPerSecond,
             "",
             0.0,
             vec![3.0, 0.0, 4.0, 3.0, 0.0, 4.0],
@@ -244,7 +245,7 @@ mod tests {
         );
         let x = range_in_frame(&column, Part::Component(0));
         assert!(x.min == 3.0 && x.max > 3.0);
-        let none = Column::scalar("pressure", "Pa", "", 0.0, vec![f32::NAN]);
+        let none = Column::scalar("pressure", Unit::Pascal, "", 0.0, vec![f32::NAN]);
         assert_eq!(
             range_in_frame(&none, Part::Magnitude),
             Range { min: 0.0, max: 1.0 }

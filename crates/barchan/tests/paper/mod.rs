@@ -46,11 +46,8 @@ pub fn of_material(frame: &Frame, wanted: usize) -> Vec<Vec3> {
 
 /// Where a point of a body at the start is now.
 pub fn now(frame: &Frame, body: &str, start: Vec3) -> Vec3 {
-    let bodies = frame.attributes["bodies"].as_array().unwrap();
-    let pose = bodies.iter().find(|b| b["name"] == body).unwrap();
-    let number = |key: &str, i: usize| pose[key][i].as_f64().unwrap() as f32;
-    let turn = Quat::from_array([0, 1, 2, 3].map(|i| number("rotation", i)));
-    turn * start + Vec3::from_array([0, 1, 2].map(|i| number("position", i)))
+    let body = frame.record.body(body).unwrap();
+    Quat::from_array(body.rotation) * start + Vec3::from(body.position)
 }
 
 /// Height that 99 % of the grains do not reach [m]: a single grain on top is no heap.

@@ -5,6 +5,7 @@
 
 use crate::math::lanes::{LANES, Lanes};
 use crate::sampling::Samples;
+use barchan_frame::Unit;
 use glam::Vec3;
 
 /// Sixteen particles of one block and material.
@@ -44,7 +45,7 @@ pub struct FloatColumn {
     /// Values per particle.
     pub components: usize,
     /// SI unit.
-    pub unit: &'static str,
+    pub unit: Unit,
     /// What it means.
     pub meaning: &'static str,
     /// Its rows in a packet.
@@ -53,32 +54,42 @@ pub struct FloatColumn {
 
 /// Columns of a checkpoint, in the order of [`Packet::floats`].
 pub const FLOAT_COLUMNS: [FloatColumn; 8] = [
-    column("position", 3, "m", "position", |p| &p.position),
-    column("velocity", 3, "m/s", "velocity", |p| &p.velocity),
-    column("affine", 9, "1/s", "affine velocity C, row by row", |p| {
-        &p.affine
+    column("position", 3, Unit::Meter, "position", |p| &p.position),
+    column("velocity", 3, Unit::MeterPerSecond, "velocity", |p| {
+        &p.velocity
     }),
+    column(
+        "affine",
+        9,
+        Unit::PerSecond,
+        "affine velocity C, row by row",
+        |p| &p.affine,
+    ),
     column(
         "strain",
         6,
-        "1",
+        Unit::One,
         "elastic b − I: xx yy zz yz xz xy",
         |p| &p.strain,
     ),
     column(
         "stress",
         6,
-        "Pa",
+        Unit::Pascal,
         "Kirchhoff stress: xx yy zz yz xz xy",
         |p| &p.stress,
     ),
-    column("hardening", 1, "1", "hardening state q", |p| {
+    column("hardening", 1, Unit::One, "hardening state q", |p| {
         std::slice::from_ref(&p.hardening)
     }),
-    column("volume_gain", 1, "1", "log volume gained in tension", |p| {
-        std::slice::from_ref(&p.volume_gain)
-    }),
-    column("volume", 1, "m3", "undeformed volume", |p| {
+    column(
+        "volume_gain",
+        1,
+        Unit::One,
+        "log volume gained in tension",
+        |p| std::slice::from_ref(&p.volume_gain),
+    ),
+    column("volume", 1, Unit::CubicMeter, "undeformed volume", |p| {
         std::slice::from_ref(&p.volume)
     }),
 ];
@@ -86,7 +97,7 @@ pub const FLOAT_COLUMNS: [FloatColumn; 8] = [
 const fn column(
     name: &'static str,
     components: usize,
-    unit: &'static str,
+    unit: Unit,
     meaning: &'static str,
     rows: fn(&Packet) -> &[Lanes],
 ) -> FloatColumn {

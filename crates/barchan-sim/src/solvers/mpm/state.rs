@@ -8,13 +8,13 @@ use crate::grid::blocks;
 use crate::math::Sym3;
 use crate::math::lanes::LANES;
 use crate::solver::{Columns, SolverError};
-use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
+use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
 use fearless_simd::dispatch;
 use rayon::prelude::*;
 
-/// Attribute that holds the bits of the fastest speed, which the next step's length depends on.
-const MAX_SPEED: &str = "mpm_max_speed_bits";
+/// Scalar of a checkpoint: the fastest speed [m/s], which the next step's length depends on.
+const MAX_SPEED: &str = "max_speed";
 
 /// Column of a checkpoint that holds the blocks of sorted particles.
 const BLOCK: &str = "block";
@@ -155,19 +155,19 @@ impl Mpm {
         let pressure_is = "mean Cauchy stress, compression positive";
         let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";
         out.columns = vec![
-            Column::vector3("position", "m", "position", dx / 1024.0, position),
-            Column::vector3("velocity", "m/s", "velocity", 1e-3, velocity),
-            Column::exact("id", "1", "stable identity", 1, ColumnData::U32(id)),
+            Column::vector3("position", Unit::Meter, "position", dx / 1024.0, position),
+            Column::vector3("velocity", Unit::MeterPerSecond, "velocity", 1e-3, velocity),
+            Column::exact("id", Unit::One, "stable identity", 1, ColumnData::U32(id)),
             Column::exact(
                 "material",
-                "1",
+                Unit::One,
                 "index of the material",
                 1,
                 ColumnData::U8(material),
             ),
-            Column::scalar("mass", "kg", "mass", 0.0, mass),
-            Column::scalar("pressure", "Pa", pressure_is, 1.0, pressure),
-            Column::exact("plastic_case", "1", case_is, 1, ColumnData::U8(case)),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, mass),
+            Column::scalar("pressure", Unit::Pascal, pressure_is, 1.0, pressure),
+            Column::exact("plastic_case", Unit::One, case_is, 1, ColumnData::U8(case)),
         ];
         out.columns.extend(asked);
         out.columns.retain(|column| columns.include(&column.name));
@@ -194,11 +194,11 @@ impl Mpm {
                 let stress = particles.vector(memory, |p, lane| {
                     principal_stress(std::array::from_fn(|i| p.stress[i][lane]), self.dimensions)
                 });
-                Column::vector3(name, "Pa", meaning, 0.0, stress)
+                Column::vector3(name, Unit::Pascal, meaning, 0.0, stress)
             }
             OutputColumn::Hardening => {
                 let q = particles.scalar(memory, |p, lane| p.hardening[lane]);
-                Column::scalar(name, "1", "hardening state q", 0.0, q)
+                Column::scalar(name, Unit::One, "hardening state q", 0.0, q)
             }
         }
     }
@@ -219,7 +219,7 @@ impl Mpm {
             })
             .collect();
         let mut whole = |name: &str, meaning: &str, data: ColumnData| {
-            let column = Column::exact(name, "1", meaning, 1, data);
+            let column = Column::exact(name, Unit::One, meaning, 1, data);
             out.columns.push(column);
         };
         let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
@@ -236,8 +236,7 @@ impl Mpm {
             let blocks = ColumnData::U64(self.blocks_of_particles());
             whole(BLOCK, "key of the block it is sorted into", blocks);
         }
-        out.attributes
-            .insert(MAX_SPEED.into(), self.max_speed.to_bits().into());
+        out.set_scalar(MAX_SPEED, self.max_speed);
     }
 
     /// The block of each particle, as the last sort found it.
@@ -341,8 +340,9 @@ impl<'a> Stored<'a> {
             Some(ColumnData::U8(data)) if data.len() == count => Ok(&data[..]),
             _ => Err(missing(name)),
         };
-        let speed = from.attributes.get(MAX_SPEED).and_then(|v| v.as_u64());
-        let speed = speed.and_then(|bits| u32::try_from(bits).ok());
+        let max_speed = from
+            .scalar(MAX_SPEED)
+            .ok_or_else(|| SolverError::Checkpoint(format!("it has no scalar `{MAX_SPEED}`")))?;
         Ok(Self {
             count,
             floats,
@@ -357,7 +357,7 @@ impl<'a> Stored<'a> {
                 None => None,
                 Some(_) => return Err(missing(BLOCK)),
             },
-            max_speed: f32::from_bits(speed.ok_or_else(|| missing(MAX_SPEED))?),
+            max_speed: max_speed as f32,
         })
     }
 

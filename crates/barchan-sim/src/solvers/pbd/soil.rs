@@ -5,7 +5,7 @@ use crate::identities::Identities;
 use crate::neighbors::cells;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
-use barchan_frame::{Checkpoint, Column, ColumnData};
+use barchan_frame::Checkpoint;
 use barchan_scene::{Dimensions, PbdSpec, Scene};
 use glam::Vec3;
 
@@ -17,8 +17,8 @@ const REST: f32 = 0.1;
 /// Solid part of a bed of grains that has been moved and has come to rest. Fills begin looser; were terrain cut so, it would
 /// sink when it is cut, and swell when it settles.
 const SETTLED: f64 = 0.635;
-/// Array of a checkpoint: the number of the step.
-const COUNTERS: &str = "terrain_counters";
+/// Scalar of a checkpoint: the number of the step.
+const STEPS: &str = "terrain_steps";
 
 /// Terrain, with what the exchange needs.
 #[derive(Debug)]
@@ -51,20 +51,16 @@ impl Soil {
 
     pub fn save(&self, out: &mut Checkpoint) {
         self.terrain.save(out);
-        let counters = ColumnData::U32(vec![self.steps]);
-        let meaning = "state of the terrain";
-        out.arrays
-            .push(Column::exact(COUNTERS, "1", meaning, 1, counters));
+        out.set_scalar(STEPS, self.steps);
     }
 
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let counters = from.array(COUNTERS).and_then(|a| a.data.as_u32());
-        let Some([steps]) = counters else {
+        let Some(steps) = from.scalar(STEPS) else {
             let reason = "its terrain has no counter of steps";
             return Err(SolverError::Checkpoint(reason.into()));
         };
         self.terrain.load(from)?;
-        self.steps = *steps;
+        self.steps = steps as u32;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::grains::{Grains, NEW};
 use super::{pairs, walls};
 use crate::solver::{Columns, SolverError};
 use crate::solvers::columns::{Reader, flat, floats, identities, materials};
-use barchan_frame::{Checkpoint, Column, ColumnData, Frame};
+use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::PbdScheme;
 use glam::Vec3;
 
@@ -14,12 +14,24 @@ impl Pbd {
         let g = &self.grains;
         let step = self.spec.radius as f32 / 1024.0;
         out.columns = vec![
-            Column::vector3("position", "m", "position", step, flat(&g.position)),
-            Column::vector3("velocity", "m/s", "velocity", 1e-3, flat(&g.velocity)),
+            Column::vector3("position", Unit::Meter, "position", step, flat(&g.position)),
+            Column::vector3(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                1e-3,
+                flat(&g.velocity),
+            ),
             identities(&g.id),
             materials(&g.material),
-            Column::scalar("mass", "kg", "mass", 0.0, g.mass.clone()),
-            Column::scalar("radius", "m", "radius of the grain", 0.0, g.radius.clone()),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, g.mass.clone()),
+            Column::scalar(
+                "radius",
+                Unit::Meter,
+                "radius of the grain",
+                0.0,
+                g.radius.clone(),
+            ),
         ];
         out.columns.retain(|column| columns.include(&column.name));
     }
@@ -28,52 +40,63 @@ impl Pbd {
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
         let g = &self.grains;
         out.columns = vec![
-            floats("position", "m", "position", 3, flat(&g.position)),
-            floats("velocity", "m/s", "velocity", 3, flat(&g.velocity)),
-            floats("radius", "m", "radius of the grain", 1, g.radius.clone()),
-            floats("mass", "kg", "mass", 1, g.mass.clone()),
+            floats("position", Unit::Meter, "position", 3, flat(&g.position)),
+            floats(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                3,
+                flat(&g.velocity),
+            ),
+            floats(
+                "radius",
+                Unit::Meter,
+                "radius of the grain",
+                1,
+                g.radius.clone(),
+            ),
+            floats("mass", Unit::Kilogram, "mass", 1, g.mass.clone()),
             identities(&g.id),
             materials(&g.material),
         ];
-        out.attributes
-            .insert(PACE.into(), self.pace.to_bits().into());
+        out.set_scalar(PACE, self.pace);
         if self.spec.scheme != PbdScheme::MassSplitting {
             return;
         }
         let contacts = self.scratch.pairs.save(&g.number);
         let walls = self.scratch.walls.save(&g.number);
         let (bodies, forces, slots) = by_grain(&walls, g.len());
-        let kept = |name: &str, meaning: &str, components, data| {
-            Column::exact(name, "1", meaning, components, data)
-        };
         out.columns.extend([
-            kept(
+            Column::exact(
                 "contact_partner",
+                Unit::One,
                 "grains that it touches, by place in this list",
                 contacts.slots,
                 ColumnData::U32(contacts.partner),
             ),
-            kept(
+            Column::exact(
                 "contact_force",
-                "mass times displacement in a substep that each gives it, kg m",
+                Unit::KilogramMeter,
+                "mass times displacement in a substep that each gives it",
                 3 * contacts.slots,
                 ColumnData::F32(flat(&contacts.force)),
             ),
-            kept(
+            Column::exact(
                 "wall_body",
+                Unit::One,
                 "colliders that it touches",
                 slots,
                 ColumnData::U32(bodies),
             ),
-            kept(
+            Column::exact(
                 "wall_force",
-                "mass times displacement in a substep that each gives it, kg m",
+                Unit::KilogramMeter,
+                "mass times displacement in a substep that each gives it",
                 3 * slots,
                 ColumnData::F32(flat(&forces)),
             ),
         ]);
-        out.attributes
-            .insert(SUBSTEP.into(), contacts.dt.to_bits().into());
+        out.set_scalar(SUBSTEP, contacts.dt);
     }
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
@@ -89,11 +112,9 @@ impl Pbd {
             number: vec![NEW; count],
         };
         let memory = self.read_memory(from, count)?;
-        let pace = from.attributes.get(PACE).and_then(|v| v.as_u64());
-        let pace = pace.and_then(|bits| u32::try_from(bits).ok());
         let fastest = grains.velocity.iter().map(|v| v.length());
-        self.pace = match pace.map(f32::from_bits).filter(|p| p.is_finite()) {
-            Some(pace) => pace,
+        self.pace = match from.scalar(PACE).filter(|p| p.is_finite()) {
+            Some(pace) => pace as f32,
             None => fastest.fold(0.0, f32::max),
         };
         self.grains = grains;
@@ -112,8 +133,7 @@ impl Pbd {
         from: &Checkpoint,
         count: usize,
     ) -> Result<Option<(pairs::Remembered, Vec<walls::Remembered>)>, SolverError> {
-        let bits = from.attributes.get(SUBSTEP).and_then(|v| v.as_u64());
-        let Some(bits) = bits.and_then(|bits| u32::try_from(bits).ok()) else {
+        let Some(dt) = from.scalar(SUBSTEP) else {
             return Ok(None);
         };
         if self.spec.scheme != PbdScheme::MassSplitting || count == 0 {
@@ -129,7 +149,7 @@ impl Pbd {
             slots,
             partner: partner.to_vec(),
             force,
-            dt: f32::from_bits(bits),
+            dt: dt as f32,
         };
         let (slots, bodies, forces) = slots_of(from, "wall_body", "wall_force", count)?;
         let walls = (bodies.iter().zip(forces).enumerate())
@@ -144,11 +164,11 @@ impl Pbd {
     }
 }
 
-/// Attribute that holds the bits of the speed of what was fastest.
-const PACE: &str = "pbd_pace_bits";
+/// Scalar of a checkpoint: speed of what was fastest [m/s].
+const PACE: &str = "pace";
 
-/// Attribute that holds the bits of the length of a substep.
-const SUBSTEP: &str = "pbd_substep_bits";
+/// Scalar of a checkpoint with remembered contacts: length of a substep [s].
+const SUBSTEP: &str = "substep";
 
 /// A column of numbers and one of vectors with as many slots a grain, and how many.
 fn slots_of<'a>(

@@ -5,7 +5,7 @@ use crate::solvers::columns::{filter, gather};
 use crate::view::{ParticleArrays, ParticlesView};
 use glam::Vec3;
 
-/// A symmetric matrix: xx, yy, zz, xy, yz, zx.
+/// A symmetric matrix: xx, yy, zz, yz, xz, xy, as in columns.
 pub type Symmetric = [f32; 6];
 
 /// State of all particles, and its copy while they are put in order.

@@ -253,9 +253,9 @@ fn strain_rate(g: &Columns) -> Symmetric {
         g[0][0],
         g[1][1],
         g[2][2],
-        0.5 * (g[1][0] + g[0][1]),
         0.5 * (g[2][1] + g[1][2]),
         0.5 * (g[0][2] + g[2][0]),
+        0.5 * (g[1][0] + g[0][1]),
     ]
 }
 
@@ -267,13 +267,13 @@ fn add(a: &Symmetric, factor: f32, b: &Symmetric) -> Symmetric {
 /// (ŝ − p I)/δ².
 #[inline(always)]
 pub fn columns(s: &Symmetric, p: f32, squared: f32) -> Columns {
-    let [xx, yy, zz, xy, yz, zx] = *s;
+    let [xx, yy, zz, yz, xz, xy] = *s;
     let scale = 1.0 / squared;
     let column = |x: f32, y: f32, z: f32| [x * scale, y * scale, z * scale, 0.0];
     [
-        column(xx - p, xy, zx),
+        column(xx - p, xy, xz),
         column(xy, yy - p, yz),
-        column(zx, yz, zz - p),
+        column(xz, yz, zz - p),
     ]
 }
 

@@ -4,24 +4,48 @@ use super::Sph;
 use super::particles::Particles;
 use crate::solver::{Columns, SolverError};
 use crate::solvers::columns::{Reader, flat, floats, identities, materials};
-use barchan_frame::{Checkpoint, Column, Frame};
+use barchan_frame::{Checkpoint, Column, Frame, Unit};
 
 impl Sph {
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let p = &self.particles;
         let step = self.spec.spacing() as f32 / 1024.0;
         out.columns = vec![
-            Column::vector3("position", "m", "position", step, flat(&p.position)),
-            Column::vector3("velocity", "m/s", "velocity", 1e-3, flat(&p.velocity)),
+            Column::vector3("position", Unit::Meter, "position", step, flat(&p.position)),
+            Column::vector3(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                1e-3,
+                flat(&p.velocity),
+            ),
             identities(&p.id),
             materials(&p.material),
-            Column::scalar("mass", "kg", "mass", 0.0, p.mass.clone()),
-            Column::scalar("radius", "m", "half the spacing", 0.0, p.radius.clone()),
-            Column::scalar("pressure", "Pa", "pressure", 0.1, p.pressure.clone()),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, p.mass.clone()),
+            Column::scalar(
+                "radius",
+                Unit::Meter,
+                "half the spacing",
+                0.0,
+                p.radius.clone(),
+            ),
+            Column::scalar(
+                "pressure",
+                Unit::Pascal,
+                "pressure",
+                0.1,
+                p.pressure.clone(),
+            ),
         ];
         if !self.wettings.is_empty() {
             let wetness = p.wetness.clone();
-            let column = Column::scalar("wetness", "1", "from dry (0) to wet (1)", 1e-3, wetness);
+            let column = Column::scalar(
+                "wetness",
+                Unit::One,
+                "from dry (0) to wet (1)",
+                1e-3,
+                wetness,
+            );
             out.columns.push(column);
         }
         out.columns.retain(|column| columns.include(&column.name));
@@ -33,28 +57,40 @@ impl Sph {
         let stress: Vec<f32> = p.stress.iter().flatten().copied().collect();
         let rubbing = flat(&p.rubbing);
         out.columns = vec![
-            floats("position", "m", "position", 3, flat(&p.position)),
-            floats("velocity", "m/s", "velocity", 3, flat(&p.velocity)),
-            floats("mass", "kg", "mass", 1, p.mass.clone()),
-            floats("wetness", "1", "from dry to wet", 1, p.wetness.clone()),
-            floats("pressure", "Pa", "pressure", 1, p.pressure.clone()),
+            floats("position", Unit::Meter, "position", 3, flat(&p.position)),
+            floats(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                3,
+                flat(&p.velocity),
+            ),
+            floats("mass", Unit::Kilogram, "mass", 1, p.mass.clone()),
+            floats(
+                "wetness",
+                Unit::One,
+                "from dry to wet",
+                1,
+                p.wetness.clone(),
+            ),
+            floats("pressure", Unit::Pascal, "pressure", 1, p.pressure.clone()),
             floats(
                 "bearing",
-                "Pa",
+                Unit::Pascal,
                 "pressure that limits friction",
                 1,
                 p.bearing.clone(),
             ),
             floats(
                 "stress",
-                "Pa",
-                "frictional stress xx yy zz xy yz zx",
+                Unit::Pascal,
+                "frictional stress: xx yy zz yz xz xy",
                 6,
                 stress,
             ),
             floats(
                 "rubbing",
-                "m/s²",
+                Unit::MeterPerSecondSquared,
                 "acceleration by friction of bodies",
                 3,
                 rubbing,

@@ -2,7 +2,9 @@
 
 use super::{count, peak_memory};
 use crate::cli::{Failure, output, resources};
-use barchan::frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory};
+use barchan::frame::{
+    Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
+};
 use barchan::render::tracer::Quality;
 use barchan::render::{RenderOptions, Renderer};
 use clap::Args;
@@ -129,16 +131,28 @@ fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let mass = DENSITY as f32 * spacing.powi(3);
     let frame = Frame {
         columns: vec![
-            Column::vector3("position", "m", "position", spacing / 512.0, position),
-            Column::vector3("velocity", "m/s", "velocity", 5e-4, vec![0.0; 3 * grains]),
+            Column::vector3(
+                "position",
+                Unit::Meter,
+                "position",
+                spacing / 512.0,
+                position,
+            ),
+            Column::vector3(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                5e-4,
+                vec![0.0; 3 * grains],
+            ),
             Column::exact(
                 "id",
-                "1",
+                Unit::One,
                 "identity",
                 1,
                 ColumnData::U64((0..grains as u64).collect()),
             ),
-            Column::scalar("mass", "kg", "mass", 0.0, vec![mass; grains]),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, vec![mass; grains]),
         ],
         ..Frame::default()
     };

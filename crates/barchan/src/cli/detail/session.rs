@@ -7,7 +7,7 @@ use crate::cli::stop::StopRequest;
 use crate::cli::writer::FrameWriter;
 use crate::cli::{Failure, output};
 use barchan::frame::{
-    CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, digest, document_digest,
+    CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, document_digest,
 };
 use barchan::post::detail::{
     BaseFrame, Census, Control, DetailError, Method, Plan, Refiner, Settings, World,
@@ -269,7 +269,7 @@ impl Session {
             writing_wall_s: self.writing.as_secs_f64(),
             removed: self.refiner.removed(),
             resumed_from: self.resumed_from,
-            digest: digest(frame),
+            digest: frame.digest(),
             wall_s: clock.elapsed().as_secs_f64(),
             picture: None,
         })

@@ -610,16 +610,12 @@ shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 fn centres(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
     let frame = trial.simulation.write_frame();
     let frame = frame.map_err(|error| trial.unusable(error.to_string()))?;
-    let bodies = frame.attributes.get("bodies").and_then(|b| b.as_array());
     let found = |(name, x, _): (&str, f32, f64)| {
-        let body = bodies?.iter().find(|b| b["name"] == name)?;
-        let number = |key: &str, i: usize| body[key][i].as_f64().map(|v| v as f32);
-        let vector = |key: &str| Some(Vec3::new(number(key, 0)?, number(key, 1)?, number(key, 2)?));
-        let turn = [0, 1, 2, 3].map(|i| number("rotation", i).unwrap_or(f32::NAN));
+        let body = frame.record.body(name)?;
         // Poses are those of the frame in which the shape is given.
-        let arm = Quat::from_array(turn) * Vec3::new(x, DROP, 0.0);
-        let velocity = vector("velocity")? + vector("angular_velocity")?.cross(arm);
-        Some((vector("position")? + arm, velocity))
+        let arm = Quat::from_array(body.rotation) * Vec3::new(x, DROP, 0.0);
+        let velocity = Vec3::from(body.velocity) + Vec3::from(body.angular_velocity).cross(arm);
+        Some((Vec3::from(body.position) + arm, velocity))
     };
     let all: Option<Vec<_>> = BALLS.into_iter().map(found).collect();
     all.ok_or_else(|| trial.unusable("a ball is missing"))

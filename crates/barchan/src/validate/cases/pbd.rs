@@ -1,6 +1,6 @@
 //! D1, E6, J7, J8: position-based grains, which do not turn.
 
-use crate::frame::{Checkpoint, Column, ColumnData};
+use crate::frame::{Checkpoint, Column, ColumnData, Unit};
 use crate::validate::fit;
 use crate::validate::outcome::{Band, Check, Outcome};
 use crate::validate::plot::{Axis, Plot, Style};
@@ -78,7 +78,7 @@ fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), ValidateError> {
     };
     let count = places.len();
     let column = |name: &str, components: usize, data: Vec<f32>| {
-        Column::exact(name, "1", "", components, ColumnData::F32(data))
+        Column::exact(name, Unit::One, "", components, ColumnData::F32(data))
     };
     let position = places.iter().flat_map(|p| p.as_vec3().to_array());
     let ids = ColumnData::U32((0..count as u32).collect());
@@ -89,13 +89,13 @@ fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), ValidateError> {
             column("velocity", 3, vec![0.0; 3 * count]),
             column("radius", 1, vec![like.radius as f32; count]),
             column("mass", 1, vec![like.mass as f32; count]),
-            Column::exact("id", "1", "", 1, ids),
-            Column::exact("material", "1", "", 1, materials),
+            Column::exact("id", Unit::One, "", 1, ids),
+            Column::exact("material", Unit::One, "", 1, materials),
         ],
         ..trial.save()?
     };
     // No contact of the grains that were there is remembered.
-    state.attributes.remove("pbd_substep_bits");
+    state.remove_scalar("substep");
     trial.load(&state)
 }
 

@@ -6,7 +6,7 @@ use super::super::terrain;
 use super::super::values::{Part, Range};
 use super::Trouble;
 use super::pace::Rates;
-use barchan_frame::Frame;
+use barchan_frame::{BodyRecord, Frame, TERRAIN_HEIGHT};
 use barchan_scene::Scene;
 use barchan_scene::parameters::parameters;
 use barchan_sim::bodies::Drag;
@@ -108,7 +108,7 @@ impl Painter {
 
     /// The terrain of a frame, when it is not the one that pages know.
     fn terrain(&mut self, frame: &Frame, palette: &Palette) -> Option<Vec<u8>> {
-        let column = frame.array(terrain::HEIGHTS)?;
+        let column = frame.array(TERRAIN_HEIGHT)?;
         let heights = column.data.as_f32()?;
         if heights == self.heights {
             return None;
@@ -116,16 +116,12 @@ impl Painter {
         self.heights.clear();
         self.heights.extend_from_slice(heights);
         self.terrains += 1;
-        terrain::encoded(&frame.attributes, column, |m| palette.mean(m)).ok()
+        terrain::encoded(&frame.record.terrain?, column, |m| palette.mean(m)).ok()
     }
 
     /// From rest to a little over the fastest grain of late, in round numbers.
     fn range(&mut self, frame: &Frame) -> Range {
-        let statistics = frame.attributes.get("statistics");
-        let now = statistics
-            .and_then(|s| s.get("max_speed"))
-            .and_then(Value::as_f64);
-        let now = now.unwrap_or(0.0) as f32;
+        let now = frame.record.statistics.max_speed as f32;
         self.fastest = now.max(MEMORY * self.fastest);
         Range {
             min: 0.0,
@@ -144,18 +140,17 @@ fn round_up(value: f32) -> f32 {
 
 /// Poses from the frame's record; forces as they are now.
 fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
-    let list = frame.attributes.get("bodies").and_then(Value::as_array);
-    let one = |(i, body): (usize, &Value)| {
+    let one = |(i, body): (usize, &BodyRecord)| {
         let (force, torque) = simulation.reaction(i);
         json!({
-            "name": body["name"],
-            "position": body["position"],
-            "rotation": body["rotation"],
+            "name": body.name,
+            "position": body.position,
+            "rotation": body.rotation,
             "force": force.to_array(),
             "torque": torque.to_array(),
         })
     };
-    list.into_iter().flatten().enumerate().map(one).collect()
+    frame.record.bodies.iter().enumerate().map(one).collect()
 }
 
 /// Values of all parameters, by material.

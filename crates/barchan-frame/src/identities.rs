@@ -1,15 +1,17 @@
 //! Identities of particles: one allocator for all that makes particles.
 
+use serde::{Deserialize, Serialize};
+
 /// Hands out identities that no other particle of the run has or had.
 ///
 /// Fills and emitters count up from zero. What solvers make on the way (grains of terrain that is cut) counts down from the
 /// largest number, so that the identities of a scene's fills and emitters do not depend on what happens in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identities {
     /// The next one for fills and emitters.
-    pub(crate) next: u32,
+    next: u32,
     /// The next one for solvers.
-    pub(crate) last: u32,
+    last: u32,
 }
 
 /// No identities are left.
