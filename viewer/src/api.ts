@@ -118,10 +118,10 @@ export interface Statistics {
   frames: number[];
   time_s: number[];
   grains: number[];
-  kinetic_energy_j: (number | null)[];
-  max_speed: (number | null)[];
+  kinetic_energy_j: number[];
+  max_speed: number[];
   height_m: (number | null)[];
-  forces_n: (Vector | null)[][];
+  forces_n: Vector[][];
 }
 
 export interface Pose {
@@ -138,7 +138,7 @@ export interface GrainsHeader {
   lower: Vector;
   upper: Vector;
   error_bound: Vector;
-  bodies: Pose[] | null;
+  bodies: Pose[];
   /** Where its terrain is to be had; null or absent: there is none. */
   terrain?: string | null;
 }

@@ -75,8 +75,8 @@ export class Bodies {
     this.group.add(this.ground([0, height, 0], [0, 1, 0]));
   }
 
-  pose(poses: Pose[] | null): void {
-    poses?.forEach((pose, i) => {
+  pose(poses: Pose[]): void {
+    poses.forEach((pose, i) => {
       this.groups[i]?.position.set(...pose.position);
       this.groups[i]?.quaternion.copy(new Quaternion(...pose.rotation));
     });

@@ -10,7 +10,7 @@ test("each body has the length of its force", () => {
       kinetic_energy_j: [0, 2],
       max_speed: [0, 1],
       height_m: [1, null],
-      forces_n: [[[3, 0, 4], null], [[0, -2, 0], [1, 0, 0]]],
+      forces_n: [[[3, 0, 4]], [[0, -2, 0], [1, 0, 0]]],
     },
     ["floor", "paddle"],
   );

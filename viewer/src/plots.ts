@@ -12,7 +12,7 @@ interface Series {
 
 /** What is plotted: one list for each quantity, and the force on each body. */
 export function series(statistics: Statistics, bodies: readonly string[]): Series[] {
-  const length = (v: Vector | null | undefined) => (v ? Math.hypot(...v) : null);
+  const length = (v: Vector | undefined) => (v ? Math.hypot(...v) : null);
   return [
     { name: "Kinetic energy", unit: "J", values: statistics.kinetic_energy_j },
     { name: "Maximum speed", unit: "m/s", values: statistics.max_speed },

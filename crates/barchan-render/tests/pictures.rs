@@ -119,7 +119,7 @@ fn heap_with_ball() -> Case {
                 shape = { sphere = { center = [0, 0, 0], radius = 0.16 } }\n";
     let cone = |p: Vec3| p.y < 0.32 - 0.6 * p.with_y(0.0).length();
     let grains = packed(vec3(-0.6, 0.0, -0.6), vec3(0.6, 0.4, 0.6), 0.03, cone);
-    let record = body("ball", vec3(0.12, 0.36, 0.1));
+    let record = recorded("ball", vec3(0.12, 0.36, 0.1));
     let shot = Shot {
         eye: vec3(1.0, 0.9, 2.0),
         target: vec3(0.0, 0.15, 0.0),
@@ -187,7 +187,7 @@ fn jet() -> Case {
         .collect();
     let record = BodyRecord {
         angular_velocity: [0.0, 0.0, 20.0],
-        ..body("blade", vec3(0.0, 0.3, 0.2))
+        ..recorded("blade", vec3(0.0, 0.3, 0.2))
     };
     let frame = with_vector(sized(frame(0, &grains), 0.017), "velocity", &velocity);
     let shot = Shot {

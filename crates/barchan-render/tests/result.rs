@@ -103,11 +103,11 @@ fn assert_at(picture: &Picture, point: Vec3) {
 #[test]
 fn bodies_stand_where_the_frame_says() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
-    let recorded = |at: Vec3, index: u32| with_body(frame(index, &block()), body("ball", at));
+    let placed = |at: Vec3, index: u32| with_body(frame(index, &block()), recorded("ball", at));
     let places = [vec3(0.5, 0.8, 0.0), vec3(-0.6, 1.0, 0.0)];
     let frames = vec![
-        recorded(places[0], 0),
-        recorded(places[1], 1),
+        placed(places[0], 0),
+        placed(places[1], 1),
         frame(2, &block()),
     ];
     let (_root, directory) = stored(&scene, frames);
@@ -129,12 +129,12 @@ fn a_record_that_makes_no_sense_is_passed_over() {
             .as_str(),
     ]
     .concat();
-    let usual = body("ball", Vec3::ZERO);
+    let usual = recorded("ball", Vec3::ZERO);
     let unturned = BodyRecord {
         rotation: [0.0; 4],
         ..usual.clone()
     };
-    for record in [unturned, body("other", Vec3::ONE)] {
+    for record in [unturned, recorded("other", Vec3::ONE)] {
         let picture = first(&scene, with_body(frame(0, &block()), record), &[]);
         assert_at(&picture, vec3(0.5, 0.8, 0.0));
     }
@@ -154,7 +154,7 @@ fn the_pose_turns_the_body() {
     let (sin, cos) = std::f64::consts::FRAC_PI_4.sin_cos();
     let record = BodyRecord {
         rotation: [0.0, 0.0, sin as f32, cos as f32],
-        ..body("bar", vec3(0.0, 0.5, 0.0))
+        ..recorded("bar", vec3(0.0, 0.5, 0.0))
     };
     let picture = first(&scene, with_body(frame(0, &block()), record), &[]);
     // A quarter turn about z: from the right to above.
@@ -164,7 +164,7 @@ fn the_pose_turns_the_body() {
 #[test]
 fn looks_are_followed() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
-    let placed = || with_body(frame(0, &block()), body("ball", vec3(0.0, 0.8, 0.0)));
+    let placed = || with_body(frame(0, &block()), recorded("ball", vec3(0.0, 0.8, 0.0)));
     let looks = ["solid", "glass", "cutaway", "hidden"];
     let pictures =
         looks.map(|look| first(&scene, placed(), &[&format!("collider.ball.look={look}")]));

@@ -225,7 +225,7 @@ pub fn with_body(mut frame: Frame, record: BodyRecord) -> Frame {
 }
 
 /// A body that stands still and is not turned.
-pub fn body(name: &str, position: Vec3) -> BodyRecord {
+pub fn recorded(name: &str, position: Vec3) -> BodyRecord {
     BodyRecord {
         name: name.into(),
         position: position.to_array(),
