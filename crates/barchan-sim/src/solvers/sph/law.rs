@@ -110,15 +110,15 @@ pub fn friction(
 /// The part without trace.
 #[inline(always)]
 pub fn deviator(s: Symmetric, dimensions: Dimensions) -> Symmetric {
-    let [xx, yy, zz, xy, yz, zx] = s;
+    let [xx, yy, zz, yz, xz, xy] = s;
     match dimensions {
         Dimensions::Three => {
             let mean = (xx + yy + zz) / 3.0;
-            [xx - mean, yy - mean, zz - mean, xy, yz, zx]
+            [xx - mean, yy - mean, zz - mean, yz, xz, xy]
         }
         Dimensions::Two => {
             let mean = 0.5 * (xx + yy);
-            [xx - mean, yy - mean, 0.0, xy, 0.0, 0.0]
+            [xx - mean, yy - mean, 0.0, 0.0, 0.0, xy]
         }
     }
 }
@@ -131,8 +131,8 @@ pub fn norm(s: &Symmetric) -> f32 {
 
 #[inline(always)]
 fn square(s: &Symmetric) -> f32 {
-    let [xx, yy, zz, xy, yz, zx] = *s;
-    xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + zx * zx)
+    let [xx, yy, zz, yz, xz, xy] = *s;
+    xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + xz * xz)
 }
 
 /// γ ρ0 [Pa]: what a compression of all its density is answered with, Eq. 7.
