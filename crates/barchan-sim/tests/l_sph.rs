@@ -395,13 +395,13 @@ fn l5_a_step_makes_shear_slower_and_never_faster() {
 // ---- L6 ----
 
 fn matrix(s: [f32; 6]) -> DMat3 {
-    let [xx, yy, zz, xy, yz, zx] = s.map(f64::from);
-    DMat3::from_cols_array(&[xx, xy, zx, xy, yy, yz, zx, yz, zz])
+    let [xx, yy, zz, yz, xz, xy] = s.map(f64::from);
+    DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
 }
 
 fn six(m: DMat3) -> [f32; 6] {
     [
-        m.x_axis.x, m.y_axis.y, m.z_axis.z, m.x_axis.y, m.y_axis.z, m.x_axis.z,
+        m.x_axis.x, m.y_axis.y, m.z_axis.z, m.y_axis.z, m.x_axis.z, m.x_axis.y,
     ]
     .map(|x| x as f32)
 }
