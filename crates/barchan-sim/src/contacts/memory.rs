@@ -206,3 +206,60 @@ pub const BODIES: Names = Names {
     partner_meaning: "index of the body, contact by contact",
     force: "wall_force",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Particles 7, 3 and 9 in a row, each touching the next.
+    fn memory() -> PairMemory {
+        let mut adjacency = Adjacency::default();
+        adjacency.build(&[7, 3, 9], &[vec![(0, 1), (1, 2)]], &[0]);
+        let mut memory = PairMemory::default();
+        let forces = vec![Vec3::X, Vec3::Y];
+        memory.remember(&mut adjacency, forces.into_par_iter());
+        memory
+    }
+
+    #[test]
+    fn forces_are_found_by_identity_from_either_side() {
+        let memory = memory();
+        assert_eq!(memory.find(0, 3), Some(Vec3::X));
+        assert_eq!(memory.find(1, 7), Some(-Vec3::X));
+        assert_eq!(memory.find(2, 3), Some(-Vec3::Y));
+        assert_eq!(memory.find(0, 9), None);
+        assert_eq!(memory.find(NEW, 3), None);
+    }
+
+    /// Particle 3 is gone and the others have changed places.
+    #[test]
+    fn a_checkpoint_keeps_the_contacts_of_those_that_are_left() {
+        let saved = memory().save(&[2, NEW, 0]);
+        let mut state = Checkpoint::default();
+        saved.clone().write(&PAIRS, &mut state);
+        let read = Remembered::read(&PAIRS, &state).unwrap();
+        assert_eq!(read, saved);
+        let mut memory = PairMemory::default();
+        memory.load(&read);
+        assert_eq!(memory.find(0, 3), Some(-Vec3::Y));
+        assert_eq!(memory.find(1, 3), None);
+        assert_eq!(memory.find(2, 3), Some(Vec3::X));
+        // Negative control: forces that are fewer than the contacts.
+        state.arrays[1].data = ColumnData::F32(vec![0.0; 3]);
+        assert!(Remembered::read(&PAIRS, &state).is_err());
+    }
+
+    #[test]
+    fn forces_of_bodies_come_back() {
+        let memory = BodyMemory {
+            entries: vec![(0, 2, Vec3::X), (2, 0, Vec3::Y), (2, 5, Vec3::Z)],
+        };
+        assert_eq!(memory.find(2, 5), Some(Vec3::Z));
+        assert_eq!((memory.find(1, 2), memory.find(2, 2)), (None, None));
+        let mut again = BodyMemory::default();
+        again.load(&memory.save(&[2, 1]));
+        assert_eq!(again.find(0, 0), Some(Vec3::Y));
+        assert_eq!(again.find(0, 5), Some(Vec3::Z));
+        assert_eq!(again.find(1, 2), None);
+    }
+}

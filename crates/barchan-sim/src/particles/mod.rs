@@ -147,3 +147,89 @@ macro_rules! columns {
 }
 
 pub(crate) use columns;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_frame::{Checkpoint, ColumnData, Frame};
+
+    columns! {
+        struct Few {
+            position: Vec3 = POSITION,
+            velocity: Vec3 = VELOCITY,
+            id: u32 = ID,
+            material: u8 = MATERIAL,
+            mass: f32 = MASS,
+            radius: f32 = Quantity::state("m", "radius", 0.5).unsaved(),
+            stress: [f32; 6] = Quantity::state("Pa", "stress", [0.0; 6]),
+        }
+    }
+
+    fn few() -> Few {
+        let mut few = Few {
+            position: (0..5).map(|i| Vec3::splat(5.0 - i as f32)).collect(),
+            id: (10..15).collect(),
+            mass: vec![2.0; 3],
+            ..Few::default()
+        };
+        few.complete();
+        few.stress[4] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        few
+    }
+
+    #[test]
+    fn all_columns_are_completed_reordered_and_filtered_together() {
+        let mut few = few();
+        assert_eq!(few.mass, [2.0, 2.0, 2.0, 1.0, 1.0]);
+        assert_eq!(few.radius, [0.5; 5]);
+        let mut cells = Cells::default();
+        cells.sort(&few.position, 0.5);
+        few.reorder(&cells, &mut Few::default());
+        assert_eq!(few.id, [14, 13, 12, 11, 10]);
+        assert_eq!(few.stress[0][5], 6.0);
+        assert_eq!(few.retain(&[true, false, false, true, true]), 2);
+        assert_eq!((few.id, few.mass), (vec![14, 11, 10], vec![1.0, 2.0, 2.0]));
+    }
+
+    #[test]
+    fn a_checkpoint_gives_back_what_it_holds_and_refuses_what_cannot_be() {
+        let few = few();
+        let mut state = Checkpoint::default();
+        few.save(&mut state);
+        assert!(state.column("radius").is_none());
+        let loaded = Few::load(&state).unwrap();
+        assert_eq!(loaded.position, few.position);
+        assert_eq!(loaded.stress, few.stress);
+        assert_eq!(loaded.radius, [0.5; 5]);
+        for broken in [
+            ColumnData::F32(vec![-1.0; 5]),
+            ColumnData::F32(vec![1.0; 4]),
+        ] {
+            let mut state = state.clone();
+            let mass = state.columns.iter_mut().find(|c| c.name == "mass");
+            mass.unwrap().data = broken;
+            assert!(Few::load(&state).is_err());
+        }
+    }
+
+    #[test]
+    fn frames_reuse_the_memory_of_earlier_ones() {
+        let few = few();
+        assert_eq!(few.view().len(), 5);
+        let mut frame = Frame::default();
+        few.write_frame(1.024, |name| name != "mass", &mut frame);
+        let place = |frame: &Frame| {
+            let position = frame.column("position").unwrap();
+            (position.data.as_f32().unwrap().as_ptr(), position.tolerance)
+        };
+        let (before, tolerance) = place(&frame);
+        assert_eq!(tolerance, 1e-3);
+        few.write_frame(1.024, |name| name != "mass", &mut frame);
+        assert_eq!(place(&frame).0, before);
+        let names: Vec<&str> = frame.columns.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["position", "velocity", "id", "material"]);
+        // Negative control: a column of another type gives no memory.
+        let mut spent = Spent(frame.columns);
+        assert!(spent.take::<u8>("velocity").is_empty());
+    }
+}

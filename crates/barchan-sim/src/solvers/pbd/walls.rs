@@ -451,3 +451,66 @@ fn correct_one(
     };
     contact.reduced * weight * Vec3::from_array(move_by)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collider::tests::bodies;
+    use crate::sampling::random::Random;
+    use glam::Vec4;
+
+    /// Grains about the origin, in order along x, each with a way of its own.
+    fn scattered(count: usize) -> (Grains, Vec<Motion>) {
+        let mut random = Random::new(3);
+        let mut vector = || Vec3::from_array(std::array::from_fn(|_| 2.0 * random.unit() - 1.0));
+        let mut grains = Grains {
+            position: (0..count).map(|_| vector()).collect(),
+            ..Grains::default()
+        };
+        grains.position.sort_by(|a, b| a.x.total_cmp(&b.x));
+        grains.complete();
+        grains.radius.fill(0.01);
+        let motion = (0..count).map(|_| Motion {
+            total: Vec4::ZERO,
+            moved: (0.02 * vector()).extend(0.0),
+        });
+        (grains, motion.collect())
+    }
+
+    #[test]
+    fn contacts_are_those_of_all_grains_with_all_bodies() {
+        let (grains, motion) = scattered(3000);
+        let step = Step {
+            whole: 0.01,
+            dt: 0.01,
+            fall: Vec3::ZERO,
+            done: 0.0,
+            missing: 0.0,
+            missed: 0.0,
+            passes: 1,
+            scheme: PbdScheme::MassSplitting,
+            reduction: Vec3::ZERO,
+            is_macklin: false,
+            parting: 1.0,
+            margin: 1e-3,
+        };
+        let colliders = bodies(60);
+        let mut walls = Walls::default();
+        walls.find(&step, &grains, &motion, &colliders, None);
+        let key = |c: &WallContact| (c.grain, c.body, c.gap, c.normal);
+        let found: Vec<_> = walls.contacts.iter().map(key).collect();
+        let search = Search {
+            step: &step,
+            grains: &grains,
+            motion: &motion,
+            colliders: &colliders,
+            terrain: None,
+        };
+        let bodies = || colliders.list.iter().enumerate();
+        let direct = (0..grains.len()).flat_map(|i| bodies().map(move |(b, c)| (i, b, c)));
+        let direct = direct.filter_map(|(i, b, c)| search.touch(i, b, c));
+        let direct: Vec<_> = direct.map(|c| key(&c)).collect();
+        assert!(found.len() > 1000, "{}", found.len());
+        assert_eq!(found, direct);
+    }
+}
