@@ -6,7 +6,6 @@ use glam::{Mat3, Quat, Vec3};
 
 mod broad_phase;
 
-pub use crate::contacts::rigid::Impulse as BodyImpulse;
 #[cfg(test)]
 pub(crate) use broad_phase::tests;
 pub use broad_phase::{GROUP, NearBodies};
