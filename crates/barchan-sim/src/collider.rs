@@ -2,7 +2,15 @@
 
 use barchan_scene::numbers::rounded;
 use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene, SolverSpec};
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
+
+mod broad_phase;
+
+#[cfg(test)]
+pub(crate) use broad_phase::tests;
+pub use broad_phase::{GROUP, NearBodies};
+
+use crate::contacts::rigid::Impulse;
 
 /// A collider where it stands during one step.
 #[derive(Debug, Clone)]
@@ -274,34 +282,18 @@ pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
         .collect()
 }
 
-/// Impulse and angular impulse that grains gave each body, in f64.
+/// Impulse that grains gave each body, about its origin.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BodyImpulses {
     /// One for each collider, in scene order.
-    pub bodies: Vec<BodyImpulse>,
-}
-
-/// What grains gave to one body.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct BodyImpulse {
-    /// Impulse [N·s].
-    pub linear: DVec3,
-    /// Angular impulse about the body's origin [N·m·s].
-    pub angular: DVec3,
-}
-
-impl std::ops::AddAssign for BodyImpulse {
-    fn add_assign(&mut self, other: Self) {
-        self.linear += other.linear;
-        self.angular += other.angular;
-    }
+    pub bodies: Vec<Impulse>,
 }
 
 impl BodyImpulses {
     /// Zero for each of `count` bodies.
     pub fn zero(count: usize) -> Self {
         Self {
-            bodies: vec![BodyImpulse::default(); count],
+            bodies: vec![Impulse::default(); count],
         }
     }
 
@@ -314,6 +306,6 @@ impl BodyImpulses {
 
     /// Back to zero.
     pub fn clear(&mut self) {
-        self.bodies.fill(BodyImpulse::default());
+        self.bodies.fill(Impulse::default());
     }
 }

@@ -30,11 +30,13 @@
 
 pub mod bodies;
 pub mod collider;
+pub mod contacts;
 pub mod grid;
 pub mod height_field;
 pub mod material;
 pub mod math;
 pub mod neighbors;
+pub mod particles;
 pub mod sampling;
 pub mod simulation;
 pub mod solver;

@@ -11,6 +11,7 @@ mod shapes;
 mod world;
 
 use crate::collider::{BodyImpulses, Colliders, RigidMass};
+use crate::contacts::rigid::Impulse;
 use crate::solver::SolverError;
 use barchan_scene::{Dimensions, JointControl, JointKind, Pose, Scene};
 use glam::{DVec3, Mat3, Vec3};
@@ -234,8 +235,7 @@ impl Bodies {
             return;
         };
         let given = impulses.bodies.get(self.first..).unwrap_or_default();
-        let untouched =
-            |i: &crate::collider::BodyImpulse| i.linear == DVec3::ZERO && i.angular == DVec3::ZERO;
+        let untouched = |i: &Impulse| *i == Impulse::default();
         if given.iter().all(untouched) {
             self.world = predicted;
         } else {

@@ -5,6 +5,7 @@
 
 use super::random::Random;
 use super::tile::Tile;
+use crate::neighbors::chains::Chains;
 use barchan_scene::{Dimensions, PbdSpec};
 use glam::{IVec3, Vec3};
 
@@ -38,9 +39,7 @@ struct Packing {
     radii: Vec<f32>,
     /// Cells along an axis, each at least as wide as the largest ball.
     cells: i32,
-    /// First ball of each cell, and the next in the cell of each ball; `COUNT` ends a list.
-    first: Vec<usize>,
-    next: Vec<usize>,
+    balls: Chains,
 }
 
 impl Packing {
@@ -70,8 +69,7 @@ impl Packing {
             points,
             radii,
             cells,
-            first: Vec::new(),
-            next: vec![COUNT; COUNT],
+            balls: Chains::default(),
         }
     }
 
@@ -81,7 +79,7 @@ impl Packing {
         let mut worst = 0.0f32;
         let mut moves = vec![Vec3::ZERO; COUNT];
         for i in 0..COUNT {
-            self.for_neighbours(i, |j| {
+            self.for_neighbors(i, |j| {
                 let apart = self.nearest_image(self.points[i] - self.points[j]);
                 let distance = apart.length();
                 let overlap = self.radii[i] + self.radii[j] - distance;
@@ -108,30 +106,22 @@ impl Packing {
     fn list_cells(&mut self) {
         let depth = if self.flat { 1 } else { self.cells };
         let count = self.cells * self.cells * depth;
-        self.first.clear();
-        self.first.resize(count as usize, COUNT);
-        for i in 0..COUNT {
-            let cell = self.index(self.cell_of(self.points[i]));
-            self.next[i] = self.first[cell];
-            self.first[cell] = i;
-        }
+        let mut balls = std::mem::take(&mut self.balls);
+        let cells = self.points.iter().map(|p| self.index(self.cell_of(*p)));
+        balls.fill(count as usize, cells);
+        self.balls = balls;
     }
 
-    fn for_neighbours(&self, i: usize, mut visit: impl FnMut(usize)) {
-        let centre = self.cell_of(self.points[i]);
+    fn for_neighbors(&self, i: usize, mut visit: impl FnMut(usize)) {
+        let center = self.cell_of(self.points[i]);
         let depth = i32::from(!self.flat);
         for dz in -depth..=depth {
             for dy in -1..=1 {
                 for dx in -1..=1 {
-                    let cell = centre + IVec3::new(dx, dy, dz);
+                    let cell = center + IVec3::new(dx, dy, dz);
                     let cell = cell.rem_euclid(IVec3::splat(self.cells));
-                    let mut j = self.first[self.index(cell)];
-                    while j < COUNT {
-                        if j != i {
-                            visit(j);
-                        }
-                        j = self.next[j];
-                    }
+                    let others = self.balls.cell(self.index(cell));
+                    others.filter(|j| *j != i).for_each(&mut visit);
                 }
             }
         }

@@ -1,6 +1,5 @@
 //! The families of solver, and how a scene chooses one.
 
-mod columns;
 pub mod mpm;
 pub mod pbd;
 pub mod sph;

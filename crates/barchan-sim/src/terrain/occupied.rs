@@ -1,22 +1,20 @@
 //! Where grains are already: a grid over the part of the site that new ones may appear in.
 
 use super::GrainsNow;
+use crate::neighbors::chains::Chains;
 use barchan_scene::Bounds;
 use glam::Vec3;
 
 /// Cells of the grid at most; they grow when it would have more.
 const MOST_CELLS: f32 = 262_144.0;
-/// No grain.
-const NONE: u32 = u32::MAX;
 
-/// Grains by cell, as chains.
+/// Grains by cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Occupied {
     low: Vec3,
     edge: f32,
     size: [usize; 3],
-    first: Vec<u32>,
-    next: Vec<u32>,
+    cells: Chains,
     grains: Vec<(Vec3, f32)>,
 }
 
@@ -36,14 +34,10 @@ impl Occupied {
         let coarse = (extent.x * extent.y * extent.z / MOST_CELLS).cbrt();
         self.edge = (2.0 * widest).max(coarse);
         self.size = [0, 1, 2].map(|axis| (extent[axis] / self.edge) as usize + 1);
-        self.first.clear();
-        self.first.resize(self.size.iter().product(), NONE);
-        self.next.clear();
-        for i in 0..self.grains.len() {
-            let cell = self.cell(self.place(self.grains[i].0));
-            self.next.push(self.first[cell]);
-            self.first[cell] = i as u32;
-        }
+        let mut cells = std::mem::take(&mut self.cells);
+        let places = (self.grains.iter()).map(|grain| self.cell(self.place(grain.0)));
+        cells.fill(self.size.iter().product(), places);
+        self.cells = cells;
     }
 
     fn place(&self, p: Vec3) -> [usize; 3] {
@@ -62,14 +56,11 @@ impl Occupied {
         span(2).any(|z| {
             span(1).any(|y| {
                 span(0).any(|x| {
-                    let mut i = self.first[self.cell([x, y, z])];
-                    while let Some((q, r)) = self.grains.get(i as usize) {
-                        if q.distance(p) < radius + r {
-                            return true;
-                        }
-                        i = self.next[i as usize];
-                    }
-                    false
+                    let mut grains = self.cells.cell(self.cell([x, y, z]));
+                    grains.any(|i| {
+                        let (q, r) = self.grains[i];
+                        q.distance(p) < radius + r
+                    })
                 })
             })
         })

@@ -1,7 +1,8 @@
 //! On the grid: momentum → velocity, gravity, collisions and friction, Eq. 10 and §8 of [Klar16].
 
 use super::rigid_contact::Contact;
-use crate::collider::{BodyImpulse, Colliders, PosedCollider};
+use crate::collider::{Colliders, NearBodies, PosedCollider};
+use crate::contacts::rigid::Impulse;
 use crate::grid::blocks::BlockCoord;
 use crate::grid::{BLOCK, NODE, blocks};
 use barchan_scene::Boundary;
@@ -47,7 +48,7 @@ pub fn collide_block(
     nodes: &mut [f32],
     coord: BlockCoord,
     params: &GridParams<'_>,
-    impulses: &mut [BodyImpulse],
+    impulses: &mut [Impulse],
     (first_node, contacts): (usize, &mut Vec<Contact>),
 ) {
     // Most blocks around the sand are empty.
@@ -58,12 +59,13 @@ pub fn collide_block(
     let corner =
         params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
     let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
-    let near = NearBodies::of(params.colliders, corner + half, half * 1.733 + params.dx);
-    if near.count == 0 {
+    let (center, radius) = (corner + half, half * 1.733 + params.dx);
+    let near = NearBodies::select(params.colliders, |body| body.may_touch(center, radius));
+    if near.is_empty() {
         return;
     }
-    let list = &params.colliders.list;
-    let free = near.indices(list.len()).any(|b| list[b].mass.is_some());
+    let bodies = || near.of(params.colliders);
+    let free = bodies().any(|(_, body)| body.mass.is_some());
     for (n, node) in nodes.chunks_exact_mut(NODE).enumerate() {
         let mass = node[3];
         if mass <= 0.0 {
@@ -72,63 +74,25 @@ pub fn collide_block(
         let (number, n) = (first_node + n, n as i32);
         let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
         let position = corner + cell * params.dx;
-        let near_free = |b: usize| list[b].mass.is_some() && list[b].distance(position) < params.dx;
-        if free && near.indices(list.len()).any(near_free) {
-            for b in near.indices(list.len()) {
-                contacts.extend(Contact::of(list, b, (number, mass), position, params.dx));
+        let near_free = |(_, body): (usize, &PosedCollider)| {
+            body.mass.is_some() && body.distance(position) < params.dx
+        };
+        if free && bodies().any(near_free) {
+            for (b, body) in bodies() {
+                contacts.extend(Contact::of(body, b, (number, mass), position, params.dx));
             }
             continue;
         }
         let mut v = Vec3::new(node[0], node[1], node[2]);
-        for b in near.indices(params.colliders.list.len()) {
-            let body = &params.colliders.list[b];
+        for (b, body) in bodies() {
             let change = collide(body, position, v, params.dt);
             if change != Vec3::ZERO {
                 v += change;
-                impulses[b] += reaction(body, position, change * mass);
+                let arm = position - body.pose.position;
+                impulses[b] += Impulse::at(arm, -(change * mass).as_dvec3());
             }
         }
         (node[0], node[1], node[2]) = (v.x, v.y, v.z);
-    }
-}
-
-/// The bodies that can touch a node of a block, in scene order, without allocation.
-struct NearBodies {
-    count: usize,
-    first: [u32; Self::ROOM],
-}
-
-impl NearBodies {
-    const ROOM: usize = 16;
-
-    fn of(colliders: &Colliders, centre: Vec3, radius: f32) -> Self {
-        let mut near = Self {
-            count: 0,
-            first: [0; Self::ROOM],
-        };
-        for (b, _) in colliders
-            .list
-            .iter()
-            .enumerate()
-            .filter(|(_, body)| body.may_touch(centre, radius))
-        {
-            near.add(b);
-        }
-        near
-    }
-
-    fn add(&mut self, body: usize) {
-        if let Some(slot) = self.first.get_mut(self.count) {
-            *slot = body as u32;
-        }
-        self.count += 1;
-    }
-
-    /// Those that were added; all bodies of the scene when there was no room for them.
-    fn indices(&self, all: usize) -> impl Iterator<Item = usize> {
-        let crowded = self.count > Self::ROOM;
-        let count = if crowded { all } else { self.count };
-        (0..count).map(move |i| if crowded { i } else { self.first[i] as usize })
     }
 }
 
@@ -180,14 +144,4 @@ pub fn respond(
         tangential * (-limit / speed)
     };
     normal * push + friction
-}
-
-/// What a body receives when grains at `position` receive `impulse`.
-fn reaction(body: &PosedCollider, position: Vec3, impulse: Vec3) -> BodyImpulse {
-    let linear = -impulse.as_dvec3();
-    let arm = (position - body.pose.position).as_dvec3();
-    BodyImpulse {
-        linear,
-        angular: arm.cross(linear),
-    }
 }

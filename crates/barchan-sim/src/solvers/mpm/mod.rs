@@ -9,7 +9,7 @@ pub mod sort;
 mod state;
 pub mod transfer;
 
-use crate::collider::BodyImpulse;
+use crate::contacts::rigid::Impulse;
 use crate::grid::blocks::{self, Topology};
 use crate::grid::tile::{BLOCK_FLOATS, Tile};
 use crate::grid::{BLOCK, NODE, blocks::NONE};
@@ -75,7 +75,7 @@ struct Scratch {
     old_tiles: Vec<f32>,
     old_nodes: Vec<f32>,
     /// Impulses by task and body.
-    impulses: Vec<BodyImpulse>,
+    impulses: Vec<Impulse>,
     /// Nodes that bodies with mass may touch, by task.
     contacts: Vec<Vec<Contact>>,
 }
@@ -231,8 +231,7 @@ impl Mpm {
         let bodies = cx.colliders.list.len();
         let tasks = s.topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
         s.impulses.clear();
-        s.impulses
-            .resize(tasks * bodies.max(1), BodyImpulse::default());
+        s.impulses.resize(tasks * bodies.max(1), Impulse::default());
         s.contacts.resize_with(tasks, Vec::new);
         let (topology, tiles) = (&s.topology, &s.tiles);
         s.nodes

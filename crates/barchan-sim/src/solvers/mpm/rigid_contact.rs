@@ -24,7 +24,8 @@
 //! has converged, and w leaves the relative velocities as they are.
 
 use super::grid_update::{depth, respond};
-use crate::collider::{BodyImpulse, PosedCollider};
+use crate::collider::PosedCollider;
+use crate::contacts::rigid::{Impulse, Twist};
 use crate::grid::NODE;
 use crate::solver::StepContext;
 use barchan_scene::Boundary;
@@ -54,13 +55,12 @@ pub struct Contact {
 impl Contact {
     /// The contact of a node (its number and mass) with a body within `reach` [m]; `None` when it is farther away.
     pub fn of(
-        list: &[PosedCollider],
+        posed: &PosedCollider,
         body: usize,
         (node, mass): (usize, f32),
         position: Vec3,
         reach: f32,
     ) -> Option<Self> {
-        let posed = &list[body];
         let phi = depth(posed, position);
         (phi < reach).then(|| Self {
             node: node as u32,
@@ -68,33 +68,17 @@ impl Contact {
             mass,
             phi,
             normal: posed.normal(position),
-            arm: position - centre(posed),
+            arm: position - posed.center(),
             touches: false,
         })
     }
 }
 
-fn centre(body: &PosedCollider) -> Vec3 {
-    body.mass.map_or(body.pose.position, |m| m.centre)
-}
-
-/// Velocity of a body at its centre, and angular velocity.
-#[derive(Debug, Clone, Copy)]
-struct Motion {
-    linear: DVec3,
-    angular: DVec3,
-}
-
-impl Motion {
-    fn of(body: &PosedCollider) -> Self {
-        Self {
-            linear: body.velocity_at(centre(body)).as_dvec3(),
-            angular: body.angular_velocity.as_dvec3(),
-        }
-    }
-
-    fn at(&self, arm: Vec3) -> Vec3 {
-        (self.linear + self.angular.cross(arm.as_dvec3())).as_vec3()
+/// Velocity of a body about its center, were it alone.
+fn alone(body: &PosedCollider) -> Twist {
+    Twist {
+        linear: body.velocity_at(body.center()).as_dvec3(),
+        angular: body.angular_velocity.as_dvec3(),
     }
 }
 
@@ -162,7 +146,7 @@ pub fn solve<'a>(
         return;
     }
     let list = &cx.colliders.list;
-    let alone: Vec<Motion> = list.iter().map(Motion::of).collect();
+    let alone: Vec<Twist> = list.iter().map(alone).collect();
     let mut motion = alone.clone();
     let mut tasks: Vec<(&mut [f32], &mut Vec<Contact>)> = nodes.zip(contacts).collect();
     tasks.retain(|(_, contacts)| !contacts.is_empty());
@@ -184,20 +168,24 @@ pub fn solve<'a>(
                 let taken: f64 = (0..6).map(|j| sums[b].stiffness[i][j] * w[j]).sum();
                 given[i] -= taken;
             }
-            shared[b] = Some(Motion {
+            shared[b] = Some(Twist {
                 linear: DVec3::new(w[0], w[1], w[2]),
                 angular: DVec3::new(w[3], w[4], w[5]),
             });
         }
         if let Some(total) = cx.impulses.bodies.get_mut(b) {
-            *total += about_origin(body, &given);
+            let given = Impulse {
+                linear: DVec3::new(given[0], given[1], given[2]),
+                angular: DVec3::new(given[3], given[4], given[5]),
+            };
+            *total += given.about(-body.center_arm());
         }
     }
     share(&mut tasks, &shared);
 }
 
 /// What moves a body's V nearer to the solution; `None` for bodies without mass.
-fn correction(body: &PosedCollider, sums: &Sums, alone: &Motion, now: &Motion) -> Option<Vector6> {
+fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Vector6> {
     let mass = body.mass.as_ref()?;
     let inverse_mass = f64::from(mass.inverse_mass);
     let inverse_inertia = mass.inverse_inertia.as_dmat3();
@@ -225,7 +213,7 @@ fn correction(body: &PosedCollider, sums: &Sums, alone: &Motion, now: &Motion) -
 fn pass(
     tasks: &mut [(&mut [f32], &mut Vec<Contact>)],
     list: &[PosedCollider],
-    motion: &[Motion],
+    motion: &[Twist],
     dt: f32,
     is_last: bool,
 ) -> Vec<Sums> {
@@ -281,7 +269,7 @@ fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3
 }
 
 /// Adds the rigid motions that bodies share with the nodes that touch them.
-fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Motion>]) {
+fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]) {
     tasks.par_iter_mut().for_each(|(nodes, contacts)| {
         for contact in contacts.iter().filter(|c| c.touches) {
             let Some(motion) = &shared[contact.body as usize] else {
@@ -293,16 +281,6 @@ fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Motion>
             }
         }
     });
-}
-
-/// An impulse and angular impulse about the centre as one about the body's origin.
-fn about_origin(body: &PosedCollider, given: &Vector6) -> BodyImpulse {
-    let linear = DVec3::new(given[0], given[1], given[2]);
-    let arm = (centre(body) - body.pose.position).as_dvec3();
-    BodyImpulse {
-        linear,
-        angular: DVec3::new(given[3], given[4], given[5]) + arm.cross(linear),
-    }
 }
 
 /// Gaussian elimination with pivots; `None` when the matrix is singular or not finite.

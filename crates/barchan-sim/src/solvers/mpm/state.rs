@@ -7,6 +7,7 @@ use super::{Mpm, packets_of, with_kernel};
 use crate::grid::blocks;
 use crate::math::Sym3;
 use crate::math::lanes::LANES;
+use crate::particles::Spent;
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
@@ -29,37 +30,6 @@ fn count_live(packets: &[Packet]) -> usize {
         held.filter(|volume| **volume > 0.0).count()
     };
     packets.iter().map(in_packet).sum()
-}
-
-/// Columns of an earlier frame, whose memory is used again.
-struct Spent<'a>(&'a mut Vec<Column>);
-
-impl Spent<'_> {
-    fn f32(&mut self, name: &str) -> Vec<f32> {
-        match self.take(name) {
-            Some(ColumnData::F32(values)) => values,
-            _ => Vec::new(),
-        }
-    }
-
-    fn u32(&mut self, name: &str) -> Vec<u32> {
-        match self.take(name) {
-            Some(ColumnData::U32(values)) => values,
-            _ => Vec::new(),
-        }
-    }
-
-    fn u8(&mut self, name: &str) -> Vec<u8> {
-        match self.take(name) {
-            Some(ColumnData::U8(values)) => values,
-            _ => Vec::new(),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Option<ColumnData> {
-        let found = self.0.iter().position(|c| c.name == name)?;
-        Some(self.0.swap_remove(found).data)
-    }
 }
 
 /// Reads the particles in the order of their packets, side by side in parts.
@@ -132,25 +102,25 @@ impl Mpm {
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(&self.packets);
-        let mut spent = Spent(&mut out.columns);
-        let position = particles.vector(spent.f32("position"), |p, lane| {
+        let mut spent = Spent(std::mem::take(&mut out.columns));
+        let position = particles.vector(spent.take("position"), |p, lane| {
             p.position_of(lane).to_array()
         });
-        let velocity = particles.vector(spent.f32("velocity"), |p, lane| {
+        let velocity = particles.vector(spent.take("velocity"), |p, lane| {
             p.velocity_of(lane).to_array()
         });
-        let pressure = particles.scalar(spent.f32("pressure"), |p, lane| {
+        let pressure = particles.scalar(spent.take("pressure"), |p, lane| {
             pressure_of(p, lane, self.dimensions)
         });
-        let mass = particles.scalar(spent.f32("mass"), |p, lane| {
+        let mass = particles.scalar(spent.take("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
-        let id = particles.scalar(spent.u32("id"), |p, lane| p.id[lane]);
-        let material = particles.scalar(spent.u8("material"), |p, _| p.material);
-        let case = particles.scalar(spent.u8("plastic_case"), |p, lane| p.case[lane]);
+        let id = particles.scalar(spent.take("id"), |p, lane| p.id[lane]);
+        let material = particles.scalar(spent.take("material"), |p, _| p.material);
+        let case = particles.scalar(spent.take("plastic_case"), |p, lane| p.case[lane]);
         let asked = self.columns.iter();
         let asked: Vec<Column> = asked
-            .map(|c| self.asked_column(*c, &particles, spent.f32(c.name())))
+            .map(|c| self.asked_column(*c, &particles, spent.take(c.name())))
             .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
         let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";

@@ -1,71 +1,34 @@
 //! The grains: structure of arrays, in the order of their cells.
 
-use crate::neighbors::cells::Cells;
-use crate::solvers::columns::{filter, gather};
-use crate::view::{ParticleArrays, ParticlesView};
+use crate::contacts::NEW;
+use crate::particles::{
+    ID, MASS, MATERIAL, POSITION, Quantity, Tolerance, VELOCITY, columns, is_positive,
+};
+use barchan_frame::Unit;
 use glam::Vec3;
 
-/// State of all grains, and its copy while they are put in order.
-#[derive(Debug, Clone, Default)]
-pub struct Grains {
-    /// Positions [m].
-    pub position: Vec<Vec3>,
-    /// Velocities [m/s].
-    pub velocity: Vec<Vec3>,
-    /// Radii [m].
-    pub radius: Vec<f32>,
-    /// Masses [kg].
-    pub mass: Vec<f32>,
-    /// Stable identities.
-    pub id: Vec<u32>,
-    /// Materials.
-    pub material: Vec<u8>,
-    /// The grain as the last step numbered it; [`NEW`] before its first.
-    pub number: Vec<u32>,
-}
+const RADIUS: Quantity<f32> = Quantity::state(Unit::Meter, "radius of the grain", 1.0)
+    .in_frames(Tolerance::Absolute(0.0))
+    .checked(is_positive);
+const MEMORY_ROW: Quantity<u32> =
+    Quantity::state(Unit::One, "row in the memory of contacts", NEW).unsaved();
 
-/// Number of a grain that has seen no step.
-pub const NEW: u32 = u32::MAX;
-
-impl Grains {
-    /// Number of grains.
-    pub fn len(&self) -> usize {
-        self.position.len()
-    }
-
-    /// The arrays, borrowed.
-    pub fn view(&self) -> ParticlesView<'_> {
-        ParticlesView::of_arrays(ParticleArrays {
-            position: &self.position,
-            velocity: &self.velocity,
-            radius: &self.radius,
-            mass: &self.mass,
-            id: &self.id,
-            material: &self.material,
-        })
-    }
-
-    /// Puts the grains in the order of `cells`; `spare` is memory for it.
-    pub fn reorder(&mut self, cells: &Cells, spare: &mut Self) {
-        gather(cells, &mut self.position, &mut spare.position);
-        gather(cells, &mut self.velocity, &mut spare.velocity);
-        gather(cells, &mut self.radius, &mut spare.radius);
-        gather(cells, &mut self.mass, &mut spare.mass);
-        gather(cells, &mut self.id, &mut spare.id);
-        gather(cells, &mut self.material, &mut spare.material);
-        gather(cells, &mut self.number, &mut spare.number);
-    }
-
-    /// Keeps the grains for which `keep` holds; returns how many went.
-    pub fn retain(&mut self, keep: &[bool]) -> usize {
-        let before = self.len();
-        filter(&mut self.position, keep);
-        filter(&mut self.velocity, keep);
-        filter(&mut self.radius, keep);
-        filter(&mut self.mass, keep);
-        filter(&mut self.id, keep);
-        filter(&mut self.material, keep);
-        filter(&mut self.number, keep);
-        before - self.len()
+columns! {
+    /// State of all grains, and its copy while they are put in order.
+    pub struct Grains {
+        /// Positions [m].
+        position: Vec3 = POSITION,
+        /// Velocities [m/s].
+        velocity: Vec3 = VELOCITY,
+        /// Stable identities.
+        id: u32 = ID,
+        /// Materials.
+        material: u8 = MATERIAL,
+        /// Masses [kg].
+        mass: f32 = MASS,
+        /// Radii [m].
+        radius: f32 = RADIUS,
+        /// Row of the grain in the memory of contacts; [`NEW`] before its first step.
+        memory_row: u32 = MEMORY_ROW,
     }
 }

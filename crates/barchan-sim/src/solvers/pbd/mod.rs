@@ -50,6 +50,8 @@ pub struct Pbd {
     /// Speed of the fastest thing there was [m/s], see [`Pbd::keep_pace`].
     pace: f32,
     parts_freely: bool,
+    /// Length of the substeps that the remembered forces are of [s].
+    memory_dt: f32,
     /// Soil at rest.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -112,6 +114,15 @@ struct Factors {
     keep: f32,
     spring: f32,
     damper: f32,
+}
+
+/// Factor from a displacement over a (sub)step of length `before` to that over one of length `dt`: the same force, or in a
+/// longer one the same impulse, since the force of an impact lasts no longer than it did.
+fn memory_scale(dt: f32, before: f32) -> f32 {
+    match before > 0.0 {
+        true => (dt / before) * (dt / before).min(1.0),
+        false => 0.0,
+    }
 }
 
 impl Step {
@@ -187,6 +198,7 @@ impl Pbd {
             largest: 0.0,
             pace: 0.0,
             parts_freely: false,
+            memory_dt: 0.0,
             soil: Soil::new(scene, spec),
             scratch: Scratch::default(),
         })
@@ -231,8 +243,7 @@ impl Pbd {
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
         let (motion, touch) = (&s.motion, &self.touch);
-        s.pairs
-            .find(self.level, step, g, motion, &mut s.cells, touch);
+        s.pairs.find(self.level, step, g, motion, &s.cells, touch);
         let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
         s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
@@ -247,11 +258,12 @@ impl Pbd {
         both.with_min_len(GRAINS_PER_TASK)
             .map(weight)
             .collect_into_vec(&mut s.weights);
-        s.pairs.prepare(step, g, &s.cells, touch, &s.weights);
+        let scale = memory_scale(step.dt, self.memory_dt);
+        s.pairs.prepare(step, g, touch, &s.weights, scale);
         s.walls
             .prepare(step, g, &self.laws, &s.weights, cx.colliders);
         if is_split {
-            s.walls.begin(step, &g.number);
+            s.walls.begin(scale, &g.memory_row);
         }
     }
 
@@ -361,12 +373,13 @@ impl Pbd {
     /// The forces of the contacts are where the next step begins.
     fn remember(&mut self, step: &Step) {
         if step.scheme == PbdScheme::MassSplitting {
-            self.scratch.pairs.remember(step.dt);
-            self.scratch.walls.remember(step.dt);
+            self.scratch.pairs.remember();
+            self.scratch.walls.remember();
+            self.memory_dt = step.dt;
         }
-        let number = &mut self.grains.number;
-        number.clear();
-        number.extend(0..self.grains.position.len() as u32);
+        let row = &mut self.grains.memory_row;
+        row.clear();
+        row.extend(0..self.grains.position.len() as u32);
     }
 
     /// [Holz14] takes what overlaps at the predicted positions for contacts. Where forces are remembered, contacts must
@@ -436,14 +449,14 @@ impl Solver for Pbd {
             let volume = PbdSpec::grain_volume(f64::from(radius), self.dimensions);
             g.position.push(*p);
             g.velocity.push(*v);
-            g.radius.push(radius);
-            g.mass.push((density * volume) as f32);
             g.id.push(batch.first_id + i as u32);
             g.material.push(batch.material as u8);
-            g.number.push(grains::NEW);
+            g.mass.push((density * volume) as f32);
+            g.radius.push(radius);
             self.largest = self.largest.max(radius);
             self.pace = self.pace.max(v.length());
         }
+        g.complete();
         Ok(())
     }
 
@@ -511,7 +524,7 @@ impl Solver for Pbd {
         }
         let watch = watch.lap(cx, "passes");
         let walls = &self.scratch.walls;
-        walls.answer(step.dt, cx.colliders, cx.impulses); // §6.6
+        walls.react(step.dt, cx.colliders, cx.impulses); // §6.6
         self.remember(&step);
         let max_speed = self.finish(&step, cx); // Eq. 3
         self.weigh();

@@ -5,25 +5,18 @@
 //! of threads.
 
 use super::contact::{self, Accumulated, Law, V3};
-use super::grains::{Grains, NEW};
+use super::grains::Grains;
 use super::params::Touch;
 use super::{GRAINS_PER_TASK, Motion, Step};
+use crate::contacts::{Adjacency, PairMemory};
 use crate::math::lanes::{LANES, Lanes};
-use crate::neighbors::cells::{Balls, Cells};
+use crate::neighbors::cells::Cells;
+use crate::neighbors::pairs::{Balls, Pairs as Touching};
 use barchan_scene::PbdScheme;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
-
-/// Factor from a displacement over a (sub)step of length `before` to that over one of length `dt`: the same force, or in a
-/// longer one the same impulse, since the force of an impact lasts no longer than it did.
-pub(super) fn memory_scale(dt: f32, before: f32) -> f32 {
-    match before > 0.0 {
-        true => (dt / before) * (dt / before).min(1.0),
-        false => 0.0,
-    }
-}
 
 /// Packets of contacts that one task works on.
 const PACKETS_PER_TASK: usize = 64;
@@ -85,78 +78,15 @@ pub(super) struct Pairs {
     given: Vec<[Vec4; LANES]>,
     /// First packet of each list of the search, and the end.
     offsets: Vec<usize>,
-    /// Contacts of each grain: where they begin in `own`, and the end.
-    starts: Vec<u32>,
-    own: Vec<Own>,
-    cursors: Vec<u32>,
+    touching: Touching,
+    /// Contacts of each grain.
+    adjacency: Adjacency,
     /// Grains at their predicted positions, and where they are.
     predicted: Balls,
     present: Balls,
-    memory: Memory,
+    pub memory: PairMemory,
     /// Static and kinetic friction where they are the same for all contacts, which then do not stick.
     friction: Option<[f32; 2]>,
-}
-
-/// A contact as one of its grains has it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Own {
-    /// The other grain.
-    partner: u32,
-    /// Number of the contact, doubled; odd where the grain is its j.
-    code: u32,
-}
-
-impl Own {
-    fn contact(self) -> usize {
-        self.code as usize >> 1
-    }
-
-    /// 1 for grain i, −1 for grain j.
-    fn sign(self) -> f32 {
-        1.0 - 2.0 * (self.code & 1) as f32
-    }
-}
-
-/// The contacts as the search lists them.
-#[derive(Clone, Copy)]
-struct Numbered<'a> {
-    lists: &'a [Vec<(u32, u32)>],
-    /// First packet of each list.
-    offsets: &'a [usize],
-}
-
-impl Numbered<'_> {
-    /// Takes down the contacts of the grains from `first` on, which `cursors` and `own` are of; as many as `share` on a thread.
-    fn take_down(self, first: usize, share: usize, cursors: &mut [u32], own: &mut [Own]) {
-        let Some(&base) = cursors.first() else {
-            return;
-        };
-        if cursors.len() > share {
-            let middle = cursors.len() / 2;
-            let cut = (cursors[middle] - base) as usize;
-            let (near, far) = cursors.split_at_mut(middle);
-            let (own_near, own_far) = own.split_at_mut(cut);
-            rayon::join(
-                || self.take_down(first, share, near, own_near),
-                || self.take_down(first + middle, share, far, own_far),
-            );
-            return;
-        }
-        for (list, offset) in self.lists.iter().zip(self.offsets) {
-            for (contact, (i, j)) in (offset * LANES..).zip(list) {
-                for (grain, partner, odd) in [(i, j, 0), (j, i, 1)] {
-                    let Some(at) = cursors.get_mut((*grain as usize).wrapping_sub(first)) else {
-                        continue;
-                    };
-                    own[(*at - base) as usize] = Own {
-                        partner: *partner,
-                        code: 2 * contact as u32 + odd,
-                    };
-                    *at += 1;
-                }
-            }
-        }
-    }
 }
 
 /// What contacts are made of.
@@ -169,7 +99,7 @@ struct Maker<'a> {
     /// Inverse masses that contacts see [1/kg].
     weights: &'a [f32],
     /// Where forces are remembered.
-    memory: Option<&'a Memory>,
+    memory: Option<&'a PairMemory>,
     /// From remembered forces to those of a substep of this step.
     scale: f32,
 }
@@ -208,57 +138,23 @@ impl Maker<'_> {
     /// The force of the last step, where there was one.
     #[inline]
     fn begin(&self, packet: &mut Packet, given: &mut [Vec4; LANES], lane: usize) {
-        let numbers = &self.grains.number;
+        let (rows, ids) = (&self.grains.memory_row, &self.grains.id);
         let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-        let found = self.memory.and_then(|m| m.find(numbers[i], numbers[j]));
-        let Some(rub) = found else {
+        let found = self.memory.and_then(|m| m.find(rows[i], ids[j]));
+        let Some(force) = found else {
             return;
         };
-        let rub = self.scale * rub;
+        let force = self.scale * force;
         let apart: Vec3 = std::array::from_fn(|a| packet.apart[a][lane]).into();
         let normal = apart.normalize_or(Vec3::Y);
-        let push = rub.dot(normal);
+        let push = force.dot(normal);
         packet.normal_sum[lane] = push.max(0.0) / packet.reduced[lane];
-        let tangent = (rub - push * normal) / packet.reduced[lane];
+        let tangent = (force - push * normal) / packet.reduced[lane];
         for axis in 0..3 {
             packet.tangent_sum[axis][lane] = tangent[axis];
         }
-        let force = rub + (push.max(0.0) - push) * normal;
+        let force = force + (push.max(0.0) - push) * normal;
         given[lane] = force.extend(self.step.reduction.dot(normal));
-    }
-}
-
-/// The forces of the contacts of the last step: the next one begins with them.
-#[derive(Debug, Default)]
-struct Memory {
-    /// As in [`Pairs`].
-    starts: Vec<u32>,
-    own: Vec<Own>,
-    /// Mass times displacement of grain i [kg m] over `dt`, by contact.
-    forces: Vec<Vec3>,
-    dt: f32,
-}
-
-/// Remembered contacts as a checkpoint has them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Remembered {
-    /// Contacts that a grain has at most.
-    pub slots: usize,
-    /// Number of the other grain, or [`NEW`] for none.
-    pub partner: Vec<u32>,
-    /// Mass times displacement that the contact gives the grain [kg m].
-    pub force: Vec<Vec3>,
-    /// Length of a substep [s].
-    pub dt: f32,
-}
-
-impl Memory {
-    /// What grain `a` got at its contact with `b`, both as the last step numbered them.
-    fn find(&self, a: u32, b: u32) -> Option<Vec3> {
-        let range =
-            *self.starts.get(a as usize)? as usize..*self.starts.get(a as usize + 1)? as usize;
-        let own = self.own[range].iter().find(|own| own.partner == b)?;
-        Some(own.sign() * self.forces[own.contact()])
     }
 }
 
@@ -270,7 +166,7 @@ impl Pairs {
         step: &Step,
         grains: &Grains,
         motion: &[Motion],
-        cells: &mut Cells,
+        cells: &Cells,
         touch: &[Touch],
     ) {
         let balls = || grains.position.par_iter().zip(&grains.radius);
@@ -278,68 +174,37 @@ impl Pairs {
         let moved = |m: &Motion| m.moved.truncate();
         (self.predicted).fill(ahead.map(|((x, r), m)| (*x + moved(m)).extend(*r)));
         let sticky = touch.iter().any(|t| t.adhesion > 0.0);
-        let lists = match sticky {
-            false => cells.pairs(level, &[&self.predicted], step.margin),
-            true => {
-                let now = balls().with_min_len(GRAINS_PER_TASK);
-                self.present.fill(now.map(|(x, r)| x.extend(*r)));
-                cells.pairs(level, &[&self.predicted, &self.present], step.margin)
-            }
-        };
+        if sticky {
+            let now = balls().with_min_len(GRAINS_PER_TASK);
+            self.present.fill(now.map(|(x, r)| x.extend(*r)));
+        }
+        let sets = [&self.predicted, &self.present];
+        let sets = if sticky { &sets[..] } else { &sets[..1] };
+        self.touching.find(level, cells, sets, step.margin);
+        let lists = self.touching.lists();
         self.offsets.clear();
         self.offsets.push(0);
         self.offsets.extend(lists.iter().scan(0, |sum, list| {
             *sum += list.len().div_ceil(LANES);
             Some(*sum)
         }));
-        self.list_by_grain(grains.len(), lists);
-    }
-
-    /// The contacts of each grain, in the order of the contacts. Each thread looks at all contacts and takes down those of
-    /// its own grains.
-    fn list_by_grain(&mut self, grains: usize, lists: &[Vec<(u32, u32)>]) {
-        let parts = rayon::current_num_threads().min(grains.div_ceil(GRAINS_PER_TASK));
-        let share = grains.div_ceil(parts.max(1)).max(1);
-        self.starts.clear();
-        self.starts.resize(grains + 1, 0);
-        (self.starts[1..].par_chunks_mut(share).enumerate()).for_each(|(part, counts)| {
-            let first = part * share;
-            for (i, j) in lists.iter().flatten() {
-                for grain in [*i, *j] {
-                    if let Some(count) = counts.get_mut((grain as usize).wrapping_sub(first)) {
-                        *count += 1;
-                    }
-                }
-            }
-        });
-        for grain in 0..grains {
-            self.starts[grain + 1] += self.starts[grain];
-        }
-        self.own
-            .resize(self.starts[grains] as usize, Own::default());
-        self.cursors.clear();
-        self.cursors.extend(&self.starts[..grains]);
-        let numbered = Numbered {
-            lists,
-            offsets: &self.offsets,
-        };
-        numbered.take_down(0, share, &mut self.cursors, &mut self.own);
+        self.adjacency.build(&grains.id, lists, &self.offsets);
     }
 
     /// Contacts of a grain with others.
     pub fn count(&self, grain: usize) -> u32 {
-        self.starts[grain + 1] - self.starts[grain]
+        self.adjacency.count(grain)
     }
 
-    /// Works out what stays the same in all passes, and begins every contact with its force in the last step. `weights` are
-    /// the inverse masses that contacts see [1/kg].
+    /// Works out what stays the same in all passes, and begins every contact with its force in the last step, times `scale`.
+    /// `weights` are the inverse masses that contacts see [1/kg].
     pub fn prepare(
         &mut self,
         step: &Step,
         grains: &Grains,
-        cells: &Cells,
         touch: &[Touch],
         weights: &[f32],
+        scale: f32,
     ) {
         let total = self.offsets.last().copied().unwrap_or(0);
         self.packets.resize(total, Packet::EMPTY);
@@ -358,9 +223,9 @@ impl Pairs {
             materials: (touch.len() as f64).sqrt().round() as usize,
             weights,
             memory: (step.scheme == PbdScheme::MassSplitting).then_some(memory),
-            scale: memory_scale(step.dt, memory.dt),
+            scale,
         };
-        let (offsets, lists) = (&self.offsets, cells.lists());
+        let (offsets, lists) = (&self.offsets, self.touching.lists());
         self.packets
             .par_iter_mut()
             .with_min_len(PACKETS_PER_TASK)
@@ -379,75 +244,12 @@ impl Pairs {
             });
     }
 
-    /// The remembered contacts of each grain with those after it: numbers of the partners and forces, `slots` a grain.
-    /// `numbers` are the grains as the last step numbered them; contacts of grains that are gone are left out.
-    pub fn save(&self, numbers: &[u32]) -> Remembered {
-        let memory = &self.memory;
-        let mut now = vec![NEW; memory.starts.len().saturating_sub(1)];
-        for (at, number) in numbers.iter().enumerate() {
-            if let Some(slot) = now.get_mut(*number as usize) {
-                *slot = at as u32;
-            }
-        }
-        let own = |number: u32| -> &[Own] {
-            let n = number as usize;
-            match (memory.starts.get(n), memory.starts.get(n.wrapping_add(1))) {
-                (Some(a), Some(b)) => &memory.own[*a as usize..*b as usize],
-                _ => &[],
-            }
-        };
-        let slots = numbers.iter().map(|n| own(*n).len()).max().unwrap_or(0);
-        let slots = slots.max(1);
-        let mut out = Remembered {
-            slots,
-            partner: vec![NEW; slots * numbers.len()],
-            force: vec![Vec3::ZERO; slots * numbers.len()],
-            dt: memory.dt,
-        };
-        for (at, number) in numbers.iter().enumerate() {
-            for (slot, own) in own(*number).iter().enumerate() {
-                out.partner[at * slots + slot] = now[own.partner as usize];
-                out.force[at * slots + slot] = own.sign() * memory.forces[own.contact()];
-            }
-        }
-        out
-    }
-
-    /// Takes back what [`Self::save`] gave, for grains that are numbered in order.
-    pub fn load(&mut self, from: &Remembered) {
-        let memory = &mut self.memory;
-        (memory.starts, memory.own, memory.forces) = (vec![0], Vec::new(), Vec::new());
-        memory.dt = from.dt;
-        let rows = from
-            .partner
-            .chunks(from.slots)
-            .zip(from.force.chunks(from.slots));
-        for (partners, forces) in rows {
-            for (partner, force) in partners.iter().zip(forces).filter(|(p, _)| **p != NEW) {
-                memory.own.push(Own {
-                    partner: *partner,
-                    code: 2 * memory.forces.len() as u32,
-                });
-                memory.forces.push(*force);
-            }
-            memory.starts.push(memory.own.len() as u32);
-        }
-    }
-
     /// Keeps the forces of the contacts for the next step.
-    pub fn remember(&mut self, dt: f32) {
-        let memory = &mut self.memory;
-        memory.dt = dt;
-        memory.forces.resize(LANES * self.given.len(), Vec3::ZERO);
-        let given = self.given.as_flattened();
-        memory
-            .forces
-            .par_iter_mut()
-            .with_min_len(LANES * PACKETS_PER_TASK)
-            .zip(given)
-            .for_each(|(rub, given)| *rub = given.truncate());
-        std::mem::swap(&mut memory.starts, &mut self.starts);
-        std::mem::swap(&mut memory.own, &mut self.own);
+    pub fn remember(&mut self) {
+        let given = self.given.as_flattened().par_iter();
+        let forces = given.with_min_len(LANES * PACKETS_PER_TASK);
+        self.memory
+            .remember(&mut self.adjacency, forces.map(|given| given.truncate()));
     }
 
     /// One pass over all contacts, from where the grains are now.
@@ -469,10 +271,9 @@ impl Pairs {
     /// What the contacts of a grain give it [kg m], weighted by Eq. 37: over the substep with mass splitting, else in this
     /// pass.
     pub fn given_to(&self, grain: usize) -> Vec3 {
-        let range = self.starts[grain] as usize..self.starts[grain + 1] as usize;
         let mut sum = Vec4::ZERO;
         let given = self.given.as_flattened();
-        for own in &self.own[range] {
+        for own in self.adjacency.of(grain) {
             let given = given[own.contact()];
             let sign = own.sign();
             // eᵢ = 1 − ε n·ĝ with n towards the grain.

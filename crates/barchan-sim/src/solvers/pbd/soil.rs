@@ -1,6 +1,6 @@
 //! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
 
-use super::{Pbd, grains};
+use super::Pbd;
 use crate::identities::Identities;
 use crate::neighbors::cells;
 use crate::solver::{SolverError, StepContext};
@@ -135,9 +135,9 @@ impl Pbd {
             g.mass.push(grain.mass as f32);
             g.id.push(id);
             g.material.push(soil.terrain.material() as u8);
-            g.number.push(grains::NEW);
             self.largest = self.largest.max(grain.radius);
         }
+        g.complete();
         Ok(())
     }
 }

@@ -2,14 +2,16 @@
 
 use super::contact::{self, Accumulated, Law};
 use super::grains::Grains;
-use super::pairs::memory_scale;
 use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
-use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
+use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
+use crate::contacts::rigid::{Impulse, Twist};
+use crate::contacts::{BodyContact, BodyContacts, BodyMemory, Coupling, take_own};
 use crate::terrain::Terrain;
-use barchan_scene::{Boundary, PbdScheme};
-use glam::{DVec3, Vec3};
+use barchan_scene::{Boundary, Bounds, PbdScheme};
+use glam::Vec3;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Displacement [m] that no force of a step overcomes.
 const HELD: f32 = 1e6;
@@ -41,6 +43,16 @@ struct WallContact {
     given: Vec3,
     /// The same of all substeps before.
     total: Vec3,
+}
+
+impl BodyContact for WallContact {
+    fn particle(&self) -> usize {
+        self.grain as usize
+    }
+
+    fn body(&self) -> usize {
+        self.body as usize
+    }
 }
 
 impl WallContact {
@@ -78,33 +90,9 @@ impl WallContact {
 #[derive(Debug, Clone, Copy, Default)]
 struct Pushed {
     /// When the substep began.
-    before: Shift,
+    before: Twist,
     /// Speed that they had given it by then, as displacement over a substep.
-    speed: Shift,
-    /// What this substep added to it.
-    gained: Shift,
-}
-
-/// A small motion of a body.
-#[derive(Debug, Clone, Copy, Default)]
-struct Shift {
-    /// Of the centre of mass [m].
-    linear: DVec3,
-    /// Rotation [rad].
-    angular: DVec3,
-}
-
-impl Shift {
-    fn plus(&self, other: &Self) -> Self {
-        Self {
-            linear: self.linear + other.linear,
-            angular: self.angular + other.angular,
-        }
-    }
-
-    fn at(&self, arm: Vec3) -> Vec3 {
-        (self.linear + self.angular.cross(arm.as_dvec3())).as_vec3()
-    }
+    speed: Twist,
 }
 
 /// The contacts of one grain with colliders.
@@ -112,6 +100,7 @@ pub(super) struct OwnWalls<'a> {
     step: &'a Step,
     own: &'a mut [WallContact],
     pushed: &'a [Pushed],
+    gained: &'a [Twist],
 }
 
 impl OwnWalls<'_> {
@@ -120,7 +109,7 @@ impl OwnWalls<'_> {
         let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.own.iter_mut() {
-            let body = &self.pushed[contact.body as usize];
+            let body = (&self.pushed[contact.body()], self.gained[contact.body()]);
             let given = part * correct_one(self.step, contact, pass, &motion, body);
             contact.given += given;
             sum += given;
@@ -153,34 +142,17 @@ impl OwnWalls<'_> {
     }
 }
 
-/// All contacts with colliders.
+/// All contacts with colliders. The terrain stands after the colliders.
 #[derive(Debug, Default)]
 pub(super) struct Walls {
-    /// By task of grains, in the order of the grains.
-    lists: Vec<Vec<WallContact>>,
-    tasks: usize,
-    /// Contacts of each body.
-    counts: Vec<u32>,
+    contacts: BodyContacts<WallContact>,
+    coupling: Coupling,
     pushed: Vec<Pushed>,
-    /// By grain and collider.
-    pub memory: Vec<Remembered>,
-    memory_dt: f32,
-}
-
-/// The force of a collider on a grain in the last step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Remembered {
-    /// The grain, as that step numbered it.
-    pub grain: u32,
-    /// The collider.
-    pub body: u32,
-    /// Mass times displacement that the grain got [kg m].
-    pub force: Vec3,
+    pub memory: BodyMemory,
 }
 
 impl Walls {
     /// Finds the grains whose predicted positions touch a collider where it will be, or stick to it where it is.
-    /// The terrain stands after the colliders.
     pub fn find(
         &mut self,
         step: &Step,
@@ -189,45 +161,32 @@ impl Walls {
         colliders: &Colliders,
         terrain: Option<&Terrain>,
     ) {
-        self.tasks = grains.len().div_ceil(GRAINS_PER_TASK);
-        if self.lists.len() < self.tasks {
-            self.lists.resize_with(self.tasks, Vec::new);
-        }
-        self.lists[..self.tasks]
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(task, list)| {
-                list.clear();
-                let first = task * GRAINS_PER_TASK;
-                for grain in first..(first + GRAINS_PER_TASK).min(grains.len()) {
-                    for (body, collider) in colliders.list.iter().enumerate() {
-                        let found = touch(step, grains, motion, grain, collider);
-                        list.extend(found.map(|contact| WallContact {
-                            body: body as u32,
-                            ..contact
-                        }));
-                    }
-                    let ground = terrain.and_then(|t| stand(step, grains, motion, grain, t));
-                    list.extend(ground.map(|contact| WallContact {
-                        body: colliders.list.len() as u32,
-                        ..contact
-                    }));
-                }
-            });
-        self.counts.clear();
-        self.counts.resize(colliders.list.len() + 1, 0);
-        for contact in self.lists[..self.tasks].iter().flatten() {
-            self.counts[contact.body as usize] += 1;
-        }
+        let search = Search {
+            step,
+            grains,
+            motion,
+            colliders,
+            terrain,
+        };
+        let tasks = grains.len().div_ceil(GRAINS_PER_TASK);
+        let lists = self.contacts.renew(tasks).par_iter_mut();
+        lists.enumerate().for_each(|(task, list)| {
+            let first = task * GRAINS_PER_TASK;
+            let end = (first + GRAINS_PER_TASK).min(grains.len());
+            for first in (first..end).step_by(GROUP) {
+                search.group(first..(first + GROUP).min(end), list);
+            }
+        });
+        let bodies = colliders.list.len() + 1;
+        self.coupling.begin(&self.contacts, colliders, bodies);
         self.pushed.clear();
-        self.pushed
-            .resize(colliders.list.len() + 1, Pushed::default());
+        self.pushed.resize(bodies, Pushed::default());
     }
 
     /// Adds the contacts with colliders to those of each grain.
     pub fn count_into(&self, contacts: &mut [u32]) {
-        for contact in self.lists[..self.tasks].iter().flatten() {
-            contacts[contact.grain as usize] += 1;
+        for contact in self.contacts.iter() {
+            contacts[contact.particle()] += 1;
         }
     }
 
@@ -240,14 +199,15 @@ impl Walls {
         weights: &[f32],
         colliders: &Colliders,
     ) {
-        let counts = &self.counts;
-        self.lists[..self.tasks].par_iter_mut().for_each(|list| {
+        let coupling = &self.coupling;
+        self.contacts.lists_mut().par_iter_mut().for_each(|list| {
             for contact in list {
-                let (grain, body) = (contact.grain as usize, contact.body as usize);
+                let (grain, body) = (contact.particle(), contact.body());
                 let collider = colliders.list.get(body);
                 let touch = &laws[usize::from(grains.material[grain])].touch;
-                let share = counts[body] as f32;
-                let body = collider.map_or(0.0, |c| body_weight(c, contact.arm));
+                let mass = collider.and_then(|c| c.mass.as_ref());
+                let share = coupling.count(body);
+                let body = mass.map_or(0.0, |mass| mass.inverse_mass_bound(contact.arm));
                 let w = weights[grain] + share * body;
                 contact.reduced = 1.0 / w;
                 let free = f64::from(1.0 / grains.mass[grain] + body);
@@ -276,17 +236,13 @@ impl Walls {
         });
     }
 
-    /// Begins every contact with its force in the last step.
-    pub fn begin(&mut self, step: &Step, numbers: &[u32]) {
-        let scale = memory_scale(step.dt, self.memory_dt);
+    /// Begins every contact with its force in the last step, times `scale`.
+    pub fn begin(&mut self, scale: f32, rows: &[u32]) {
         let memory = &self.memory;
-        self.lists[..self.tasks].par_iter_mut().for_each(|list| {
+        self.contacts.lists_mut().par_iter_mut().for_each(|list| {
             for contact in list {
-                let key = (numbers[contact.grain as usize], contact.body);
-                let at = memory.partition_point(|r| (r.grain, r.body) < key);
-                let found = memory.get(at).filter(|r| (r.grain, r.body) == key);
-                if let Some(found) = found {
-                    let all = scale * found.force / contact.reduced;
+                if let Some(force) = memory.find(rows[contact.particle()], contact.body) {
+                    let all = scale * force / contact.reduced;
                     let push = all.dot(contact.normal);
                     contact.sum.normal = push.max(0.0);
                     contact.sum.tangent = (all - push * contact.normal).to_array();
@@ -296,45 +252,10 @@ impl Walls {
     }
 
     /// Keeps the forces of the contacts for the next step.
-    pub fn remember(&mut self, dt: f32) {
-        self.memory_dt = dt;
-        self.memory.clear();
-        let contacts = self.lists[..self.tasks].iter().flatten();
-        self.memory.extend(contacts.map(|c| Remembered {
-            grain: c.grain,
-            body: c.body,
-            force: c.reduced * (c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent)),
-        }));
-    }
-
-    /// What is remembered of grains that are now numbered otherwise: those of `numbers`, in their order.
-    pub fn save(&self, numbers: &[u32]) -> Vec<Remembered> {
-        let mut now = vec![(0, 0); 0];
-        now.extend(
-            numbers
-                .iter()
-                .zip(0u32..)
-                .map(|(before, now)| (*before, now)),
-        );
-        now.sort_unstable();
-        let mut out: Vec<Remembered> = (self.memory.iter())
-            .filter_map(|r| {
-                let at = now
-                    .binary_search_by_key(&r.grain, |(before, _)| *before)
-                    .ok()?;
-                Some(Remembered {
-                    grain: now[at].1,
-                    ..*r
-                })
-            })
-            .collect();
-        out.sort_by_key(|r| (r.grain, r.body));
-        out
-    }
-
-    /// Takes back what [`Self::save`] gave.
-    pub fn load(&mut self, memory: Vec<Remembered>, dt: f32) {
-        (self.memory, self.memory_dt) = (memory, dt);
+    pub fn remember(&mut self) {
+        self.memory.remember(&self.contacts, |c| {
+            c.reduced * (c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent))
+        });
     }
 
     /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion,
@@ -346,8 +267,8 @@ impl Walls {
         given: &mut [Vec3],
         go: impl Fn(usize, &mut Motion, &mut Vec3, &mut OwnWalls<'_>) + Sync,
     ) {
-        let pushed = &self.pushed;
-        let lists = self.lists[..self.tasks].par_iter_mut();
+        let (pushed, gained) = (&self.pushed, self.coupling.gained());
+        let lists = self.contacts.lists_mut().par_iter_mut();
         lists
             .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
             .zip(given.par_chunks_mut(GRAINS_PER_TASK))
@@ -356,51 +277,33 @@ impl Walls {
                 let mut rest = &mut list[..];
                 let grains = motion.iter_mut().zip(given);
                 for (grain, (motion, given)) in (task * GRAINS_PER_TASK..).zip(grains) {
-                    let own = rest.iter().take_while(|c| c.grain as usize == grain);
-                    let count = own.count();
-                    let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
-                    rest = others;
-                    go(grain, motion, given, &mut OwnWalls { step, own, pushed });
+                    let mut walls = OwnWalls {
+                        step,
+                        own: take_own(&mut rest, grain),
+                        pushed,
+                        gained,
+                    };
+                    go(grain, motion, given, &mut walls);
                 }
             });
     }
 
     /// Moves the bodies that have mass by what the passes of this substep gave the grains.
     pub fn push_bodies(&mut self, colliders: &Colliders) {
-        let has_mass = |c: &PosedCollider| c.mass.is_some();
-        if !colliders.list.iter().any(has_mass) {
-            return;
-        }
-        for pushed in &mut self.pushed {
-            pushed.gained = Shift::default();
-        }
-        for contact in self.lists[..self.tasks].iter().flatten() {
-            let gained = &mut self.pushed[contact.body as usize].gained;
-            let given = -contact.given.as_dvec3();
-            gained.linear += given;
-            gained.angular += contact.arm.as_dvec3().cross(given);
-        }
-        for (body, pushed) in self.pushed.iter_mut().enumerate() {
-            // The terrain stands after the colliders and has no mass either.
-            let mass = colliders.list.get(body).and_then(|c| c.mass.as_ref());
-            pushed.gained = match mass {
-                Some(mass) => Shift {
-                    linear: f64::from(mass.inverse_mass) * pushed.gained.linear,
-                    angular: mass.inverse_inertia.as_dmat3() * pushed.gained.angular,
-                },
-                None => Shift::default(),
-            };
-        }
+        let given = self.contacts.iter();
+        let given = given.map(|c| (c.body(), Impulse::at(c.arm, -c.given.as_dvec3())));
+        // Arms are from the center of mass.
+        self.coupling.respond(colliders, |_| Vec3::ZERO, given);
     }
 
     /// Takes the motion of a substep as done: bodies keep the speed that it gave them.
     pub fn end_substep(&mut self) {
-        for pushed in &mut self.pushed {
-            pushed.speed = pushed.speed.plus(&pushed.gained);
-            pushed.before = pushed.before.plus(&pushed.speed);
-            pushed.gained = Shift::default();
+        for (pushed, gained) in self.pushed.iter_mut().zip(self.coupling.gained()) {
+            pushed.speed = pushed.speed + *gained;
+            pushed.before = pushed.before + pushed.speed;
         }
-        let lists = self.lists[..self.tasks].par_iter_mut();
+        self.coupling.clear();
+        let lists = self.contacts.lists_mut().par_iter_mut();
         lists.flatten().for_each(|contact| {
             contact.total += contact.given;
             contact.given = Vec3::ZERO;
@@ -408,106 +311,108 @@ impl Walls {
     }
 
     /// Hands the bodies what the grains did not keep.
-    pub fn answer(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
-        for contact in self.lists[..self.tasks].iter().flatten() {
-            let body = contact.body as usize;
+    pub fn react(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
+        for contact in self.contacts.iter() {
             // The terrain keeps what it gets.
-            let Some(collider) = colliders.list.get(body) else {
+            let Some(collider) = colliders.list.get(contact.body()) else {
                 continue;
             };
             let linear = contact.total.as_dvec3() / -f64::from(dt);
-            let arm = contact.arm + centre_of(collider) - collider.pose.position;
-            impulses.bodies[body] += BodyImpulse {
-                linear,
-                angular: arm.as_dvec3().cross(linear),
-            };
+            let arm = contact.arm + collider.center() - collider.pose.position;
+            impulses.bodies[contact.body()] += Impulse::at(arm, linear);
         }
     }
 }
 
-/// Centre of mass [m], or the origin of a body without mass.
-fn centre_of(collider: &PosedCollider) -> Vec3 {
-    match &collider.mass {
-        Some(mass) => mass.centre,
-        None => collider.pose.position,
-    }
+/// What contacts are found among.
+struct Search<'a> {
+    step: &'a Step,
+    grains: &'a Grains,
+    motion: &'a [Motion],
+    colliders: &'a Colliders,
+    terrain: Option<&'a Terrain>,
 }
 
-/// Upper bound of the inverse mass that a push at `arm` feels, in any direction [1/kg].
-fn body_weight(collider: &PosedCollider, arm: Vec3) -> f32 {
-    let Some(mass) = &collider.mass else {
-        return 0.0;
-    };
-    let turned = |direction: Vec3| {
-        let lever = arm.cross(direction);
-        lever.dot(mass.inverse_inertia * lever)
-    };
-    mass.inverse_mass + turned(Vec3::X) + turned(Vec3::Y) + turned(Vec3::Z)
-}
+impl Search<'_> {
+    /// Contacts of some grains that lie together.
+    fn group(&self, grains: Range<usize>, list: &mut Vec<WallContact>) {
+        let (mut region, mut reach) = (Bounds::EMPTY, 0.0f32);
+        for grain in grains.clone() {
+            let (x, way) = (self.grains.position[grain], self.motion[grain].moved);
+            region.min = region.min.min(x);
+            region.max = region.max.max(x);
+            let way = way.truncate().abs().element_sum();
+            reach = reach.max(self.grains.radius[grain] + self.step.margin + way);
+        }
+        let near = NearBodies::select(self.colliders, |collider| {
+            // The sum of the absolute values of three components is up to √3 times their length.
+            let drive = 1.733 * self.step.whole * collider.speed_within(&region);
+            collider.may_reach(&region, reach + drive)
+        });
+        for grain in grains {
+            for (body, collider) in near.of(self.colliders) {
+                list.extend(self.touch(grain, body, collider));
+            }
+            list.extend(self.terrain.and_then(|terrain| self.stand(grain, terrain)));
+        }
+    }
 
-/// The contact of a grain with a collider, if they touch.
-fn touch(
-    step: &Step,
-    grains: &Grains,
-    motion: &[Motion],
-    grain: usize,
-    collider: &PosedCollider,
-) -> Option<WallContact> {
-    let (x, radius) = (grains.position[grain], grains.radius[grain]);
-    let d = motion[grain].moved.truncate();
-    let reach = radius + step.margin;
-    let drive = match collider.is_still() {
-        true => Vec3::ZERO,
-        false => step.whole * collider.velocity_at(x),
-    };
-    // A sum of absolute values is quick and never too short.
-    let way = (d.abs() + drive.abs()).element_sum();
-    if !collider.may_touch(x, reach + way) {
-        return None;
+    /// The contact of a grain with a collider, if they touch.
+    fn touch(&self, grain: usize, body: usize, collider: &PosedCollider) -> Option<WallContact> {
+        let (step, grains, motion) = (self.step, self.grains, self.motion);
+        let (x, radius) = (grains.position[grain], grains.radius[grain]);
+        let d = motion[grain].moved.truncate();
+        let reach = radius + step.margin;
+        let drive = match collider.is_still() {
+            true => Vec3::ZERO,
+            false => step.whole * collider.velocity_at(x),
+        };
+        // A sum of absolute values is quick and never too short.
+        let way = (d.abs() + drive.abs()).element_sum();
+        if !collider.may_touch(x, reach + way) {
+            return None;
+        }
+        // The body stays and the grain moves as seen from it.
+        let seen = x + d - drive;
+        let distance = collider.distance(seen);
+        if distance > reach && collider.distance(x) > reach {
+            return None;
+        }
+        let normal = collider.normal(seen);
+        let surface = x - normal * collider.distance(x).max(0.0);
+        Some(WallContact {
+            grain: grain as u32,
+            body: body as u32,
+            normal,
+            gap: distance - radius - normal.dot(d - drive),
+            touches: distance <= radius,
+            arm: surface - collider.center(),
+            drive: drive * (step.dt / step.whole),
+            gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
+            ..WallContact::NONE
+        })
     }
-    // The body stays and the grain moves as seen from it.
-    let seen = x + d - drive;
-    let distance = collider.distance(seen);
-    if distance > reach && collider.distance(x) > reach {
-        return None;
-    }
-    let normal = collider.normal(seen);
-    let surface = x - normal * collider.distance(x).max(0.0);
-    Some(WallContact {
-        grain: grain as u32,
-        normal,
-        gap: distance - radius - normal.dot(d - drive),
-        touches: distance <= radius,
-        arm: surface - centre_of(collider),
-        drive: drive * (step.dt / step.whole),
-        gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
-        ..WallContact::NONE
-    })
-}
 
-/// The contact of a grain with the terrain, if they touch.
-fn stand(
-    step: &Step,
-    grains: &Grains,
-    motion: &[Motion],
-    grain: usize,
-    terrain: &Terrain,
-) -> Option<WallContact> {
-    let (x, radius) = (grains.position[grain], grains.radius[grain]);
-    let d = motion[grain].moved.truncate();
-    let distance = terrain.field().distance(x + d);
-    let reach = radius + step.margin;
-    if distance > reach && terrain.field().distance(x) > reach {
-        return None;
+    /// The contact of a grain with the terrain, if they touch.
+    fn stand(&self, grain: usize, terrain: &Terrain) -> Option<WallContact> {
+        let (step, grains, motion) = (self.step, self.grains, self.motion);
+        let (x, radius) = (grains.position[grain], grains.radius[grain]);
+        let d = motion[grain].moved.truncate();
+        let distance = terrain.field().distance(x + d);
+        let reach = radius + step.margin;
+        if distance > reach && terrain.field().distance(x) > reach {
+            return None;
+        }
+        let normal = terrain.field().normal(x + d);
+        Some(WallContact {
+            grain: grain as u32,
+            body: self.colliders.list.len() as u32,
+            normal,
+            gap: (distance - radius - normal.dot(d)).max(-YIELD * radius),
+            touches: distance <= radius,
+            ..WallContact::NONE
+        })
     }
-    let normal = terrain.field().normal(x + d);
-    Some(WallContact {
-        grain: grain as u32,
-        normal,
-        gap: (distance - radius - normal.dot(d)).max(-YIELD * radius),
-        touches: distance <= radius,
-        ..WallContact::NONE
-    })
 }
 
 /// One pass over a contact: mass times displacement for the grain [kg m].
@@ -516,12 +421,12 @@ fn correct_one(
     contact: &mut WallContact,
     pass: u32,
     motion: &Motion,
-    body: &Pushed,
+    (body, gained): (&Pushed, Twist),
 ) -> Vec3 {
     let arm = contact.arm;
     let driven = step.done * contact.drive - step.missed * contact.gain;
     let before = motion.total.truncate() - driven - body.before.at(arm);
-    let pushed = body.speed.plus(&body.gained).at(arm);
+    let pushed = (body.speed + gained).at(arm);
     let drive = contact.drive - step.missing * contact.gain;
     let moved = motion.moved.truncate() - drive - pushed;
     let gap = contact.gap + contact.normal.dot(before + moved);
@@ -545,4 +450,67 @@ fn correct_one(
         _ => 1.0 - step.reduction.dot(contact.normal),
     };
     contact.reduced * weight * Vec3::from_array(move_by)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collider::tests::bodies;
+    use crate::sampling::random::Random;
+    use glam::Vec4;
+
+    /// Grains about the origin, in order along x, each with a way of its own.
+    fn scattered(count: usize) -> (Grains, Vec<Motion>) {
+        let mut random = Random::new(3);
+        let mut vector = || Vec3::from_array(std::array::from_fn(|_| 2.0 * random.unit() - 1.0));
+        let mut grains = Grains {
+            position: (0..count).map(|_| vector()).collect(),
+            ..Grains::default()
+        };
+        grains.position.sort_by(|a, b| a.x.total_cmp(&b.x));
+        grains.complete();
+        grains.radius.fill(0.01);
+        let motion = (0..count).map(|_| Motion {
+            total: Vec4::ZERO,
+            moved: (0.02 * vector()).extend(0.0),
+        });
+        (grains, motion.collect())
+    }
+
+    #[test]
+    fn contacts_are_those_of_all_grains_with_all_bodies() {
+        let (grains, motion) = scattered(3000);
+        let step = Step {
+            whole: 0.01,
+            dt: 0.01,
+            fall: Vec3::ZERO,
+            done: 0.0,
+            missing: 0.0,
+            missed: 0.0,
+            passes: 1,
+            scheme: PbdScheme::MassSplitting,
+            reduction: Vec3::ZERO,
+            is_macklin: false,
+            parting: 1.0,
+            margin: 1e-3,
+        };
+        let colliders = bodies(60);
+        let mut walls = Walls::default();
+        walls.find(&step, &grains, &motion, &colliders, None);
+        let key = |c: &WallContact| (c.grain, c.body, c.gap, c.normal);
+        let found: Vec<_> = walls.contacts.iter().map(key).collect();
+        let search = Search {
+            step: &step,
+            grains: &grains,
+            motion: &motion,
+            colliders: &colliders,
+            terrain: None,
+        };
+        let bodies = || colliders.list.iter().enumerate();
+        let direct = (0..grains.len()).flat_map(|i| bodies().map(move |(b, c)| (i, b, c)));
+        let direct = direct.filter_map(|(i, b, c)| search.touch(i, b, c));
+        let direct: Vec<_> = direct.map(|c| key(&c)).collect();
+        assert!(found.len() > 1000, "{}", found.len());
+        assert_eq!(found, direct);
+    }
 }

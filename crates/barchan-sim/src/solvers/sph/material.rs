@@ -1,7 +1,7 @@
 //! What makes the material dry or wet, and the forces that do not change in the loop.
 
 use super::kernel::Kernel;
-use super::neighbours::{MOST, Near, sum_lanes};
+use super::neighbors::{MOST, NeighborList, sum_lanes};
 use super::{Sph, TASK};
 use crate::math::lanes::LANES;
 use crate::solver::StepContext;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// ε of the artificial viscosity: keeps it finite for particles in one place.
 const SOFT: f32 = 0.01;
 
-/// A particle as its neighbours see it: velocity [m/s], mass [kg], viscosity and cohesion intensity.
+/// A particle as its neighbors see it: velocity [m/s], mass [kg], viscosity and cohesion intensity.
 pub type Moving = [f32; 6];
 
 impl Sph {
@@ -62,7 +62,7 @@ impl Sph {
             return;
         }
         let level = self.level;
-        let tasks = s.neighbours.tasks().par_iter();
+        let tasks = s.neighbors.tasks().par_iter();
         tasks
             .zip(s.advection.par_chunks_mut(TASK))
             .enumerate()
@@ -72,7 +72,7 @@ impl Sph {
     }
 }
 
-/// Forces between neighbours.
+/// Forces between neighbors.
 struct MaterialForces<'a> {
     kernel: Kernel,
     spacing: f32,
@@ -83,7 +83,7 @@ struct MaterialForces<'a> {
     moving: &'a [Moving],
 }
 
-/// A particle and sixteen of its neighbours.
+/// A particle and sixteen of its neighbors.
 struct Pairs<'a, S: Simd> {
     simd: S,
     own: &'a Moving,
@@ -96,13 +96,13 @@ struct Pairs<'a, S: Simd> {
 impl MaterialForces<'_> {
     /// Adds the accelerations of the particles of a task, the first of which is `first`.
     #[inline(always)]
-    fn add<S: Simd>(&self, simd: S, near: &Near, first: usize, out: &mut [Vec3]) {
-        // The states of the neighbours side by side, with room for the last sixteen.
+    fn add<S: Simd>(&self, simd: S, near: &NeighborList, first: usize, out: &mut [Vec3]) {
+        // The states of the neighbors side by side, with room for the last sixteen.
         let mut others = [[0.0f32; MOST + LANES]; 6];
-        for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+        for (k, (neighbors, out)) in near.each().zip(out).enumerate() {
             let own = &self.moving[first + k];
-            let count = neighbours.index.len();
-            for (at, j) in neighbours.index.iter().enumerate() {
+            let count = neighbors.index.len();
+            for (at, j) in neighbors.index.iter().enumerate() {
                 let state = &self.moving[*j as usize];
                 for (column, value) in others.iter_mut().zip(state) {
                     column[at] = *value;
@@ -114,7 +114,7 @@ impl MaterialForces<'_> {
             for from in (0..count).step_by(LANES) {
                 let at = from..from + LANES;
                 let load = |c: &[f32]| f32x16::from_slice(simd, &c[at.clone()]);
-                let [x, y, z] = neighbours.gradient;
+                let [x, y, z] = neighbors.gradient;
                 let [vx, vy, vz, mass, viscosity, cohesion] = &others;
                 let pairs = Pairs {
                     simd,
@@ -128,7 +128,7 @@ impl MaterialForces<'_> {
                         load(cohesion),
                     ],
                     gradient: [load(x), load(y), load(z)],
-                    slope: load(neighbours.slope),
+                    slope: load(neighbors.slope),
                 };
                 if self.is_viscous {
                     add(&mut sums, self.viscosity(&pairs), &pairs.gradient);
@@ -153,7 +153,7 @@ impl MaterialForces<'_> {
         } = *pairs;
         let nothing = f32x16::splat(simd, 0.0);
         let apart = |axis: usize| f32x16::splat(simd, own[axis]) - other[axis];
-        // Positive where they approach: the gradient points to the neighbour.
+        // Positive where they approach: the gradient points to the neighbor.
         let closing = apart(0) * gradient[0] + apart(1) * gradient[1] + apart(2) * gradient[2];
         let mass = other[3];
         let thick = (other[4] + own[4]) * self.speed * mass / (mass + own[3]);

@@ -4,7 +4,7 @@ pub mod kernel;
 pub mod law;
 mod material;
 mod motion;
-mod neighbours;
+mod neighbors;
 mod particles;
 mod passes;
 mod state;
@@ -24,7 +24,7 @@ use glam::Vec3;
 use kernel::{Kernel, Prototype};
 use law::SandParticle;
 use material::Moving;
-use neighbours::Neighbours;
+use neighbors::NeighborSearch;
 use particles::Particles;
 use passes::{Columns, Residual, Row};
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ const FRICTION_GAIN_ALONE: f64 = 0.35;
 ///
 /// Differs from [Ihmsen13], where that is the present pressure: in sand that flows the pressure of a particle comes and goes
 /// within a few steps, and friction that went with it each time would have to grow again from nothing.
-const BEARING_KEPT: f32 = 0.93;
+const SUPPORT_KEPT: f32 = 0.93;
 
 /// SPH solver.
 pub struct Sph {
@@ -77,7 +77,7 @@ pub struct Sph {
 struct Scratch {
     cells: Cells,
     spare: Particles,
-    neighbours: Neighbours,
+    neighbors: NeighborSearch,
     walls: Walls,
     /// Density over that at rest δ, and its square.
     fraction: Vec<f32>,
@@ -92,7 +92,7 @@ struct Scratch {
     /// (ŝ − p I)/δ² [Pa].
     tensor: Vec<Columns>,
     /// Velocities that particles give each other where they collide one by one [m/s].
-    met: Vec<Vec3>,
+    collision: Vec<Vec3>,
 }
 
 /// What all stages of a step go by.
@@ -106,7 +106,7 @@ struct Step<'a> {
     lightest: f32,
     /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
     peak: f32,
-    /// How many times more than each by itself all in a crowd answer together.
+    /// Ratio of the collective to the single-particle response; scales the pressure gain in dense regions.
     together: f32,
     /// Bulk modulus [Pa], and 1 over it.
     bulk: f32,
@@ -185,7 +185,7 @@ impl Sph {
             Some(_) => (STIFFER, self.prototype.peak / self.prototype.squares),
         };
         let (friction_gain, kept) = match self.spec.static_friction {
-            true => (FRICTION_GAIN, BEARING_KEPT),
+            true => (FRICTION_GAIN, SUPPORT_KEPT),
             false => (FRICTION_GAIN_ALONE, 0.0),
         };
         Step {
@@ -236,11 +236,11 @@ impl Sph {
         self.particles.reorder(&s.cells, &mut s.spare);
     }
 
-    /// Neighbours, boundary particles and densities.
-    fn find_neighbours(&mut self, cx: &StepContext<'_>) {
+    /// Neighbors, boundary particles and densities.
+    fn find_neighbors(&mut self, cx: &StepContext<'_>) {
         let volume = self.volume() as f32;
         let (p, s) = (&self.particles, &mut self.scratch);
-        s.neighbours
+        s.neighbors
             .find(self.level, &s.cells, &p.position, &self.kernel, volume);
         let spacing = self.spec.spacing() as f32;
         let set = match self.spec.wall_friction {
@@ -264,7 +264,7 @@ impl Sph {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
         let step = self.settings(cx.dt, fastest(&particles, &scratch.walls));
-        passes::weigh(&step, &mut scratch); // Eq. 16
+        passes::compute_densities(&step, &mut scratch); // Eq. 16
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
         }
@@ -290,7 +290,7 @@ impl Sph {
 /// The most that velocities of particles, and of bodies at them, can differ [m/s].
 fn fastest(particles: &Particles, walls: &Walls) -> f32 {
     let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
-    let contacts = walls.lists().par_iter().flatten();
+    let contacts = walls.contacts.lists().par_iter().flatten();
     let all = grains.copied().chain(contacts.map(|c| c.velocity));
     let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
     let (low, high) = all
@@ -322,11 +322,7 @@ impl Solver for Sph {
         p.mass.resize(count, mass);
         p.radius.resize(count, radius);
         p.material.resize(count, batch.material as u8);
-        p.wetness.resize(count, 0.0);
-        p.pressure.resize(count, 0.0);
-        p.bearing.resize(count, 0.0);
-        p.stress.resize(count, Default::default());
-        p.rubbing.resize(count, Vec3::ZERO);
+        p.complete();
         Ok(())
     }
 
@@ -368,15 +364,15 @@ impl Solver for Sph {
         self.moisten(cx); // §3.4: dry to wet
         self.sort();
         let watch = watch.lap(cx, "sort");
-        self.find_neighbours(cx); // Eq. 1, 16
-        let watch = watch.lap(cx, "neighbours");
+        self.find_neighbors(cx); // Eq. 1, 16
+        let watch = watch.lap(cx, "neighbors");
         self.apply_material_forces(cx); // gravity, viscosity, cohesion: Eq. 22
         let watch = watch.lap(cx, "material forces");
         let (iterations, residual) = self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
         let watch = watch.lap(cx, "pressure and friction");
         self.scratch
             .walls
-            .answer(cx.dt, &self.particles, cx.impulses);
+            .react(cx.dt, &self.particles, cx.impulses);
         let max_speed = self.advance(cx)?;
         watch.lap(cx, "motion");
         Ok(StepStats {
@@ -403,6 +399,6 @@ impl Solver for Sph {
 
 /// Memory that a run of that many particles needs at its peak [bytes].
 pub fn memory_estimate(particles: usize) -> u64 {
-    // Twice the state, the neighbours of a bed at rest with what lists grow too much, and the rest of the scratch.
+    // Twice the state, the neighbors of a bed at rest with what lists grow too much, and the rest of the scratch.
     particles as u64 * (2 * 89 + 2 * 34 * 16 + 160)
 }

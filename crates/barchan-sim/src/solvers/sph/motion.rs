@@ -1,9 +1,11 @@
-//! The end of a step: grains that meet one by one, sleeping, and where everything goes. And how long a step may be.
+//! The end of a step: grains that collide one by one, sleeping, and where everything goes. And how long a step may be.
 
-use super::passes::{Row, take_own};
+use super::passes::Row;
 use super::walls::Contact;
 use super::{Sph, TASK};
-use crate::collider::{BodyImpulse, Colliders};
+use crate::collider::Colliders;
+use crate::contacts::rigid::Impulse;
+use crate::contacts::{BodyContact, take_own};
 use crate::solver::{Bound, Pace, SolverError, StepContext};
 use barchan_scene::SphSpec;
 use glam::Vec3;
@@ -11,8 +13,8 @@ use rayon::prelude::*;
 
 /// Distance at which particles that press nobody touch each other [spacings].
 const GRAIN: f32 = 0.9;
-/// Part of the closing speed that one of two such particles takes in a step: several may meet at once.
-const MEET: f32 = 0.5;
+/// Part of the closing speed that one of two such particles takes in a step: several may collide at once.
+const COLLISION_SHARE: f32 = 0.5;
 /// Part of h²/ν that a step may be with an artificial viscosity ν.
 const VISCOUS: f32 = 0.25;
 
@@ -76,14 +78,14 @@ impl Sph {
 
     /// Takes the predicted velocities, and moves. Returns the highest speed [m/s].
     pub(super) fn advance(&mut self, cx: &mut StepContext<'_>) -> Result<f32, SolverError> {
-        self.keep_rubbing();
+        self.keep_wall_friction();
         let spec = self.spec;
         let (sleep, wake) = (spec.sleep_velocity as f32, spec.wake_acceleration as f32);
-        self.meet(cx.dt);
+        self.collide(cx.dt);
         let p = &mut self.particles;
         let s = &mut self.scratch;
         let dt = cx.dt;
-        let (predicted, met) = (&s.predicted, &s.met);
+        let (predicted, collision) = (&s.predicted, &s.collision);
         let (contacts, _) = s.walls.parts();
         let colliders = cx.colliders;
         let fastest = (p.position.par_chunks_mut(TASK))
@@ -96,7 +98,7 @@ impl Sph {
                 for (k, (place, v)) in xs.iter_mut().zip(vs).enumerate() {
                     let i = task * TASK + k;
                     let [x, y, z, _] = predicted[i];
-                    let mut new = Vec3::new(x, y, z) + met[i];
+                    let mut new = Vec3::new(x, y, z) + collision[i];
                     let gained = (new - *v).length();
                     if new.length() < sleep && gained < wake * dt {
                         new = Vec3::ZERO;
@@ -111,43 +113,43 @@ impl Sph {
                 fastest
             })
             .reduce(|| 0.0, |a, b| if a.is_nan() { a } else { b.max(a) });
-        self.answer_kept_out(cx);
+        self.react_to_kept_out(cx);
         self.check_finite(cx.dt)?;
         Ok(fastest)
     }
 
     /// Friction of bodies is where the next step begins.
-    fn keep_rubbing(&mut self) {
-        let rubbing = &mut self.particles.rubbing;
-        rubbing.fill(Vec3::ZERO);
-        for contact in self.scratch.walls.lists().iter().flatten() {
-            rubbing[contact.particle as usize] += contact.rubbing;
+    fn keep_wall_friction(&mut self) {
+        let friction = &mut self.particles.wall_friction;
+        friction.fill(Vec3::ZERO);
+        for contact in self.scratch.walls.contacts.iter() {
+            friction[contact.particle()] += contact.friction_acceleration;
         }
     }
 
     /// Velocities that particles without pressure give each other where they collide, as [Alduan11] has them: no two come
     /// nearer than grains would [m/s].
-    fn meet(&mut self, dt: f32) {
+    fn collide(&mut self, dt: f32) {
         let p = &self.particles;
         let s = &mut self.scratch;
-        s.met.clear();
-        s.met.resize(p.len(), Vec3::ZERO);
+        s.collision.clear();
+        s.collision.resize(p.len(), Vec3::ZERO);
         if !self.spec.discrete_forces {
             return;
         }
         let predicted = &s.predicted;
         let reach = GRAIN * self.spec.spacing() as f32;
-        let tasks = s.neighbours.tasks().par_iter();
+        let tasks = s.neighbors.tasks().par_iter();
         tasks
-            .zip(s.met.par_chunks_mut(TASK))
+            .zip(s.collision.par_chunks_mut(TASK))
             .enumerate()
             .for_each(|(task, (near, out))| {
-                for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+                for (k, (neighbors, out)) in near.each().zip(out).enumerate() {
                     let i = task * TASK + k;
                     if p.pressure[i] > 0.0 {
                         continue;
                     }
-                    for j in neighbours.index.iter().map(|j| *j as usize) {
+                    for j in neighbors.index.iter().map(|j| *j as usize) {
                         if p.pressure[j] > 0.0 {
                             continue;
                         }
@@ -163,25 +165,22 @@ impl Sph {
                         }
                         let stop = (-closing).min(overlap / dt);
                         let share = p.mass[j] / (p.mass[i] + p.mass[j]);
-                        *out += 2.0 * MEET * share * stop * normal;
+                        *out += 2.0 * COLLISION_SHARE * share * stop * normal;
                     }
                 }
             });
     }
 
     /// Bodies get the momentum of particles that were kept out of them.
-    fn answer_kept_out(&self, cx: &mut StepContext<'_>) {
+    fn react_to_kept_out(&self, cx: &mut StepContext<'_>) {
         let p = &self.particles;
-        for contact in self.scratch.walls.lists().iter().flatten() {
-            if contact.pushing == Vec3::ZERO {
+        for contact in self.scratch.walls.contacts.iter() {
+            if contact.pressure_acceleration == Vec3::ZERO {
                 continue;
             }
-            let mass = p.mass[contact.particle as usize];
-            let linear = -(mass * cx.dt * contact.pushing).as_dvec3();
-            cx.impulses.bodies[contact.body as usize] += BodyImpulse {
-                linear,
-                angular: contact.arm.as_dvec3().cross(linear),
-            };
+            let mass = p.mass[contact.particle()];
+            let linear = -(mass * cx.dt * contact.pressure_acceleration).as_dvec3();
+            cx.impulses.bodies[contact.body()] += Impulse::at(contact.arm, linear);
         }
     }
 
@@ -207,12 +206,12 @@ fn apart_of(a: &Row, b: &Row) -> Vec3 {
     Vec3::new(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-/// No centre of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into `pushing`
-/// of the contacts, and zero where there was none.
+/// No centre of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into
+/// `pressure_acceleration` of the contacts, and zero where there was none.
 fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
     for contact in contacts {
-        contact.pushing = Vec3::ZERO;
-        let Some(collider) = colliders.list.get(contact.body as usize) else {
+        contact.pressure_acceleration = Vec3::ZERO;
+        let Some(collider) = colliders.list.get(contact.body()) else {
             continue;
         };
         // The body stays and the particle moves as seen from it.
@@ -225,6 +224,6 @@ fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Ve
         let closing = (*v - contact.velocity).dot(normal).min(0.0);
         *x += depth * normal;
         *v -= closing * normal;
-        contact.pushing = -closing / dt * normal;
+        contact.pressure_acceleration = -closing / dt * normal;
     }
 }

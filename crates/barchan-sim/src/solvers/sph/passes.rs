@@ -1,10 +1,11 @@
 //! The loop of predictor and corrector: pressure and friction of all particles side by side, Eq. 6–15 and 17–21.
 
 use super::law;
-use super::neighbours::Near;
+use super::neighbors::NeighborList;
 use super::particles::{Particles, Symmetric};
 use super::walls::{Contact, PushedBodies};
 use super::{PRESSURE_GAIN, Scratch, Step, TASK};
+use crate::contacts::take_own;
 use barchan_scene::{Boundary, SphWalls};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, dispatch, f32x4};
@@ -40,8 +41,8 @@ impl Residual {
 
 /// Predicted velocities (Eq. 15) under the present pressure and friction: Eq. 5, 10, 17 and 19.
 pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
-    let (tensor, around) = (&s.tensor, &s.neighbours.around);
-    let near = s.neighbours.tasks().par_iter();
+    let (tensor, around) = (&s.tensor, &s.neighbors.sums);
+    let near = s.neighbors.tasks().par_iter();
     let (contacts, _) = s.walls.parts();
     let (advection, squares) = (&s.advection, &s.squares);
     let tasks = near
@@ -58,8 +59,8 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
                 let own = times(&tensor[i], around[i].gradient);
                 let mut a = advection[i] + per_mass * (own + three(out));
                 for contact in take_own(&mut contacts, i) {
-                    contact.pushing = push(step, particles, i, squares[i], contact);
-                    a += contact.pushing + contact.rubbing;
+                    contact.pressure_acceleration = push(step, particles, i, squares[i], contact);
+                    a += contact.pressure_acceleration + contact.friction_acceleration;
                 }
                 let v = particles.velocity[i] + step.dt * a;
                 *out = [v.x, v.y, v.z, particles.pressure[i]];
@@ -69,10 +70,10 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
 
 /// Σ σ_j/δ_j² V_j ∇W_ij of the particles of a task.
 #[inline(always)]
-fn divergences<S: Simd>(simd: S, near: &Near, tensor: &[Columns], out: &mut [Row]) {
-    for (neighbours, out) in near.each().zip(out) {
+fn divergences<S: Simd>(simd: S, near: &NeighborList, tensor: &[Columns], out: &mut [Row]) {
+    for (neighbors, out) in near.each().zip(out) {
         let mut sums = [f32x4::splat(simd, 0.0); 3];
-        for (j, g) in neighbours.each() {
+        for (j, g) in neighbors.each() {
             let load = |axis: usize| f32x4::from_slice(simd, &tensor[j][axis]);
             let along = |x: f32| f32x4::splat(simd, x);
             sums[0] = load(0).mul_add(along(g.x), sums[0]);
@@ -101,45 +102,35 @@ fn push(step: &Step, particles: &Particles, i: usize, squared: f32, contact: &Co
     -per_mass * particles.pressure[i] / squared * contact.gradient
 }
 
-/// Contacts of particle `i`, taken from the front.
-#[inline(always)]
-pub fn take_own<'a>(contacts: &mut &'a mut [Contact], i: usize) -> &'a mut [Contact] {
-    let own = contacts.iter().take_while(|c| c.particle as usize == i);
-    let count = own.count();
-    let (own, others) = std::mem::take(contacts).split_at_mut(count);
-    *contacts = others;
-    own
-}
-
 /// Pressure and frictional stress that answer the density and strain rate of the predicted motion: Eq. 6, 8, 11, 13, 14.
 pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Residual {
     let predicted = &s.predicted;
-    let near = s.neighbours.tasks().par_iter();
-    let around = &s.neighbours.around;
+    let near = s.neighbors.tasks().par_iter();
+    let around = &s.neighbors.sums;
     let (contacts, pushed) = s.walls.parts();
     let (fraction, squares, gain) = (&s.fraction, &s.squares, &s.gain);
     let Particles {
         mass,
         material,
         pressure,
-        bearing,
+        support_pressure,
         stress,
         ..
     } = particles;
     let (mass, material) = (&*mass, &*material);
     near.zip(contacts.par_iter_mut())
         .zip(pressure.par_chunks_mut(TASK))
-        .zip(bearing.par_chunks_mut(TASK))
+        .zip(support_pressure.par_chunks_mut(TASK))
         .zip(stress.par_chunks_mut(TASK))
         .zip(s.tensor.par_chunks_mut(TASK))
         .enumerate()
-        .map(|(task, (((((near, contacts), pressure), bearing), stress), tensor))| {
+        .map(|(task, (((((near, contacts), pressure), support_pressure), stress), tensor))| {
             let first = task * TASK;
             dispatch!(step.level, simd => velocity_gradients(simd, near, predicted, first, tensor));
             let mut worst = Residual::default();
             let mut contacts = &mut contacts[..];
-            let states = pressure.iter_mut().zip(bearing).zip(stress).zip(tensor);
-            for (k, (((p, bearing), stress), tensor)) in states.enumerate() {
+            let states = pressure.iter_mut().zip(support_pressure).zip(stress).zip(tensor);
+            for (k, (((p, support_pressure), stress), tensor)) in states.enumerate() {
                 let i = first + k;
                 let own = take_own(&mut contacts, i);
                 let v = three(&predicted[i]);
@@ -158,8 +149,8 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 // and 0 in the uppermost layers, which would slide off any slope.
                 let mean = 0.5 * (*p + pressing);
                 let trial = add(stress, step.viscosity, &strain_rate(&gradient));
-                *bearing = step.kept * *bearing + (1.0 - step.kept) * mean;
-                let new = law::friction(trial, *bearing, law.sine, step.yielding, step.dimensions);
+                *support_pressure = step.kept * *support_pressure + (1.0 - step.kept) * mean;
+                let new = law::friction(trial, *support_pressure, law.sine, step.yielding, step.dimensions);
                 if step.measures {
                     worst = worst.max(Residual {
                         compression: density - 1.0,
@@ -177,7 +168,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                         stress: new,
                         squared: squares[i],
                     };
-                    rub(step, own, &pushed, v, &pressed);
+                    apply_friction(step, own, &pushed, v, &pressed);
                 }
             }
             worst
@@ -191,16 +182,16 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
 #[inline(always)]
 fn velocity_gradients<S: Simd>(
     simd: S,
-    near: &Near,
+    near: &NeighborList,
     predicted: &[Row],
     first: usize,
     out: &mut [Columns],
 ) {
-    for (k, (neighbours, out)) in near.each().zip(out).enumerate() {
+    for (k, (neighbors, out)) in near.each().zip(out).enumerate() {
         let own = f32x4::from_slice(simd, &predicted[first + k]);
         let mut sums = [f32x4::splat(simd, 0.0); 3];
         let mut pressing = 0.0f32;
-        for (j, g) in neighbours.each() {
+        for (j, g) in neighbors.each() {
             let other = f32x4::from_slice(simd, &predicted[j]);
             let apart = other - own;
             let along = |x: f32| f32x4::splat(simd, x);
@@ -277,7 +268,7 @@ pub fn columns(s: &Symmetric, p: f32, squared: f32) -> Columns {
     ]
 }
 
-/// What a particle has when it rubs against a body.
+/// State of a particle that slides on a body.
 struct Pressed {
     /// Times the gradient it is the acceleration by pressure.
     press: f32,
@@ -293,7 +284,7 @@ struct Pressed {
 /// Differs from [Ihmsen13] Eq. 19–21, unless asked for: what is left of the velocity along the body is stopped, up to
 /// Coulomb's part of the pressure.
 #[inline(always)]
-fn rub(
+fn apply_friction(
     step: &Step,
     contacts: &mut [Contact],
     pushed: &PushedBodies<'_>,
@@ -307,7 +298,7 @@ fn rub(
             let tensor = columns(&pressed.stress, 0.0, pressed.squared);
             let stressed = times(&tensor, contact.gradient) * pressed.per_mass;
             let is_larger = contact.viscous.length_squared() > stressed.length_squared();
-            contact.rubbing = if is_larger { contact.viscous } else { stressed };
+            contact.friction_acceleration = if is_larger { contact.viscous } else { stressed };
             continue;
         }
         let (gained, _) = pushed.gained(contact);
@@ -317,18 +308,18 @@ fn rub(
         let away = slip.dot(normal);
         let along = slip - away * normal;
         let load = pressed.press * contact.gradient.length();
-        contact.rubbing = match (contact.boundary, contact.touches) {
-            (Boundary::Sticky, true) => contact.rubbing + stop * slip,
+        contact.friction_acceleration = match (contact.boundary, contact.touches) {
+            (Boundary::Sticky, true) => contact.friction_acceleration + stop * slip,
             (Boundary::Slipping, true) => {
                 // The body pulls as it presses.
-                let pull = (contact.rubbing.dot(normal) + stop * away).min(0.0);
-                let rubbing = tangent(contact.rubbing, normal) + stop * along;
+                let pull = (contact.friction_acceleration.dot(normal) + stop * away).min(0.0);
+                let friction = tangent(contact.friction_acceleration, normal) + stop * along;
                 let most = contact.friction * (load - pull);
-                pull * normal + rubbing.clamp_length_max(most)
+                pull * normal + friction.clamp_length_max(most)
             }
             _ => {
-                let rubbing = tangent(contact.rubbing, normal) + stop * along;
-                rubbing.clamp_length_max(contact.friction * load)
+                let friction = tangent(contact.friction_acceleration, normal) + stop * along;
+                friction.clamp_length_max(contact.friction * load)
             }
         };
     }
@@ -342,8 +333,8 @@ fn tangent(v: Vec3, normal: Vec3) -> Vec3 {
 /// Densities (Eq. 16; δ² is kept away from 0), and how much a pass may answer an error of them.
 ///
 /// A particle that a body presses alone answers its own pressure far more than one in a bed.
-pub fn weigh(step: &Step, s: &mut Scratch) {
-    let around = &s.neighbours.around;
+pub fn compute_densities(step: &Step, s: &mut Scratch) {
+    let around = &s.neighbors.sums;
     let (contacts, _) = s.walls.parts();
     s.fraction.resize(around.len(), 0.0);
     s.squares.resize(around.len(), 0.0);
@@ -369,7 +360,7 @@ pub fn weigh(step: &Step, s: &mut Scratch) {
                 *squared = (sum * sum).max(0.01);
                 let crowd = around[i].squares * step.together;
                 let own = gradient.length_squared() + crowd;
-                // As if all around were of the lightest material: what is heavy pushes its light neighbours.
+                // As if all around were of the lightest material: what is heavy pushes its light neighbors.
                 let answer = step.dt * step.dt / step.lightest;
                 let answer = answer * own.max(step.peak) / (*squared * PRESSURE_GAIN);
                 *gain = share * step.bulk / (1.0 + step.bulk * answer);

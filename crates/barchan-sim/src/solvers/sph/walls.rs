@@ -3,10 +3,13 @@
 use super::TASK;
 use super::particles::Particles;
 use super::surface::{BoundaryPoint, Sampling, Surface};
-use crate::collider::{BodyImpulse, BodyImpulses, Colliders, PosedCollider};
-use barchan_scene::Boundary;
-use glam::{DVec3, IVec3, Vec3};
+use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
+use crate::contacts::rigid::{Impulse, Twist};
+use crate::contacts::{BodyContact, BodyContacts, Coupling};
+use barchan_scene::{Boundary, Bounds};
+use glam::{IVec3, Vec3};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Distance from the surface within which bodies that hold grains do so [spacings].
 const TOUCH: f32 = 0.75;
@@ -45,30 +48,33 @@ pub struct Contact {
     /// Part of a correction that this contact takes: less than 1 where a light body gives way to many.
     pub share: f32,
     /// Acceleration of the particle by friction [m/s²].
-    pub rubbing: Vec3,
+    pub friction_acceleration: Vec3,
     /// Acceleration of the particle by pressure [m/s²].
-    pub pushing: Vec3,
+    pub pressure_acceleration: Vec3,
 }
 
-/// What grains did to a free body in the present pass.
-#[derive(Debug, Clone, Copy, Default)]
-struct Pushed {
-    velocity: DVec3,
-    spin: DVec3,
-    /// Centre of mass, from the origin [m].
-    centre: Vec3,
+impl BodyContact for Contact {
+    #[inline(always)]
+    fn particle(&self) -> usize {
+        self.particle as usize
+    }
+
+    #[inline(always)]
+    fn body(&self) -> usize {
+        self.body as usize
+    }
 }
 
 /// All contacts with bodies.
 #[derive(Debug, Default)]
 pub struct Walls {
     surfaces: Vec<Surface>,
-    lists: Vec<Vec<Contact>>,
+    /// Contacts of the particles of each task.
+    pub contacts: BodyContacts<Contact>,
     missing: Vec<Vec<(u32, IVec3)>>,
-    pushed: Vec<Pushed>,
-    counts: Vec<u32>,
-    given: Vec<BodyImpulse>,
-    has_free: bool,
+    coupling: Coupling,
+    /// Center of mass of each body, from its origin [m].
+    centers: Vec<Vec3>,
 }
 
 /// What contacts go by.
@@ -87,7 +93,6 @@ impl Walls {
         self.surfaces
             .resize_with(colliders.list.len(), Surface::default);
         let tasks = particles.len().div_ceil(TASK);
-        self.lists.resize_with(tasks, Vec::new);
         self.missing.resize_with(tasks, Vec::new);
         self.look(set, particles, colliders);
         if self.missing.iter().any(|m| !m.is_empty()) {
@@ -104,134 +109,93 @@ impl Walls {
 
     /// Contacts of all particles, as far as the bodies are sampled, and the cells where they are not.
     fn look(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
-        let surfaces = &self.surfaces;
-        let lists = self.lists.par_iter_mut().zip(&mut self.missing);
-        lists.enumerate().for_each(|(task, (list, missing))| {
-            list.clear();
+        let search = Search {
+            set,
+            particles,
+            colliders,
+            surfaces: &self.surfaces,
+        };
+        let lists = self.contacts.renew(self.missing.len()).par_iter_mut();
+        let lists = lists.zip(&mut self.missing).enumerate();
+        lists.for_each(|(task, (list, missing))| {
             missing.clear();
             let first = task * TASK;
-            for i in first..(first + TASK).min(particles.len()) {
-                let (x, v) = (particles.position[i], particles.velocity[i]);
-                let start = list.len();
-                for (body, collider) in colliders.list.iter().enumerate() {
-                    if !collider.may_touch(x, set.sampling.kernel.support) {
-                        continue;
-                    }
-                    let own = collider.to_body(x);
-                    let cell = set.sampling.cell_of(own);
-                    let Some(points) = surfaces[body].near(&cell) else {
-                        missing.push((body as u32, cell));
-                        continue;
-                    };
-                    list.extend(
-                        contact(set, collider, points, [x, own, v]).map(|c| Contact {
-                            particle: i as u32,
-                            body: body as u32,
-                            ..c
-                        }),
-                    );
-                }
-                if set.remembers {
-                    remember(&mut list[start..], particles.rubbing[i]);
-                }
+            let end = (first + TASK).min(particles.len());
+            for first in (first..end).step_by(GROUP) {
+                search.group(first..(first + GROUP).min(end), list, missing);
             }
         });
     }
 
     /// A body that grains can move gives way to all of them together.
     fn split(&mut self, particles: &Particles, colliders: &Colliders) {
-        self.pushed.clear();
-        self.pushed.resize(colliders.list.len(), Pushed::default());
-        self.has_free = colliders.list.iter().any(|c| c.mass.is_some());
-        if !self.has_free {
+        let bodies = colliders.list.len();
+        self.coupling.begin(&self.contacts, colliders, bodies);
+        self.centers.clear();
+        (self.centers).extend(colliders.list.iter().map(PosedCollider::center_arm));
+        if !self.coupling.has_free() {
             return;
         }
-        self.counts.clear();
-        self.counts.resize(colliders.list.len(), 0);
-        for contact in self.lists.iter().flatten() {
-            self.counts[contact.body as usize] += 1;
-        }
-        for (pushed, collider) in self.pushed.iter_mut().zip(&colliders.list) {
-            pushed.centre = centre(collider);
-        }
-        let (counts, pushed) = (&self.counts, &self.pushed);
-        self.lists.par_iter_mut().flatten().for_each(|contact| {
-            let body = contact.body as usize;
+        let (coupling, centers) = (&self.coupling, &self.centers);
+        let lists = self.contacts.lists_mut().par_iter_mut();
+        lists.flatten().for_each(|contact| {
+            let body = contact.body();
             let Some(mass) = &colliders.list[body].mass else {
                 return;
             };
-            let arm = contact.arm - pushed[body].centre;
-            let turned = |direction: Vec3| {
-                let lever = arm.cross(direction);
-                lever.dot(mass.inverse_inertia * lever)
-            };
-            let inverse = mass.inverse_mass + turned(contact.normal);
-            let all = counts[body] as f32 * particles.mass[contact.particle as usize];
+            let inverse = mass.inverse_mass_along(contact.arm - centers[body], contact.normal);
+            let all = coupling.count(body) * particles.mass[contact.particle()];
             contact.share = 1.0 / (1.0 + all * inverse);
         });
     }
 
-    /// Contacts of the particles of each task, in order.
-    pub fn lists(&self) -> &[Vec<Contact>] {
-        &self.lists
-    }
-
     /// Lets the free bodies feel what the contacts of this pass gave the particles.
     pub fn push_bodies(&mut self, dt: f32, particles: &Particles, colliders: &Colliders) {
-        if !self.has_free {
-            return;
-        }
-        let mut given = std::mem::take(&mut self.given);
-        given.clear();
-        given.resize(colliders.list.len(), BodyImpulse::default());
-        self.sum(dt, particles, &mut given);
-        for (body, collider) in colliders.list.iter().enumerate() {
-            let Some(mass) = &collider.mass else { continue };
-            let pushed = &mut self.pushed[body];
-            let centre = pushed.centre.as_dvec3();
-            let turning = given[body].angular - centre.cross(given[body].linear);
-            pushed.velocity = f64::from(mass.inverse_mass) * given[body].linear;
-            pushed.spin = mass.inverse_inertia.as_dmat3() * turning;
-        }
-        self.given = given;
+        let given = self
+            .contacts
+            .iter()
+            .map(|c| (c.body(), given(dt, particles, c)));
+        (self.coupling).respond(colliders, PosedCollider::center_arm, given);
     }
 
     /// Contacts, and how the bodies moved in the present pass.
     pub fn parts(&mut self) -> (&mut [Vec<Contact>], PushedBodies<'_>) {
         let pushed = PushedBodies {
-            any: self.has_free,
-            list: &self.pushed,
+            any: self.coupling.has_free(),
+            gained: self.coupling.gained(),
+            centers: &self.centers,
         };
-        (&mut self.lists, pushed)
+        (self.contacts.lists_mut(), pushed)
     }
 
     /// Adds what the particles gave the bodies in a step.
-    pub fn answer(&self, dt: f32, particles: &Particles, impulses: &mut BodyImpulses) {
-        self.sum(dt, particles, &mut impulses.bodies);
-    }
-
-    fn sum(&self, dt: f32, particles: &Particles, given: &mut [BodyImpulse]) {
-        for contact in self.lists.iter().flatten() {
-            let mass = particles.mass[contact.particle as usize];
-            let momentum = -f64::from(mass * dt);
-            let pushing = momentum * contact.pushing.as_dvec3();
-            let rubbing = momentum * contact.rubbing.as_dvec3();
-            // Pressure goes along G: its moment is that of the boundary particles.
-            let length = contact.gradient.length_squared().max(f32::MIN_POSITIVE);
-            let part = contact.pushing.dot(contact.gradient) / length;
-            let turning = momentum * f64::from(part) * contact.moment.as_dvec3();
-            given[contact.body as usize] += BodyImpulse {
-                linear: pushing + rubbing,
-                angular: turning + contact.arm.as_dvec3().cross(rubbing),
-            };
+    pub fn react(&self, dt: f32, particles: &Particles, impulses: &mut BodyImpulses) {
+        for contact in self.contacts.iter() {
+            impulses.bodies[contact.body()] += given(dt, particles, contact);
         }
+    }
+}
+
+/// What a contact gives its body, about the origin of the body.
+fn given(dt: f32, particles: &Particles, contact: &Contact) -> Impulse {
+    let momentum = -f64::from(particles.mass[contact.particle()] * dt);
+    let pressure = momentum * contact.pressure_acceleration.as_dvec3();
+    let friction = momentum * contact.friction_acceleration.as_dvec3();
+    // Pressure goes along G: its moment is that of the boundary particles.
+    let length = contact.gradient.length_squared().max(f32::MIN_POSITIVE);
+    let part = contact.pressure_acceleration.dot(contact.gradient) / length;
+    let turning = momentum * f64::from(part) * contact.moment.as_dvec3();
+    Impulse {
+        linear: pressure + friction,
+        angular: turning + contact.arm.as_dvec3().cross(friction),
     }
 }
 
 /// How free bodies moved in the present pass.
 pub struct PushedBodies<'a> {
     any: bool,
-    list: &'a [Pushed],
+    gained: &'a [Twist],
+    centers: &'a [Vec3],
 }
 
 impl PushedBodies<'_> {
@@ -241,29 +205,72 @@ impl PushedBodies<'_> {
         if !self.any {
             return (Vec3::ZERO, 0.0);
         }
-        let p = &self.list[contact.body as usize];
-        let (velocity, spin) = (p.velocity.as_vec3(), p.spin.as_vec3());
-        let about = contact.moment - p.centre.cross(contact.gradient);
+        let (gained, center) = (&self.gained[contact.body()], self.centers[contact.body()]);
+        let (velocity, spin) = (gained.linear.as_vec3(), gained.angular.as_vec3());
+        let about = contact.moment - center.cross(contact.gradient);
         (
-            velocity + spin.cross(contact.arm - p.centre),
+            velocity + spin.cross(contact.arm - center),
             velocity.dot(contact.gradient) + spin.dot(about),
         )
     }
 }
 
-/// Centre of mass, from the origin of the body [m].
-fn centre(collider: &PosedCollider) -> Vec3 {
-    (collider.mass).map_or(Vec3::ZERO, |m| m.centre - collider.pose.position)
+/// What contacts are found among.
+struct Search<'a> {
+    set: &'a WallSettings,
+    particles: &'a Particles,
+    colliders: &'a Colliders,
+    surfaces: &'a [Surface],
+}
+
+impl Search<'_> {
+    /// Contacts of some particles that lie together, and the cells where bodies are not sampled.
+    fn group(
+        &self,
+        particles: Range<usize>,
+        list: &mut Vec<Contact>,
+        missing: &mut Vec<(u32, IVec3)>,
+    ) {
+        let (set, p) = (self.set, self.particles);
+        let support = set.sampling.kernel.support;
+        let region = Bounds::from_points(p.position[particles.clone()].iter().copied());
+        let near = NearBodies::select(self.colliders, |c| c.may_reach(&region, support));
+        for i in particles {
+            let (x, v) = (p.position[i], p.velocity[i]);
+            let start = list.len();
+            for (body, collider) in near.of(self.colliders) {
+                if !collider.may_touch(x, support) {
+                    continue;
+                }
+                let own = collider.to_body(x);
+                let cell = set.sampling.cell_of(own);
+                let Some(points) = self.surfaces[body].near(&cell) else {
+                    missing.push((body as u32, cell));
+                    continue;
+                };
+                list.extend(
+                    contact(set, collider, points, [x, own, v]).map(|c| Contact {
+                        particle: i as u32,
+                        body: body as u32,
+                        ..c
+                    }),
+                );
+            }
+            if set.remembers {
+                remember(&mut list[start..], p.wall_friction[i]);
+            }
+        }
+    }
 }
 
 /// What friction was in the last step goes to the contact that carries most.
-fn remember(contacts: &mut [Contact], rubbing: Vec3) {
+fn remember(contacts: &mut [Contact], friction: Vec3) {
     let strongest = contacts.iter_mut().max_by(|a, b| {
         let (a, b) = (a.gradient.length_squared(), b.gradient.length_squared());
         a.total_cmp(&b)
     });
     if let Some(contact) = strongest {
-        contact.rubbing = rubbing;
+        contact.friction_acceleration = friction;
     }
 }
 
@@ -324,7 +331,7 @@ fn contact(
         moment,
         viscous: collider.friction * viscous,
         share: 1.0,
-        rubbing: Vec3::ZERO,
-        pushing: Vec3::ZERO,
+        friction_acceleration: Vec3::ZERO,
+        pressure_acceleration: Vec3::ZERO,
     })
 }

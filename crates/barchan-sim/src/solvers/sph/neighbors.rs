@@ -3,19 +3,19 @@
 use super::TASK;
 use super::kernel::Kernel;
 use crate::math::lanes::LANES;
-use crate::neighbors::cells::Cells;
+use crate::neighbors::cells::{Cells, Stencil};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16, u32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Neighbours of a particle at most: as many as there are in a bed compressed to a fifteenth.
+/// Neighbors of a particle at most: as many as there are in a bed compressed to a fifteenth.
 pub const MOST: usize = 496;
 
-/// Neighbours of a particle, itself among them. Gradients and slopes go on for sixteen beyond the last, which mean nothing.
+/// Neighbors of a particle, itself among them. Gradients and slopes go on for sixteen beyond the last, which mean nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Neighbourhood<'a> {
+pub struct Neighbors<'a> {
     /// V_j ∇W_ij [1/m].
     pub gradient: [&'a [f32]; 3],
     /// V_j W'/r [1/m²]: times x_i − x_j it is the gradient.
@@ -24,8 +24,8 @@ pub struct Neighbourhood<'a> {
     pub index: &'a [u32],
 }
 
-impl Neighbourhood<'_> {
-    /// Number of each neighbour and V_j ∇W_ij [1/m].
+impl Neighbors<'_> {
+    /// Number of each neighbor and V_j ∇W_ij [1/m].
     #[inline(always)]
     pub fn each(&self) -> impl Iterator<Item = (usize, Vec3)> {
         let [x, y, z] = self.gradient;
@@ -35,9 +35,9 @@ impl Neighbourhood<'_> {
     }
 }
 
-/// What is found for a particle beside its neighbours.
+/// What is found for a particle beside its neighbors.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Around {
+pub struct Neighborhood {
     /// Σ V_j W_ij over all particles, itself included.
     pub fraction: f32,
     /// Σ V_j ∇W_ij [1/m].
@@ -46,26 +46,26 @@ pub struct Around {
     pub squares: f32,
 }
 
-/// Neighbours of the particles of a task.
+/// Neighbors of the particles of a task.
 #[derive(Debug, Default)]
-pub struct Near {
-    /// Where the neighbours of each particle end in what follows, which is longer.
+pub struct NeighborList {
+    /// Where the neighbors of each particle end in what follows, which is longer.
     ends: Vec<u32>,
     gradient: [Vec<f32>; 3],
     slope: Vec<f32>,
     index: Vec<u32>,
 }
 
-impl Near {
-    /// Neighbours of each particle of the task, in order.
+impl NeighborList {
+    /// Neighbors of each particle of the task, in order.
     #[inline(always)]
-    pub fn each(&self) -> impl Iterator<Item = Neighbourhood<'_>> {
+    pub fn each(&self) -> impl Iterator<Item = Neighbors<'_>> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| {
             let range = begin as usize..*end as usize;
             let longer = range.start..range.end + LANES;
             let [x, y, z] = &self.gradient;
-            Neighbourhood {
+            Neighbors {
                 gradient: [&x[longer.clone()], &y[longer.clone()], &z[longer.clone()]],
                 slope: &self.slope[longer],
                 index: &self.index[range],
@@ -73,7 +73,7 @@ impl Near {
         })
     }
 
-    /// Room for the neighbours of a particle from `begin` on.
+    /// Room for the neighbors of a particle from `begin` on.
     fn room(&mut self, begin: usize) -> Hits<'_> {
         let end = begin + MOST + LANES;
         if self.index.len() < end {
@@ -101,17 +101,17 @@ struct Hits<'a> {
     index: &'a mut [u32],
 }
 
-/// Neighbours of all particles.
+/// Neighbors of all particles.
 #[derive(Debug, Default)]
-pub struct Neighbours {
+pub struct NeighborSearch {
     columns: [Vec<f32>; 3],
-    tasks: Vec<Near>,
-    /// Sums over the neighbours of each particle.
-    pub around: Vec<Around>,
+    tasks: Vec<NeighborList>,
+    /// Sums over the neighbors of each particle.
+    pub sums: Vec<Neighborhood>,
 }
 
-impl Neighbours {
-    /// Finds the neighbours of sorted particles of a volume [m³] within the support.
+impl NeighborSearch {
+    /// Finds the neighbors of sorted particles of a volume [m³] within the support.
     pub fn find(
         &mut self,
         level: Level,
@@ -129,10 +129,11 @@ impl Neighbours {
                 .for_each(|(c, p)| *c = p[axis]);
         }
         let tasks = count.div_ceil(TASK);
-        self.tasks.resize_with(tasks, Near::default);
-        self.around.resize(count, Around::default());
+        self.tasks.resize_with(tasks, NeighborList::default);
+        self.sums.resize(count, Neighborhood::default());
         let search = Search {
             cells,
+            stencil: cells.whole_stencil(),
             columns: &self.columns,
             kernel: *kernel,
             volume,
@@ -140,22 +141,23 @@ impl Neighbours {
         let all = self
             .tasks
             .par_iter_mut()
-            .zip(self.around.par_chunks_mut(TASK));
-        all.enumerate().for_each(|(task, (near, around))| {
+            .zip(self.sums.par_chunks_mut(TASK));
+        all.enumerate().for_each(|(task, (list, sums))| {
             let first = task * TASK;
-            let range = first..first + around.len();
-            dispatch!(level, simd => search.run(simd, range, near, around));
+            let range = first..first + sums.len();
+            dispatch!(level, simd => search.run(simd, range, list, sums));
         });
     }
 
-    /// Neighbours of the particles of each task of [`TASK`].
-    pub fn tasks(&self) -> &[Near] {
+    /// Neighbors of the particles of each task of [`TASK`].
+    pub fn tasks(&self) -> &[NeighborList] {
         &self.tasks
     }
 }
 
 struct Search<'a> {
     cells: &'a Cells,
+    stencil: Stencil<9>,
     columns: &'a [Vec<f32>; 3],
     kernel: Kernel,
     volume: f32,
@@ -163,21 +165,29 @@ struct Search<'a> {
 
 impl Search<'_> {
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, range: Range<usize>, near: &mut Near, around: &mut [Around]) {
-        near.ends.clear();
+    fn run<S: Simd>(
+        &self,
+        simd: S,
+        range: Range<usize>,
+        list: &mut NeighborList,
+        sums: &mut [Neighborhood],
+    ) {
+        list.ends.clear();
         let mut begin = 0;
-        let mut rows = self.cells.rows_from(range.start);
+        let first = self.cells.cell_of(range.start);
+        let mut walk = self.cells.walk(first, self.stencil);
         let mut i = range.start;
         while i < range.end {
-            let (end, ranges) = rows.next_cell();
+            let (own, rows) = walk.next_cell();
+            let end = own.end as usize;
             for i in i..end.min(range.end) {
-                let mut hits = near.room(begin);
-                for (begin, end) in ranges {
-                    self.row(simd, i, begin, end, &mut hits);
+                let mut hits = list.room(begin);
+                for (begin, end) in rows {
+                    self.row(simd, i, begin as usize, end as usize, &mut hits);
                 }
-                around[i - range.start] = self.weigh(simd, &mut hits);
+                sums[i - range.start] = self.apply_kernel(simd, &mut hits);
                 begin += hits.count;
-                near.ends.push(begin as u32);
+                list.ends.push(begin as u32);
             }
             i = end;
         }
@@ -219,11 +229,11 @@ impl Search<'_> {
 
     /// The kernel at all hits.
     #[inline(always)]
-    fn weigh<S: Simd>(&self, simd: S, hits: &mut Hits) -> Around {
+    fn apply_kernel<S: Simd>(&self, simd: S, hits: &mut Hits) -> Neighborhood {
         let mut fraction = f32x16::splat(simd, 0.0);
         let mut sums = [fraction; 3];
         let mut squares = fraction;
-        // What lies beyond the last hit is no neighbour: far away, it weighs nothing.
+        // What lies beyond the last hit is no neighbor: far away, it weighs nothing.
         for column in &mut hits.apart {
             column[hits.count..hits.count + LANES].fill(self.kernel.support);
         }
@@ -247,7 +257,7 @@ impl Search<'_> {
             }
             slope.store_slice(&mut hits.slope[at]);
         }
-        Around {
+        Neighborhood {
             fraction: self.volume * fraction.reduce_sum(),
             gradient: sum_lanes(&sums),
             squares: squares.reduce_sum(),

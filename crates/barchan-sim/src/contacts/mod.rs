@@ -1,0 +1,11 @@
+//! Contacts of particles with particles and with bodies: who touches whom, what their forces were in the last step, and what
+//! bodies get in return.
+
+mod adjacency;
+mod bodies;
+mod memory;
+pub mod rigid;
+
+pub use adjacency::{Adjacency, Own};
+pub use bodies::{BodyContact, BodyContacts, Coupling, take_own};
+pub use memory::{BODIES, BodyMemory, NEW, PAIRS, PairMemory, Remembered};

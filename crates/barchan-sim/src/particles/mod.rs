@@ -1,0 +1,236 @@
+//! Particles as a structure of arrays. [`columns!`] declares the arrays once; sorting, removal, emission, frames, checkpoints and
+//! the view for readers follow from the declaration.
+
+mod quantity;
+
+pub use quantity::{Component, Quantity, Spent, Tolerance, Value, column_of, flatten, misfit};
+
+use crate::neighbors::cells::Cells;
+use crate::solver::SolverError;
+use barchan_frame::Unit;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Positions.
+pub const POSITION: Quantity<Vec3> =
+    Quantity::state(Unit::Meter, "position", Vec3::ZERO).in_frames(Tolerance::Resolution);
+/// Velocities.
+pub const VELOCITY: Quantity<Vec3> =
+    Quantity::state(Unit::MeterPerSecond, "velocity", Vec3::ZERO).in_frames(Tolerance::Absolute(1e-3));
+/// Identities, which particles keep for life.
+pub const ID: Quantity<u32> =
+    Quantity::state(Unit::One, "stable identity", 0).in_frames(Tolerance::Absolute(0.0));
+/// Materials.
+pub const MATERIAL: Quantity<u8> =
+    Quantity::state(Unit::One, "index of the material", 0).in_frames(Tolerance::Absolute(0.0));
+/// Masses.
+pub const MASS: Quantity<f32> = Quantity::state(Unit::Kilogram, "mass", 1.0)
+    .in_frames(Tolerance::Absolute(0.0))
+    .checked(is_positive);
+
+/// Whether a value is positive and finite.
+pub fn is_positive(value: &f32) -> bool {
+    *value > 0.0 && value.is_finite()
+}
+
+/// Puts values in the order of `cells`; `spare` is memory for it.
+pub fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
+    cells.order().map(|i| values[i]).collect_into_vec(spare);
+    std::mem::swap(values, spare);
+}
+
+/// Keeps the values for which `keep` holds.
+pub fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut kept = keep.iter();
+    values.retain(|_| kept.next().copied().unwrap_or(true));
+}
+
+/// Refuses a state with materials beyond those of the scene.
+pub fn check_materials(materials: &[u8], known: usize) -> Result<(), SolverError> {
+    match materials.iter().all(|m| usize::from(*m) < known) {
+        true => Ok(()),
+        false => Err(SolverError::Checkpoint(
+            "it names a material that the scene does not have".into(),
+        )),
+    }
+}
+
+/// Declares a structure of arrays: the name and type of each column, with its [`Quantity`]. `position`, `velocity`, `id`,
+/// `material`, `mass` and `radius` must be among them.
+macro_rules! columns {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Name:ident {
+            $($(#[$doc:meta])* $column:ident: $T:ty = $quantity:expr,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Default)]
+        $vis struct $Name {
+            $($(#[$doc])* pub $column: Vec<$T>,)*
+        }
+
+        impl $Name {
+            /// Number of particles.
+            pub fn len(&self) -> usize {
+                self.position.len()
+            }
+
+            /// The arrays, borrowed.
+            pub fn view(&self) -> $crate::view::ParticlesView<'_> {
+                $crate::view::ParticlesView::of_arrays($crate::view::ParticleArrays {
+                    position: &self.position,
+                    velocity: &self.velocity,
+                    radius: &self.radius,
+                    mass: &self.mass,
+                    id: &self.id,
+                    material: &self.material,
+                })
+            }
+
+            /// Puts the particles in the order of `cells`; `spare` is memory for it.
+            pub fn reorder(&mut self, cells: &$crate::neighbors::cells::Cells, spare: &mut Self) {
+                $($crate::particles::gather(cells, &mut self.$column, &mut spare.$column);)*
+            }
+
+            /// Keeps the particles for which `keep` holds; returns how many went.
+            pub fn retain(&mut self, keep: &[bool]) -> usize {
+                let before = self.len();
+                $($crate::particles::filter(&mut self.$column, keep);)*
+                before - self.len()
+            }
+
+            /// Gives the particles that have a position initial values in all columns that lack them.
+            pub fn complete(&mut self) {
+                let count = self.len();
+                $(self.$column.resize(count, $quantity.initial);)*
+            }
+
+            /// Columns of a frame as far as they are `wanted`, in the memory of those that `out` has. Positions are kept to a
+            /// fraction of `resolution` [m].
+            pub fn write_frame(
+                &self,
+                resolution: f32,
+                wanted: impl Fn(&str) -> bool,
+                out: &mut barchan_frame::Frame,
+            ) {
+                let mut spent = $crate::particles::Spent(std::mem::take(&mut out.columns));
+                $(
+                    let name = stringify!($column);
+                    if let Some(tolerance) = $quantity.frame_tolerance(resolution).filter(|_| wanted(name)) {
+                        let memory = spent.take(name);
+                        out.columns.push(barchan_frame::Column {
+                            tolerance,
+                            ..$quantity.column(name, &self.$column, memory)
+                        });
+                    }
+                )*
+            }
+
+            /// Columns of a checkpoint, exact.
+            pub fn save(&self, out: &mut barchan_frame::Checkpoint) {
+                $(
+                    if $quantity.saved {
+                        let column = $quantity.column(stringify!($column), &self.$column, Vec::new());
+                        out.columns.push(column);
+                    }
+                )*
+            }
+
+            /// The particles of a checkpoint; what it does not hold has initial values.
+            pub fn load(from: &barchan_frame::Checkpoint) -> Result<Self, $crate::solver::SolverError> {
+                Ok(Self {
+                    $($column: $quantity.load(stringify!($column), from)?,)*
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use columns;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_frame::{Checkpoint, ColumnData, Frame};
+
+    columns! {
+        struct Few {
+            position: Vec3 = POSITION,
+            velocity: Vec3 = VELOCITY,
+            id: u32 = ID,
+            material: u8 = MATERIAL,
+            mass: f32 = MASS,
+            radius: f32 = Quantity::state(Unit::Meter, "radius", 0.5).unsaved(),
+            stress: [f32; 6] = Quantity::state(Unit::Pascal, "stress", [0.0; 6]),
+        }
+    }
+
+    fn few() -> Few {
+        let mut few = Few {
+            position: (0..5).map(|i| Vec3::splat(5.0 - i as f32)).collect(),
+            id: (10..15).collect(),
+            mass: vec![2.0; 3],
+            ..Few::default()
+        };
+        few.complete();
+        few.stress[4] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        few
+    }
+
+    #[test]
+    fn all_columns_are_completed_reordered_and_filtered_together() {
+        let mut few = few();
+        assert_eq!(few.mass, [2.0, 2.0, 2.0, 1.0, 1.0]);
+        assert_eq!(few.radius, [0.5; 5]);
+        let mut cells = Cells::default();
+        cells.sort(&few.position, 0.5);
+        few.reorder(&cells, &mut Few::default());
+        assert_eq!(few.id, [14, 13, 12, 11, 10]);
+        assert_eq!(few.stress[0][5], 6.0);
+        assert_eq!(few.retain(&[true, false, false, true, true]), 2);
+        assert_eq!((few.id, few.mass), (vec![14, 11, 10], vec![1.0, 2.0, 2.0]));
+    }
+
+    #[test]
+    fn a_checkpoint_gives_back_what_it_holds_and_refuses_what_cannot_be() {
+        let few = few();
+        let mut state = Checkpoint::default();
+        few.save(&mut state);
+        assert!(state.column("radius").is_none());
+        let loaded = Few::load(&state).unwrap();
+        assert_eq!(loaded.position, few.position);
+        assert_eq!(loaded.stress, few.stress);
+        assert_eq!(loaded.radius, [0.5; 5]);
+        for broken in [
+            ColumnData::F32(vec![-1.0; 5]),
+            ColumnData::F32(vec![1.0; 4]),
+        ] {
+            let mut state = state.clone();
+            let mass = state.columns.iter_mut().find(|c| c.name == "mass");
+            mass.unwrap().data = broken;
+            assert!(Few::load(&state).is_err());
+        }
+    }
+
+    #[test]
+    fn frames_reuse_the_memory_of_earlier_ones() {
+        let few = few();
+        assert_eq!(few.view().len(), 5);
+        let mut frame = Frame::default();
+        few.write_frame(1.024, |name| name != "mass", &mut frame);
+        let place = |frame: &Frame| {
+            let position = frame.column("position").unwrap();
+            (position.data.as_f32().unwrap().as_ptr(), position.tolerance)
+        };
+        let (before, tolerance) = place(&frame);
+        assert_eq!(tolerance, 1e-3);
+        few.write_frame(1.024, |name| name != "mass", &mut frame);
+        assert_eq!(place(&frame).0, before);
+        let names: Vec<&str> = frame.columns.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["position", "velocity", "id", "material"]);
+        // Negative control: a column of another type gives no memory.
+        let mut spent = Spent(frame.columns);
+        assert!(spent.take::<u8>("velocity").is_empty());
+    }
+}
