@@ -33,6 +33,7 @@ pub mod collider;
 pub mod grid;
 pub mod height_field;
 pub mod identities;
+pub mod linalg;
 pub mod material;
 pub mod math;
 pub mod neighbors;
