@@ -3,9 +3,10 @@
 //! It runs when a particle has left the rim of its block and when particles came or went. A checkpoint keeps the blocks of
 //! particles in between, so that a resumed run sorts where an undisturbed one does.
 
-use super::particles::{Packet, pad};
+use super::particles::{Packet, Rows, pad};
 use crate::grid::blocks::{self, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
+use crate::material::PreparedLaw;
 use crate::math::lanes::LANES;
 use crate::solver::SolverError;
 use fearless_simd::{Level, dispatch};
@@ -61,19 +62,21 @@ pub struct Sorter {
     counts: [Vec<u32>; PARTS],
     sources: Vec<AtomicU32>,
     spare: Vec<Packet>,
+    spare_state: Option<Rows>,
 }
 
 impl Sorter {
-    /// Sorts `packets` and rebuilds `topology` and the packet range of each particle block.
+    /// Sorts `packets` with the `state` of their laws and rebuilds `topology` and the packet range of each particle block.
     pub fn sort(
         &mut self,
         level: Level,
-        packets: &mut Vec<Packet>,
+        (packets, state): (&mut Vec<Packet>, &mut Rows),
         frame: &CellFrame,
-        materials: usize,
+        laws: &[PreparedLaw],
         topology: &mut Topology,
         ranges: &mut Vec<PacketRange>,
     ) -> Result<(), SolverError> {
+        let materials = laws.len();
         self.find_keys(level, packets, frame)?;
         if self.find_blocks(topology) {
             topology.rebuild(frame.period, frame.flat);
@@ -83,13 +86,14 @@ impl Sorter {
         self.count_places(places);
         let total = self.lay_out_runs(materials, topology, ranges);
         self.choose_sources(total);
-        self.move_particles(packets, total);
+        self.move_particles(packets, state, laws, total);
         Ok(())
     }
 
     /// Gives back the largest part of the memory until the next sort.
     pub fn release(&mut self) {
         self.spare = Vec::new();
+        self.spare_state = None;
     }
 
     /// Block of every particle; positions wrap into the period.
@@ -253,27 +257,42 @@ impl Sorter {
             });
     }
 
-    fn move_particles(&mut self, packets: &mut Vec<Packet>, total: usize) {
+    fn move_particles(
+        &mut self,
+        packets: &mut Vec<Packet>,
+        state: &mut Rows,
+        laws: &[PreparedLaw],
+        total: usize,
+    ) {
         self.spare.resize(total, Packet::EMPTY);
-        let old = &*packets;
+        let spare_state = self
+            .spare_state
+            .get_or_insert_with(|| Rows::new(state.per_packet()));
+        spare_state.resize(total);
+        let (old, old_state, rows) = (&*packets, &*state, state.per_packet());
         self.spare
             .par_iter_mut()
+            .zip(spare_state.packets_mut())
             .zip(self.sources.par_chunks(LANES))
-            .for_each(|(packet, sources)| {
-                packet.len = 0;
-                for (lane, slot) in sources.iter().enumerate() {
-                    let slot = slot.load(Ordering::Relaxed);
-                    if slot == blocks::NONE {
-                        break;
-                    }
-                    let source = &old[slot as usize / LANES];
-                    packet.copy_lane(lane, source, slot as usize % LANES);
-                    packet.material = source.material;
-                    packet.len += 1;
-                }
-                pad(packet);
+            .for_each(|((packet, state), sources)| {
+                let slot = |source: &AtomicU32| source.load(Ordering::Relaxed) as usize;
+                // All sources of a packet are of one material.
+                let Some(first) = sources.first().and_then(|s| old.get(slot(s) / LANES)) else {
+                    return;
+                };
+                packet.material = first.material;
+                let sources = sources.iter().map(slot);
+                let sources = sources.take_while(|slot| *slot != blocks::NONE as usize);
+                let sources = sources.enumerate().map(|(lane, slot)| {
+                    packet.copy_lane(lane % LANES, &old[slot / LANES], slot % LANES);
+                    (&old_state.all()[slot / LANES * rows..], slot % LANES)
+                });
+                let len = laws[first.material as usize].copy_lanes(state, sources);
+                packet.len = len as u8;
+                pad(packet, state);
             });
         std::mem::swap(packets, &mut self.spare);
+        std::mem::swap(state, spare_state);
     }
 }
 
