@@ -212,16 +212,11 @@ macro_rules! laws {
                 }
             }
 
-            /// Copies the states of particles into the lanes of one packet, in their order, and counts them. A source is
-            /// rows that begin with those of its packet, and a lane of it.
+            /// Copies the state of one particle; the rows of its packet begin at the start of each slice.
             #[inline(always)]
-            pub fn copy_lanes<'a>(
-                &self,
-                target: &mut [Row],
-                sources: impl Iterator<Item = (&'a [Row], usize)>,
-            ) -> usize {
+            pub fn copy_lane(&self, target: &mut [Row], to: usize, source: &[Row], from: usize) {
                 match self {
-                    $(Self::$name(_) => copy_lanes::<{ $module::ROWS }>(target, sources)),*
+                    $(Self::$name(_) => copy_lane::<{ $module::ROWS }>(target, to, source, from)),*
                 }
             }
         }
@@ -337,19 +332,11 @@ fn finish<S: Simd, L: ConstitutiveLaw<N>, const N: usize, const D: usize>(
 }
 
 #[inline(always)]
-fn copy_lanes<'a, const N: usize>(
-    target: &mut [Row],
-    sources: impl Iterator<Item = (&'a [Row], usize)>,
-) -> usize {
-    let (target, mut count) = (&mut target[..N], 0);
-    for (to, (source, from)) in (0..LANES).zip(sources) {
-        let (source, from) = (&source[..N], from % LANES);
-        for row in 0..N {
-            target[row].0[to] = source[row].0[from];
-        }
-        count = to + 1;
+fn copy_lane<const N: usize>(target: &mut [Row], to: usize, source: &[Row], from: usize) {
+    let (target, source) = (&mut target[..N], &source[..N]);
+    for row in 0..N {
+        target[row].0[to] = source[row].0[from];
     }
-    count
 }
 
 /// Lamé parameters (λ, μ) [Pa] from Young's modulus [Pa] and Poisson ratio.

@@ -269,25 +269,28 @@ impl Sorter {
             .spare_state
             .get_or_insert_with(|| Rows::new(state.per_packet()));
         spare_state.resize(total);
-        let (old, old_state, rows) = (&*packets, &*state, state.per_packet());
+        let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
             .par_iter_mut()
             .zip(spare_state.packets_mut())
             .zip(self.sources.par_chunks(LANES))
             .for_each(|((packet, state), sources)| {
-                let slot = |source: &AtomicU32| source.load(Ordering::Relaxed) as usize;
+                let slot_of = |source: &AtomicU32| source.load(Ordering::Relaxed);
                 // All sources of a packet are of one material.
-                let Some(first) = sources.first().and_then(|s| old.get(slot(s) / LANES)) else {
-                    return;
-                };
-                packet.material = first.material;
-                let sources = sources.iter().map(slot);
-                let sources = sources.take_while(|slot| *slot != blocks::NONE as usize);
-                let sources = sources.enumerate().map(|(lane, slot)| {
-                    packet.copy_lane(lane % LANES, &old[slot / LANES], slot % LANES);
-                    (&old_state.all()[slot / LANES * rows..], slot % LANES)
-                });
-                let len = laws[first.material as usize].copy_lanes(state, sources);
+                let first = sources.first().map_or(0, slot_of) as usize / LANES;
+                packet.material = old[first].material;
+                let law = &laws[packet.material as usize];
+                let mut len = 0;
+                for (lane, source) in sources.iter().enumerate().take(LANES) {
+                    let slot = slot_of(source);
+                    if slot == blocks::NONE {
+                        break;
+                    }
+                    let (source, from) = (slot as usize / LANES, slot as usize % LANES);
+                    packet.copy_lane(lane, &old[source], from);
+                    law.copy_lane(state, lane, &old_state[source * rows..], from);
+                    len = lane + 1;
+                }
                 packet.len = len as u8;
                 pad(packet, state);
             });

@@ -414,6 +414,7 @@ impl<'a> Stored<'a> {
                 rows: rows.collect(),
             })
         });
+        let state = state.collect::<Result<_, SolverError>>()?;
         for flag in material::flag_columns(&used) {
             bytes(flag.name)?;
         }
@@ -425,7 +426,7 @@ impl<'a> Stored<'a> {
         Ok(Self {
             count,
             packet: packet.collect::<Result<_, _>>()?,
-            state: state.collect::<Result<_, SolverError>>()?,
+            state,
             flags: flags.collect(),
             id: match data("id") {
                 Some(ColumnData::U32(data)) if data.len() == count => data,
