@@ -88,6 +88,12 @@ pub trait ConstitutiveLaw<const ROWS: usize> {
     fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T;
 }
 
+/// Work over all rows of a state, compiled for each law's number of them.
+pub trait WithRows {
+    /// Does it for `N` rows.
+    fn call<const N: usize>(self);
+}
+
 /// The laws of the scene format by their module: the only list of them.
 macro_rules! laws {
     ($($name:ident in $module:ident),*) => {
@@ -212,11 +218,11 @@ macro_rules! laws {
                 }
             }
 
-            /// Copies the state of one particle; the rows of its packet begin at the start of each slice.
+            /// Calls `f` with the number of rows as a constant.
             #[inline(always)]
-            pub fn copy_lane(&self, target: &mut [Row], to: usize, source: &[Row], from: usize) {
+            pub fn with_rows(&self, f: impl WithRows) {
                 match self {
-                    $(Self::$name(_) => copy_lane::<{ $module::ROWS }>(target, to, source, from)),*
+                    $(Self::$name(_) => f.call::<{ $module::ROWS }>()),*
                 }
             }
         }
@@ -329,14 +335,6 @@ fn finish<S: Simd, L: ConstitutiveLaw<N>, const N: usize, const D: usize>(
     }
     store(rows, state);
     law.strain_magnitude(&rows)
-}
-
-#[inline(always)]
-fn copy_lane<const N: usize>(target: &mut [Row], to: usize, source: &[Row], from: usize) {
-    let (target, source) = (&mut target[..N], &source[..N]);
-    for row in 0..N {
-        target[row].0[to] = source[row].0[from];
-    }
 }
 
 /// Lamé parameters (λ, μ) [Pa] from Young's modulus [Pa] and Poisson ratio.

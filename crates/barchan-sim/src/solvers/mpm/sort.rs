@@ -6,8 +6,8 @@
 use super::particles::{Packet, Rows, pad};
 use crate::grid::blocks::{self, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
-use crate::material::PreparedLaw;
-use crate::math::lanes::LANES;
+use crate::material::{PreparedLaw, WithRows};
+use crate::math::lanes::{LANES, Row};
 use crate::solver::SolverError;
 use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
@@ -275,27 +275,53 @@ impl Sorter {
             .zip(spare_state.packets_mut())
             .zip(self.sources.par_chunks(LANES))
             .for_each(|((packet, state), sources)| {
-                let slot_of = |source: &AtomicU32| source.load(Ordering::Relaxed);
                 // All sources of a packet are of one material.
-                let first = sources.first().map_or(0, slot_of) as usize / LANES;
-                packet.material = old[first].material;
-                let law = &laws[packet.material as usize];
-                let mut len = 0;
-                for (lane, source) in sources.iter().enumerate().take(LANES) {
-                    let slot = slot_of(source);
-                    if slot == blocks::NONE {
-                        break;
-                    }
-                    let (source, from) = (slot as usize / LANES, slot as usize % LANES);
-                    packet.copy_lane(lane, &old[source], from);
-                    law.copy_lane(state, lane, &old_state[source * rows..], from);
-                    len = lane + 1;
-                }
-                packet.len = len as u8;
+                let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
+                packet.material = old[first as usize / LANES].material;
+                laws[packet.material as usize].with_rows(MovePacket {
+                    packet: &mut *packet,
+                    state: &mut *state,
+                    sources,
+                    old: (old, old_state, rows),
+                });
                 pad(packet, state);
             });
         std::mem::swap(packets, &mut self.spare);
         std::mem::swap(state, spare_state);
+    }
+}
+
+/// Fills a packet and its state from the slots that `sources` name.
+struct MovePacket<'a> {
+    packet: &'a mut Packet,
+    state: &'a mut [Row],
+    sources: &'a [AtomicU32],
+    /// Packets, states and rows of a state before the sort.
+    old: (&'a [Packet], &'a [Row], usize),
+}
+
+impl WithRows for MovePacket<'_> {
+    #[inline(always)]
+    fn call<const N: usize>(self) {
+        let (packets, states, rows) = self.old;
+        let Some(state) = self.state.first_chunk_mut::<N>() else {
+            return;
+        };
+        let mut len = 0;
+        for (lane, slot) in (0..LANES).zip(self.sources) {
+            let slot = slot.load(Ordering::Relaxed);
+            if slot == blocks::NONE {
+                break;
+            }
+            let (source, from) = (slot as usize / LANES, slot as usize % LANES);
+            self.packet.copy_lane(lane, &packets[source], from);
+            let old = &states[source * rows..][..N];
+            for row in 0..N {
+                state[row].0[lane] = old[row].0[from];
+            }
+            len = lane as u8 + 1;
+        }
+        self.packet.len = len;
     }
 }
 
@@ -308,9 +334,9 @@ fn keys_of(
     frame: &CellFrame,
 ) -> Option<(u32, glam::Vec3)> {
     let mut lost = None;
-    for lane in 0..LANES {
-        keys[lane] = NOBODY;
-        if lane >= packet.len as usize || packet.volume[lane] == 0.0 {
+    *keys = [NOBODY; LANES];
+    for lane in 0..LANES.min(packet.len as usize) {
+        if packet.volume[lane] == 0.0 {
             continue;
         }
         match block_of(packet, lane, frame) {
@@ -339,7 +365,8 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32
             cells = (packet.position[axis][lane] - frame.origin[axis]) * inv_dx;
         }
         let base = (cells + frame.base_offset).floor();
-        if base.is_nan() || base.abs() >= (MAX_BLOCK * BLOCK) as f32 {
+        let reached = base.abs() < (MAX_BLOCK * BLOCK) as f32; // Not so if NaN.
+        if !reached {
             return None;
         }
         coord[axis] = (base as i32).div_euclid(BLOCK);

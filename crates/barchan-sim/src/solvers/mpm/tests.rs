@@ -6,6 +6,7 @@ use super::passes::Part;
 use super::*;
 use crate::collider::{BodyImpulses, Colliders};
 use crate::grid::{BLOCK_NODES, NODE, blocks};
+use crate::identities::Identities;
 use crate::linalg;
 use crate::math::lanes::Row;
 use crate::solver::Timings;
@@ -265,12 +266,14 @@ fn separate_and_fused(dimensions: usize, kernel: Kernel, transfer: Transfer) {
 
     let colliders = Colliders::new(&scene.colliders);
     let (mut impulses, mut timings) = (BodyImpulses::zero(1), Timings::default());
+    let mut identities = Identities::default();
     let mut cx = StepContext {
         dt: DT,
         time: 0.0,
         gravity: Vec3::new(0.0, -9.81, 0.0),
         colliders: &colliders,
         impulses: &mut impulses,
+        identities: &mut identities,
         timings: &mut timings,
     };
     fused.step(&mut cx).unwrap();
