@@ -3,18 +3,23 @@
 
 use barchan_scene::{Overrides, Scene, SceneSource, load};
 use barchan_sim::grid::{Tile, Topology};
-use barchan_sim::material::drucker_prager::Sand;
+use barchan_sim::material::PreparedLaw;
 use barchan_sim::math::bspline;
 use barchan_sim::sampling::Samples;
-use barchan_sim::solvers::mpm::grid_to_particles::{GatherParams, PreparedLaw, gather_block};
+use barchan_sim::solvers::mpm::grid_to_particles::{GatherParams, gather_block};
 use barchan_sim::solvers::mpm::grid_update::accelerate;
-use barchan_sim::solvers::mpm::particles::{Packet, packets_from};
-use barchan_sim::solvers::mpm::particles_to_grid::{ScatterParams, scatter_block};
+use barchan_sim::solvers::mpm::particles::{Packet, Rows, packets_from, prefetch_state};
+use barchan_sim::solvers::mpm::particles_to_grid::{
+    FORCES, MOMENTUM, ScatterParams, scatter_block,
+};
 use barchan_sim::solvers::mpm::sort::{CellFrame, Sorter};
 use barchan_sim::solvers::mpm::transfer::TileFrame;
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use std::hint::black_box;
+
+/// Packets and the states of their laws.
+type Particles = (Vec<Packet>, Rows);
 
 const DX: f32 = 0.01;
 const DT: f32 = 1e-4;
@@ -22,12 +27,12 @@ const DT: f32 = 1e-4;
 fn main() {
     let kernel = std::env::args().nth(1).unwrap_or_default();
     match kernel.as_str() {
-        "scatter_quadratic" => measured_scatter::<3>(&packets::<3>()),
-        "scatter_cubic" => measured_scatter::<4>(&packets::<4>()),
-        "gather_quadratic" => measured_gather::<3>(&mut packets::<3>(), &[law()], &shear::<3>()),
-        "gather_cubic" => measured_gather::<4>(&mut packets::<4>(), &[law()], &shear::<4>()),
+        "scatter_quadratic" => measured_scatter::<3>(&particles::<3>(), &[law()]),
+        "scatter_cubic" => measured_scatter::<4>(&particles::<4>(), &[law()]),
+        "gather_quadratic" => measured_gather::<3>(&mut particles::<3>(), &[law()], &shear::<3>()),
+        "gather_cubic" => measured_gather::<4>(&mut particles::<4>(), &[law()], &shear::<4>()),
         "grid" => measured_grid(),
-        "sort" => alone(|| measured_sort(&mut packets::<3>())),
+        "sort" => alone(|| measured_sort(&mut particles::<3>(), &[law()])),
         _ => {
             for name in NAMES {
                 println!("{name}");
@@ -46,7 +51,7 @@ const NAMES: [&str; 6] = [
 ];
 
 #[inline(never)]
-fn measured_scatter<const K: usize>(packets: &[Packet]) {
+fn measured_scatter<const K: usize>(particles: &Particles, laws: &[PreparedLaw]) {
     let params = ScatterParams {
         dx: DX,
         dt: DT,
@@ -54,20 +59,30 @@ fn measured_scatter<const K: usize>(packets: &[Packet]) {
     };
     let mut tile = vec![0.0; Tile::<3, K>::LEN];
     let frame = TileFrame::new::<3, K>(cells::<K>(), [0, 0, 0]);
-    dispatch!(Level::new(), simd => scatter_block::<_, 3, K>(simd, packets, &frame, &params, &mut tile));
+    let rows = particles.1.per_packet();
+    let (packets, state) = (&particles.0[..], particles.1.all());
+    dispatch!(Level::new(), simd => {
+        let stress = |p: usize, packet: &Packet| {
+            prefetch_state(state, (p + 1) * rows);
+            laws[packet.material as usize].stress(simd, &state[p * rows..])
+        };
+        scatter_block::<_, 3, K, { MOMENTUM | FORCES }>(simd, packets, stress, &frame, &params, &mut tile)
+    });
     black_box(tile);
 }
 
 #[inline(never)]
-fn measured_gather<const K: usize>(packets: &mut [Packet], laws: &[PreparedLaw], tile: &[f32]) {
+fn measured_gather<const K: usize>(particles: &mut Particles, laws: &[PreparedLaw], tile: &[f32]) {
     let params = GatherParams {
         dx: DX,
         dt: DT,
         flip: None,
         laws,
+        state_rows: particles.1.per_packet(),
     };
     let frame = TileFrame::new::<3, K>(cells::<K>(), [0, 0, 0]);
-    let report = dispatch!(Level::new(), simd => gather_block::<_, 3, K>(simd, packets, &frame, &params, tile, None));
+    let particles = (&mut particles.0[..], particles.1.all_mut());
+    let report = dispatch!(Level::new(), simd => gather_block::<_, 3, K>(simd, particles, &frame, &params, tile, None));
     black_box(report);
 }
 
@@ -99,13 +114,13 @@ fn alone(work: impl FnOnce() + Send) {
 }
 
 #[inline(never)]
-fn measured_sort(packets: &mut Vec<Packet>) {
+fn measured_sort((packets, state): &mut Particles, laws: &[PreparedLaw]) {
     let (mut topology, mut ranges) = (Topology::default(), Vec::new());
     let sorted = Sorter::default().sort(
         Level::new(),
-        packets,
+        (packets, state),
         &cells::<3>(),
-        1,
+        laws,
         &mut topology,
         &mut ranges,
     );
@@ -124,7 +139,7 @@ fn cells<const K: usize>() -> CellFrame {
 }
 
 /// A full block: 512 particles, eight in each of its cells, in the order of the cells.
-fn packets<const K: usize>() -> Vec<Packet> {
+fn particles<const K: usize>() -> Particles {
     let mut random = 1u32;
     let mut chance = || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -146,17 +161,15 @@ fn packets<const K: usize>() -> Vec<Packet> {
                 .push(Vec3::new(chance(), chance(), 0.0) * 0.1);
         }
     }
-    let mut packets = Vec::new();
-    packets_from(&samples, &mut packets);
-    packets
+    let law = law();
+    let (mut packets, mut state) = (Vec::new(), Rows::new(law.rows()));
+    packets_from(&samples, &[law], &mut packets, &mut state);
+    (packets, state)
 }
 
 fn law() -> PreparedLaw {
     let scene = scene();
-    match &scene.materials[0].law {
-        barchan_scene::Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, scene.dimensions)),
-        barchan_scene::Law::Elastic(_) => unreachable!("the preset is sand"),
-    }
+    PreparedLaw::new(&scene.materials[0], scene.dimensions)
 }
 
 #[allow(clippy::unwrap_used, reason = "a benchmark may panic")]

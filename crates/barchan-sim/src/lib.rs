@@ -33,6 +33,7 @@ pub mod collider;
 pub mod contacts;
 pub mod grid;
 pub mod height_field;
+pub mod linalg;
 pub mod material;
 pub mod math;
 pub mod neighbors;

@@ -147,7 +147,7 @@ fn b2_rotation_causes_no_stress() {
             let r = DMat3::from_axis_angle(axis, degrees.to_radians());
             let increment = (r - DMat3::IDENTITY).transpose().to_cols_array_2d();
             for model in MODELS {
-                let law = Elastic::new(&law(model, YOUNG));
+                let law = Elastic::new(&law(model, YOUNG), Dimensions::Three);
                 let rest = Sym3::from_array([0.0; 6]);
                 let (_, stress) = law.advance::<f64, 3>(rest, &increment);
                 assert!(largest(stress) < 1e-10 * YOUNG, "{degrees}° {model:?}");
@@ -255,7 +255,8 @@ fn b2_a_moving_scene_does_the_same_in_the_solver() {
 /// Principal Kirchhoff stresses of a stretch along x and one along y and z.
 fn stretched(along: f64, lateral: f64) -> Sym3<f64> {
     let f = DMat3::from_diagonal(DVec3::new(along, lateral, lateral));
-    Elastic::new(&law(ElasticModel::Hencky, YOUNG)).stress::<f64, 3>(strain_of(f))
+    Elastic::new(&law(ElasticModel::Hencky, YOUNG), Dimensions::Three)
+        .stress::<f64, 3>(strain_of(f))
 }
 
 #[test]
@@ -292,7 +293,7 @@ fn b3_uniaxial_stress() {
 
 /// Largest error of τ F⁻ᵀ against central differences of the energy, relative to the largest entry.
 fn b4<const D: usize>(model: ElasticModel, f: DMat3) -> f64 {
-    let law = Elastic::new(&law(model, 1.0));
+    let law = Elastic::new(&law(model, 1.0), Dimensions::Three);
     let energy = |f: DMat3| law.energy::<f64, D>(strain_of(f));
     let tau = DMat3::from_cols_array_2d(&law.stress::<f64, D>(strain_of(f)).to_mat3());
     let p = tau * f.inverse().transpose();

@@ -141,7 +141,13 @@ impl Remembered {
 
     /// Writes a column with the number of contacts of each particle, and arrays with partners and forces.
     pub fn write(self, names: &Names, out: &mut Checkpoint) {
-        let count = column_of(names.count, Unit::One, names.meaning, &self.counts, Vec::new());
+        let count = column_of(
+            names.count,
+            Unit::One,
+            names.meaning,
+            &self.counts,
+            Vec::new(),
+        );
         out.columns.push(count);
         let partner = ColumnData::U32(self.partners);
         let force = ColumnData::F32(flatten(&self.forces, Vec::new()));

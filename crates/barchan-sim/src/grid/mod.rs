@@ -9,10 +9,15 @@
 //! overlap them in a fixed order: no atomics, the same bytes for any number of threads.
 //! Nodes of a block are ordered x, z, y with y fastest: a stencil row along y is contiguous.
 
+//!
+//! The [`Topology`] knows the blocks and who neighbors whom; any number of [`Field`]s lie over it.
+
 pub mod blocks;
+pub mod field;
 pub mod tile;
 
 pub use blocks::{BlockCoord, BlockMap, Topology};
+pub use field::{Field, Tiles};
 pub use tile::{NODE, Tile};
 
 /// Nodes of a block along an axis.

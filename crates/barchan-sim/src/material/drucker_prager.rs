@@ -11,9 +11,14 @@
 //! Differs from [Klar16]: the printed order keeps tension when α = 0, and reversed it loses hydrostatic pressure.
 
 use super::hencky::{self, Lame};
+use super::{ConstitutiveLaw, FlagColumn, StateColumn};
 use crate::math::sym3::Mat3;
 use crate::math::{Scalar, Sym3};
+use barchan_frame::Unit;
 use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
+
+/// b − I, τ, q and v_c.
+pub(super) const ROWS: usize = 14;
 
 /// Which part of the cone the last projection found a particle at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,7 +280,14 @@ impl Sand {
         state: SandState<T>,
         increment: &Mat3<T>,
     ) -> SandResponse<T> {
-        let trial = state.strain.pushed_forward(increment);
+        let strain = state.strain.pushed_forward(increment);
+        self.project_state::<T, D>(SandState { strain, ..state })
+    }
+
+    /// Return mapping of a trial state: projection (Eq. 17), hardening (Eq. 29), stress.
+    #[inline(always)]
+    pub fn project_state<T: Scalar, const D: usize>(&self, state: SandState<T>) -> SandResponse<T> {
+        let trial = state.strain;
         if T::SERIES_RANGE == 0.0 {
             return self.respond_by_eigenvectors::<T, D>(&state, trial);
         }
@@ -344,6 +356,60 @@ impl Sand {
             stress: Sym3::from_eigen(principal, &eigen.vectors),
             case: p.case,
         }
+    }
+}
+
+impl ConstitutiveLaw<ROWS> for Sand {
+    const COLUMNS: &'static [StateColumn] = &[
+        hencky::STRAIN,
+        hencky::STRESS,
+        StateColumn::new("hardening", 1, Unit::One, "hardening state q"),
+        StateColumn {
+            initial: |samples| samples.volume_gain,
+            ..StateColumn::new("volume_gain", 1, Unit::One, "log volume gained in tension")
+        },
+    ];
+
+    const FLAG: Option<FlagColumn> = Some(FlagColumn {
+        name: "plastic_case",
+        meaning: "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)",
+    });
+
+    fn wave_speed(&self, density: f64) -> f64 {
+        super::compression_wave_speed(self.lambda, self.mu, density)
+    }
+
+    #[inline(always)]
+    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
+        hencky::pushed_forward(state, increment)
+    }
+
+    #[inline(always)]
+    fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T) {
+        let r = self.project_state::<T, D>(SandState {
+            strain: hencky::strain_of(&trial),
+            hardening: trial[12],
+            volume_gain: trial[13],
+        });
+        let mut state = trial;
+        state[..6].copy_from_slice(&r.state.strain.to_array());
+        state[6..12].copy_from_slice(&r.stress.to_array());
+        (state[12], state[13]) = (r.state.hardening, r.state.volume_gain);
+        (state, r.case)
+    }
+
+    #[inline(always)]
+    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T> {
+        hencky::stress_of(state)
+    }
+
+    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        hencky::volume_ratio_squared(state)
+    }
+
+    #[inline(always)]
+    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        hencky::strain_magnitude(state)
     }
 }
 

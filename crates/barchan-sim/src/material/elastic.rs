@@ -1,9 +1,13 @@
 //! Hyperelastic solids in the same grid: neo-Hookean, fixed corotated, Hencky.
 
 use super::hencky::{self, Lame};
+use super::{ConstitutiveLaw, StateColumn};
 use crate::math::sym3::Mat3;
 use crate::math::{Scalar, Sym3};
-use barchan_scene::{ElasticLaw, ElasticModel};
+use barchan_scene::{Dimensions, ElasticLaw, ElasticModel};
+
+/// b − I and τ.
+pub(super) const ROWS: usize = 12;
 
 /// An elastic law prepared for stepping.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +19,7 @@ pub struct Elastic {
 
 impl Elastic {
     /// Prepares a law.
-    pub fn new(law: &ElasticLaw) -> Self {
+    pub fn new(law: &ElasticLaw, _: Dimensions) -> Self {
         let (lambda, mu) = super::lame(law.young, law.poisson);
         Self {
             lambda,
@@ -75,6 +79,41 @@ impl Elastic {
                 hencky::energy(hencky::strain_from_eigenvalues(x), Lame { lambda, mu })
             }
         }
+    }
+}
+
+impl ConstitutiveLaw<ROWS> for Elastic {
+    const COLUMNS: &'static [StateColumn] = &[hencky::STRAIN, hencky::STRESS];
+
+    fn wave_speed(&self, density: f64) -> f64 {
+        super::compression_wave_speed(self.lambda, self.mu, density)
+    }
+
+    #[inline(always)]
+    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
+        hencky::pushed_forward(state, increment)
+    }
+
+    #[inline(always)]
+    fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T) {
+        let strain = hencky::strain_of(&trial);
+        let mut state = trial;
+        state[6..].copy_from_slice(&self.stress::<T, D>(strain).to_array());
+        (state, strain.xx.constant(0.0))
+    }
+
+    #[inline(always)]
+    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T> {
+        hencky::stress_of(state)
+    }
+
+    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        hencky::volume_ratio_squared(state)
+    }
+
+    #[inline(always)]
+    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        hencky::strain_magnitude(state)
     }
 }
 

@@ -1,12 +1,342 @@
-//! Constitutive laws as pure functions over a [`crate::math::Scalar`].
+//! Constitutive laws as pure functions over a [`crate::math::Scalar`], and what they keep of each particle.
 //!
 //! A law sees e = b − I, where b = F Fᵀ is the elastic left Cauchy–Green tensor, and answers with the Kirchhoff stress
 //! τ = P Fᵀ, which is all that the grid forces need. All laws here are isotropic, so b says everything that F does,
 //! in six numbers; storing b − I keeps strains of 1e-6 exact in f32. See docs/adr/0002.
+//!
+//! A law declares its state in its own file, as columns of rows ([`ConstitutiveLaw::COLUMNS`]); sorting, padding, frames and
+//! checkpoints follow the declaration. A particle has as many rows as the largest law *of its scene*. A new law is a file
+//! and a line in [`laws!`] below.
 
 pub mod drucker_prager;
 pub mod elastic;
 pub mod hencky;
+
+use crate::math::lanes::{LANES, Row};
+use crate::math::sym3::Mat3;
+use crate::math::{Scalar, Sym3};
+use crate::sampling::Samples;
+use barchan_frame::Unit;
+use barchan_scene::{Dimensions, Law, Material};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f32x16, i32x16};
+
+/// Floats that a law keeps of each particle under one name.
+#[derive(Debug, Clone, Copy)]
+pub struct StateColumn {
+    /// Name in checkpoints and frames.
+    pub name: &'static str,
+    /// Rows, one a component.
+    pub components: usize,
+    /// SI unit.
+    pub unit: Unit,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Value of a new particle.
+    pub initial: fn(&Samples) -> f32,
+}
+
+impl StateColumn {
+    /// A column that begins at zero.
+    pub const fn new(
+        name: &'static str,
+        components: usize,
+        unit: Unit,
+        meaning: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            components,
+            unit,
+            meaning,
+            initial: |_| 0.0,
+        }
+    }
+}
+
+/// A byte that a law keeps of each particle and that every frame shows, such as the last plastic case.
+#[derive(Debug, Clone, Copy)]
+pub struct FlagColumn {
+    /// Name in checkpoints and frames.
+    pub name: &'static str,
+    /// What the values mean.
+    pub meaning: &'static str,
+}
+
+/// A law as a solver uses it. Its state is `ROWS` numbers, in the order of [`Self::COLUMNS`].
+pub trait ConstitutiveLaw<const ROWS: usize> {
+    /// Columns of the state, which fill its rows.
+    const COLUMNS: &'static [StateColumn];
+    /// The byte, for a law that keeps one.
+    const FLAG: Option<FlagColumn> = None;
+
+    /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
+    fn wave_speed(&self, density: f64) -> f64;
+
+    /// The state after the elastic increment Δt ∇v, before any projection (Eq. 16 of [Klar16]). Its stress is not set.
+    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS];
+
+    /// Return mapping: the state and stress that a trial state is projected to, and the byte.
+    fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T);
+
+    /// Kirchhoff stress τ [Pa] of a state.
+    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T>;
+
+    /// J² = det b of a state.
+    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T;
+
+    /// Sum of the magnitudes of the strain; not finite when the state has blown up.
+    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T;
+}
+
+/// Work over all rows of a state, compiled for each law's number of them.
+pub trait WithRows {
+    /// Does it for `N` rows.
+    fn call<const N: usize>(self);
+}
+
+/// The laws of the scene format by their module: the only list of them.
+macro_rules! laws {
+    ($($name:ident in $module:ident),*) => {
+        /// A material's law, prepared for stepping.
+        #[derive(Debug, Clone, Copy)]
+        pub enum PreparedLaw {
+            $(#[allow(missing_docs, reason = "the type says it")] $name($module::$name)),*
+        }
+
+        impl PreparedLaw {
+            /// Rows of the law that has most.
+            pub const MAX_ROWS: usize = {
+                let mut most = 1;
+                $(if $module::ROWS > most {
+                    most = $module::ROWS;
+                })*
+                most
+            };
+
+            /// Prepares the law of a material.
+            pub fn new(material: &Material, dimensions: Dimensions) -> Self {
+                match &material.law {
+                    $(Law::$name(law) => Self::$name($module::$name::new(law, dimensions))),*
+                }
+            }
+
+            /// Columns of the state, in the order of its rows.
+            pub fn columns(&self) -> &'static [StateColumn] {
+                match self {
+                    $(Self::$name(law) => columns_of(law)),*
+                }
+            }
+
+            /// The byte, for a law that keeps one.
+            pub fn flag(&self) -> Option<FlagColumn> {
+                match self {
+                    $(Self::$name(law) => flag_of(law)),*
+                }
+            }
+
+            /// Rows of the state.
+            pub fn rows(&self) -> usize {
+                match self {
+                    $(Self::$name(_) => $module::ROWS),*
+                }
+            }
+
+            /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
+            pub fn wave_speed(&self, density: f64) -> f64 {
+                match self {
+                    $(Self::$name(law) => law.wave_speed(density)),*
+                }
+            }
+
+            /// Kirchhoff stress [Pa] of one particle and its J².
+            pub fn stress_of(&self, state: &[Row], lane: usize) -> (Sym3<f32>, f32) {
+                match self {
+                    $(Self::$name(law) => stress_of(law, state, lane)),*
+                }
+            }
+
+            /// Kirchhoff stress [Pa] of sixteen particles.
+            #[inline(always)]
+            pub fn stress<S: Simd>(&self, simd: S, state: &[Row]) -> Sym3<f32x16<S>> {
+                match self {
+                    $(Self::$name(law) => ConstitutiveLaw::stress(law, &load(simd, state))),*
+                }
+            }
+
+            /// [`ConstitutiveLaw::strain_magnitude`] of sixteen particles.
+            #[inline(always)]
+            pub fn strain_magnitude<S: Simd>(&self, simd: S, state: &[Row]) -> f32x16<S> {
+                match self {
+                    $(Self::$name(law) => law.strain_magnitude(&load(simd, state))),*
+                }
+            }
+
+            /// [`ConstitutiveLaw::trial`] of sixteen particles.
+            #[inline(always)]
+            pub fn trial<S: Simd>(
+                &self,
+                simd: S,
+                state: &[Row],
+                increment: &Mat3<f32x16<S>>,
+                trial: &mut [Row],
+            ) {
+                match self {
+                    $(Self::$name(law) => store(law.trial(load(simd, state), increment), trial)),*
+                }
+            }
+
+            /// [`ConstitutiveLaw::return_map`] of sixteen particles, in place. Returns the strain's magnitude.
+            #[inline(always)]
+            pub fn return_map<S: Simd, const D: usize>(
+                &self,
+                simd: S,
+                state: &mut [Row],
+                flags: &mut [u8; LANES],
+            ) -> f32x16<S> {
+                match self {
+                    $(Self::$name(law) => {
+                        let trial = load(simd, state);
+                        finish::<S, _, _, D>(law, trial, state, flags)
+                    }),*
+                }
+            }
+
+            /// Trial and return mapping of sixteen particles, in place. Returns the strain's magnitude.
+            #[inline(always)]
+            pub fn advance<S: Simd, const D: usize>(
+                &self,
+                simd: S,
+                state: &mut [Row],
+                increment: &Mat3<f32x16<S>>,
+                flags: &mut [u8; LANES],
+            ) -> f32x16<S> {
+                match self {
+                    $(Self::$name(law) => {
+                        let trial = law.trial(load(simd, state), increment);
+                        finish::<S, _, _, D>(law, trial, state, flags)
+                    }),*
+                }
+            }
+
+            /// Calls `f` with the number of rows as a constant.
+            #[inline(always)]
+            pub fn with_rows(&self, f: impl WithRows) {
+                match self {
+                    $(Self::$name(_) => f.call::<{ $module::ROWS }>()),*
+                }
+            }
+        }
+    };
+}
+
+laws!(Sand in drucker_prager, Elastic in elastic);
+
+impl PreparedLaw {
+    /// Rows of a column of this law; `None` for a name that it does not have.
+    pub fn rows_of(&self, name: &str) -> Option<std::ops::Range<usize>> {
+        let mut first = 0;
+        for column in self.columns() {
+            if column.name == name {
+                return Some(first..first + column.components);
+            }
+            first += column.components;
+        }
+        None
+    }
+}
+
+/// Rows that the state of a particle has in a scene with these laws.
+pub fn state_rows(laws: &[PreparedLaw]) -> usize {
+    laws.iter().map(PreparedLaw::rows).fold(1, usize::max)
+}
+
+/// Columns of a scene with these laws: those of each law, by name, in the order of their first mention.
+pub fn state_columns(laws: &[PreparedLaw]) -> Vec<StateColumn> {
+    let mut all: Vec<StateColumn> = Vec::new();
+    for column in laws.iter().flat_map(PreparedLaw::columns) {
+        if all.iter().all(|c| c.name != column.name) {
+            all.push(*column);
+        }
+    }
+    all
+}
+
+/// Flags of a scene with these laws.
+pub fn flag_columns(laws: &[PreparedLaw]) -> Vec<FlagColumn> {
+    let mut all: Vec<FlagColumn> = Vec::new();
+    for flag in laws.iter().filter_map(PreparedLaw::flag) {
+        if all.iter().all(|c| c.name != flag.name) {
+            all.push(flag);
+        }
+    }
+    all
+}
+
+fn columns_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> &'static [StateColumn] {
+    const {
+        let (mut rows, mut i) = (0, 0);
+        while i < L::COLUMNS.len() {
+            rows += L::COLUMNS[i].components;
+            i += 1;
+        }
+        assert!(rows == N, "the columns of a law fill its rows");
+    }
+    L::COLUMNS
+}
+
+fn flag_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> Option<FlagColumn> {
+    L::FLAG
+}
+
+fn stress_of<L: ConstitutiveLaw<N>, const N: usize>(
+    law: &L,
+    state: &[Row],
+    lane: usize,
+) -> (Sym3<f32>, f32) {
+    let mut own = [0.0; N];
+    for (value, row) in own.iter_mut().zip(state) {
+        *value = row.0[lane];
+    }
+    (law.stress(&own), law.volume_ratio_squared(&own))
+}
+
+#[inline(always)]
+fn load<S: Simd, const N: usize>(simd: S, state: &[Row]) -> [f32x16<S>; N] {
+    let mut rows = [f32x16::splat(simd, 0.0); N];
+    let state = &state[..N];
+    for i in 0..N {
+        rows[i] = f32x16::load_array_ref(simd, &state[i].0);
+    }
+    rows
+}
+
+#[inline(always)]
+fn store<S: Simd, const N: usize>(rows: [f32x16<S>; N], state: &mut [Row]) {
+    let state = &mut state[..N];
+    for i in 0..N {
+        rows[i].store_array(&mut state[i].0);
+    }
+}
+
+#[inline(always)]
+fn finish<S: Simd, L: ConstitutiveLaw<N>, const N: usize, const D: usize>(
+    law: &L,
+    trial: [f32x16<S>; N],
+    state: &mut [Row],
+    flags: &mut [u8; LANES],
+) -> f32x16<S> {
+    let (rows, flag) = law.return_map::<_, D>(trial);
+    if L::FLAG.is_some() {
+        let flag: i32x16<S> = flag.to_int();
+        let flag = flag.to_array();
+        for lane in 0..LANES {
+            flags[lane] = flag[lane] as u8;
+        }
+    }
+    store(rows, state);
+    law.strain_magnitude(&rows)
+}
 
 /// Lamé parameters (λ, μ) [Pa] from Young's modulus [Pa] and Poisson ratio.
 pub fn lame(young: f64, poisson: f64) -> (f64, f64) {
@@ -18,5 +348,9 @@ pub fn lame(young: f64, poisson: f64) -> (f64, f64) {
 /// Speed of the compression wave √((λ + 2μ)/ρ) [m/s].
 pub fn wave_speed(young: f64, poisson: f64, density: f64) -> f64 {
     let (lambda, mu) = lame(young, poisson);
+    compression_wave_speed(lambda, mu, density)
+}
+
+fn compression_wave_speed(lambda: f64, mu: f64, density: f64) -> f64 {
     ((lambda + 2.0 * mu) / density).sqrt()
 }

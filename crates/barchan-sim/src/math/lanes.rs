@@ -12,6 +12,11 @@ pub const LANES: usize = 16;
 /// One value for each of sixteen particles, in memory.
 pub type Lanes = [f32; LANES];
 
+/// A row of lanes on a cache line of its own, for arrays of rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C, align(64))]
+pub struct Row(pub Lanes);
+
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 pub const POSITION: Quantity<Vec3> =
     Quantity::state(Unit::Meter, "position", Vec3::ZERO).in_frames(Tolerance::Resolution);
 /// Velocities.
-pub const VELOCITY: Quantity<Vec3> =
-    Quantity::state(Unit::MeterPerSecond, "velocity", Vec3::ZERO).in_frames(Tolerance::Absolute(1e-3));
+pub const VELOCITY: Quantity<Vec3> = Quantity::state(Unit::MeterPerSecond, "velocity", Vec3::ZERO)
+    .in_frames(Tolerance::Absolute(1e-3));
 /// Identities, which particles keep for life.
 pub const ID: Quantity<u32> =
     Quantity::state(Unit::One, "stable identity", 0).in_frames(Tolerance::Absolute(0.0));

@@ -8,12 +8,10 @@ use barchan_scene::{
 };
 use barchan_sim::collider::{BodyImpulses, Colliders};
 use barchan_sim::identities::Identities;
-use barchan_sim::material::drucker_prager::Sand;
-use barchan_sim::material::elastic::Elastic;
+use barchan_sim::material::PreparedLaw;
 use barchan_sim::math::Sym3;
 use barchan_sim::solver::{Solver, StepContext, Timings};
 use barchan_sim::solvers::mpm::Mpm;
-use barchan_sim::solvers::mpm::grid_to_particles::PreparedLaw;
 use glam::{DMat3, DVec3, Vec3};
 
 /// Settings with a kernel and a transfer; the step is the test's own.
@@ -76,10 +74,7 @@ pub fn material(density: f64, law: Law) -> Material {
 pub fn stuff(material: &Material, dimensions: Dimensions) -> Stuff {
     Stuff {
         density: material.density,
-        law: match &material.law {
-            Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, dimensions)),
-            Law::Elastic(law) => PreparedLaw::Elastic(Elastic::new(law)),
-        },
+        law: PreparedLaw::new(material, dimensions),
     }
 }
 

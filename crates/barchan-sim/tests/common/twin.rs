@@ -2,9 +2,9 @@
 //! packets or lanes. It shares the kernel and the laws with the solver, and nothing else.
 
 use barchan_scene::Transfer;
+use barchan_sim::material::PreparedLaw;
 use barchan_sim::material::drucker_prager::SandState;
 use barchan_sim::math::{Sym3, bspline};
-use barchan_sim::solvers::mpm::grid_to_particles::PreparedLaw;
 use glam::{DMat3, DVec3};
 
 /// State of a particle, as in the solver.

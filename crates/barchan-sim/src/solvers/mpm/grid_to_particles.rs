@@ -3,25 +3,15 @@
 //!
 //! Differs from [Klar16]: positions and strain use the velocity with friction, so that what sticks does not creep.
 
-use super::particles::Packet;
+use super::particles::{Packet, prefetch, prefetch_state};
 use super::transfer::{Stencil, TileFrame, transpose};
 use crate::grid::tile::Tile;
-use crate::material::drucker_prager::{Sand, SandState};
-use crate::material::elastic::Elastic;
-use crate::math::lanes::{LANES, Lanes};
+use crate::material::PreparedLaw;
+use crate::math::bspline;
+use crate::math::lanes::{LANES, Lanes, Row};
 use crate::math::sym3::Mat3;
-use crate::math::{Sym3, bspline};
 use fearless_simd::prelude::*;
-use fearless_simd::{Simd, f32x16, i32x16};
-
-/// A material's law, prepared.
-#[derive(Debug, Clone, Copy)]
-pub enum PreparedLaw {
-    /// Drucker–Prager sand.
-    Sand(Sand),
-    /// Elastic solid.
-    Elastic(Elastic),
-}
+use fearless_simd::{Simd, f32x16};
 
 /// What the gather needs beside particles and grid.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +24,8 @@ pub struct GatherParams<'a> {
     pub flip: Option<f32>,
     /// Law of each material.
     pub laws: &'a [PreparedLaw],
+    /// Rows of the law's state for each packet.
+    pub state_rows: usize,
 }
 
 /// What a block reports after the gather.
@@ -48,20 +40,21 @@ pub struct BlockReport {
 }
 
 /// What sixteen particles find on the grid, `[component]` or `[component][axis]`.
-struct Gathered<S: Simd> {
+pub struct Gathered<S: Simd> {
     /// Σ w v [m/s].
-    velocity: [f32x16<S>; 3],
+    pub velocity: [f32x16<S>; 3],
     /// Σ v ∇w, times h [m/s].
-    gradient: Mat3<f32x16<S>>,
+    pub gradient: Mat3<f32x16<S>>,
     /// Σ w v (x_i − x_p)/h [m/s].
-    moment: Mat3<f32x16<S>>,
+    pub moment: Mat3<f32x16<S>>,
 }
 
-/// Updates the packets of one block from its tile of velocities. `old`: velocities before forces, for FLIP.
+/// Updates the packets of one block and the states of their laws from its tile of velocities. `old`: velocities before
+/// forces, for FLIP.
 #[inline(always)]
 pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     simd: S,
-    packets: &mut [Packet],
+    (packets, state): (&mut [Packet], &mut [Row]),
     frame: &TileFrame,
     params: &GatherParams<'_>,
     tile: &[f32],
@@ -70,8 +63,10 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     let mut report = BlockReport::default();
     let mut planes = Planes::<K>::ZERO;
     for p in 0..packets.len() {
-        Packet::prefetch(packets, p + 1);
+        prefetch(packets.get(p + 1));
+        prefetch_state(state, (p + 1) * params.state_rows);
         let packet = &mut packets[p];
+        let state = &mut state[p * params.state_rows..(p + 1) * params.state_rows];
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
         let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         let before = match (params.flip, old) {
@@ -80,19 +75,65 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
             }
             _ => None,
         };
-        update_velocity::<S, K>(simd, packet, &gathered, before, params);
-        advance_packet::<S, D>(simd, packet, &gathered, params);
-        move_packet::<S, D, K>(
+        update_velocity::<S, K>(
             simd,
             packet,
-            &gathered,
-            frame,
-            params.dt,
-            p as u32,
-            &mut report,
+            &gathered.velocity,
+            &gathered.moment,
+            before,
+            params,
         );
+        let increment = increment(&gathered.gradient, params.dt / params.dx);
+        let law = &params.laws[packet.material as usize];
+        let strain = law.advance::<S, D>(simd, state, &increment, &mut packet.flag);
+        let moved = move_packet::<S, D, K>(simd, packet, &gathered.velocity, frame, params.dt);
+        report.add(packet, p as u32, moved, strain);
     }
     report
+}
+
+/// Part of [`Gathered`]: velocity, three rows.
+pub const VELOCITY: usize = 0;
+/// Part of [`Gathered`]: gradient, nine rows.
+pub const GRADIENT: usize = 1;
+/// Part of [`Gathered`]: affine moment, nine rows.
+pub const MOMENT: usize = 2;
+
+/// One `PART` of what the packets of a block find on the grid, into `out`, three or nine rows for each packet.
+#[inline(always)]
+pub fn gather_part<S: Simd, const D: usize, const K: usize, const PART: usize>(
+    simd: S,
+    packets: &[Packet],
+    frame: &TileFrame,
+    tile: &[f32],
+    out: &mut [Row],
+) {
+    let mut planes = Planes::<K>::ZERO;
+    let rows = if PART == VELOCITY { 3 } else { 9 };
+    for (packet, out) in packets.iter().zip(out.chunks_exact_mut(rows)) {
+        let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
+        let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
+        for (i, row) in out.iter_mut().enumerate() {
+            let value = match PART {
+                VELOCITY => gathered.velocity[i],
+                GRADIENT => gathered.gradient[i / 3][i % 3],
+                _ => gathered.moment[i / 3][i % 3],
+            };
+            value.store_array(&mut row.0);
+        }
+    }
+}
+
+/// Δt ∇v of a gradient times h, `scale` = Δt/h.
+#[inline(always)]
+pub fn increment<S: Simd>(gradient: &Mat3<f32x16<S>>, scale: f32) -> Mat3<f32x16<S>> {
+    let mut increment = *gradient;
+    for row in 0..3 {
+        for column in 0..3 {
+            increment[row][column] = gradient[row][column] * scale;
+        }
+    }
+    increment
 }
 
 /// Rows of nodes along y of sixteen particles, already summed along another axis. Scratch of [`gather`].
@@ -211,14 +252,14 @@ fn load_rows<S: Simd, const D: usize, const K: usize>(
 
 /// v and C of Eq. 11–12, or the FLIP/PIC blend without C.
 #[inline(always)]
-fn update_velocity<S: Simd, const K: usize>(
+pub fn update_velocity<S: Simd, const K: usize>(
     simd: S,
     packet: &mut Packet,
-    gathered: &Gathered<S>,
+    v: &[f32x16<S>; 3],
+    moment: &Mat3<f32x16<S>>,
     before: Option<[f32x16<S>; 3]>,
     params: &GatherParams<'_>,
 ) {
-    let v = &gathered.velocity;
     let Some(flip) = params.flip else {
         let scale = (1.0 / (bspline::inertia::<K>() * f64::from(params.dx))) as f32;
         for axis in 0..3 {
@@ -226,7 +267,7 @@ fn update_velocity<S: Simd, const K: usize>(
         }
         for row in 0..3 {
             for column in 0..3 {
-                let c = gathered.moment[row][column] * scale;
+                let c = moment[row][column] * scale;
                 c.store_array(&mut packet.affine[row * 3 + column]);
             }
         }
@@ -242,70 +283,24 @@ fn update_velocity<S: Simd, const K: usize>(
     }
 }
 
-/// Strain by Δt ∇v, then the law of the packet's material.
-#[inline(always)]
-fn advance_packet<S: Simd, const D: usize>(
-    simd: S,
-    packet: &mut Packet,
-    gathered: &Gathered<S>,
-    params: &GatherParams<'_>,
-) {
-    let scale = params.dt / params.dx;
-    let zero = f32x16::splat(simd, 0.0);
-    let mut increment: Mat3<f32x16<S>> = [[zero; 3]; 3];
-    for row in 0..3 {
-        for column in 0..3 {
-            increment[row][column] = gathered.gradient[row][column] * scale;
-        }
-    }
-    let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
-    let mut strain = [zero; 6];
-    for i in 0..6 {
-        strain[i] = load(&packet.strain[i]);
-    }
-    let strain = Sym3::from_array(strain);
-    let (strain, stress) = match &params.laws[packet.material as usize] {
-        PreparedLaw::Sand(sand) => {
-            let state = SandState {
-                strain,
-                hardening: load(&packet.hardening),
-                volume_gain: load(&packet.volume_gain),
-            };
-            let response = sand.advance::<_, D>(state, &increment);
-            response.state.hardening.store_array(&mut packet.hardening);
-            response
-                .state
-                .volume_gain
-                .store_array(&mut packet.volume_gain);
-            let case: i32x16<S> = response.case.to_int();
-            let case = case.to_array();
-            for lane in 0..LANES {
-                packet.case[lane] = case[lane] as u8;
-            }
-            (response.state.strain, response.stress)
-        }
-        PreparedLaw::Elastic(elastic) => elastic.advance::<_, D>(strain, &increment),
-    };
-    let (strain, stress) = (strain.to_array(), stress.to_array());
-    for i in 0..6 {
-        strain[i].store_array(&mut packet.strain[i]);
-        stress[i].store_array(&mut packet.stress[i]);
-    }
+/// What a packet's motion tells the report.
+pub struct Moved<S: Simd> {
+    /// |v|² [m²/s²].
+    pub speed_squared: f32x16<S>,
+    /// Whether a particle left the rim.
+    pub escaped: bool,
 }
 
-/// Eq. 13, and the report: fastest particle, left rim, values that are not finite.
+/// Eq. 13: x ← x + Δt v.
 #[inline(always)]
-fn move_packet<S: Simd, const D: usize, const K: usize>(
+pub fn move_packet<S: Simd, const D: usize, const K: usize>(
     simd: S,
     packet: &mut Packet,
-    gathered: &Gathered<S>,
+    v: &[f32x16<S>; 3],
     frame: &TileFrame,
     dt: f32,
-    index: u32,
-    report: &mut BlockReport,
-) {
+) -> Moved<S> {
     let zero = f32x16::splat(simd, 0.0);
-    let v = &gathered.velocity;
     let mut speed = zero;
     let mut escaped = zero.simd_lt(zero);
     for axis in 0..D {
@@ -319,16 +314,30 @@ fn move_packet<S: Simd, const D: usize, const K: usize>(
         let own = f32x16::load_array_ref(simd, &packet.velocity[axis]);
         speed = own.mul_add(own, speed);
     }
-    let mut strain = zero;
-    for e in &packet.strain {
-        strain += SimdBase::abs(f32x16::load_array_ref(simd, e));
+    Moved {
+        speed_squared: speed,
+        escaped: escaped.any_true(),
     }
-    let limit = f32x16::splat(simd, f32::MAX);
-    let finite = (speed + strain).simd_le(limit).to_bitmask();
-    report.escaped |= escaped.any_true();
-    let live = (1u64 << packet.len) - 1;
-    if finite & live != live && report.not_finite.is_none() {
-        report.not_finite = Some((index, (!finite & live).trailing_zeros()));
+}
+
+impl BlockReport {
+    /// Adds packet `index` of the block: fastest particle, left rim, values that are not finite.
+    #[inline(always)]
+    pub fn add<S: Simd>(
+        &mut self,
+        packet: &Packet,
+        index: u32,
+        moved: Moved<S>,
+        strain: f32x16<S>,
+    ) {
+        let speed = moved.speed_squared;
+        let limit = f32x16::splat(speed.simd, f32::MAX);
+        let finite = (speed + strain).simd_le(limit).to_bitmask();
+        self.escaped |= moved.escaped;
+        let live = (1u64 << packet.len) - 1;
+        if finite & live != live && self.not_finite.is_none() {
+            self.not_finite = Some((index, (!finite & live).trailing_zeros()));
+        }
+        self.max_speed_squared = self.max_speed_squared.max(speed.reduce_max());
     }
-    report.max_speed_squared = report.max_speed_squared.max(speed.reduce_max());
 }

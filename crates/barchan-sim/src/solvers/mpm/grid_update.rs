@@ -4,11 +4,14 @@ use super::rigid_contact::Contact;
 use crate::collider::{Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::Impulse;
 use crate::grid::blocks::BlockCoord;
-use crate::grid::{BLOCK, NODE, blocks};
+use crate::grid::field::BLOCKS_PER_TASK;
+use crate::grid::tile::BLOCK_FLOATS;
+use crate::grid::{BLOCK, BLOCK_NODES, Field, NODE, Topology, blocks};
 use barchan_scene::Boundary;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x4, f32x16};
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// What the update of a block needs.
 #[derive(Clone, Copy)]
@@ -42,6 +45,30 @@ pub fn accelerate<S: Simd>(simd: S, nodes: &mut [f32], kick: Vec3) {
     }
 }
 
+/// The bodies near a block that has mass, and the position of its first node [m]; `None` where nothing can collide.
+fn bodies_near(
+    nodes: &[f32],
+    coord: BlockCoord,
+    params: &GridParams<'_>,
+) -> Option<(NearBodies, Vec3)> {
+    // Most blocks around the sand are empty.
+    if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
+        return None;
+    }
+    let first = blocks::first_node(coord);
+    let corner =
+        params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
+    let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
+    let (center, radius) = (corner + half, half * 1.733 + params.dx);
+    let near = NearBodies::select(params.colliders, |body| body.may_touch(center, radius));
+    (!near.is_empty()).then_some((near, corner))
+}
+
+/// Position [m] of node n of a block whose first node lies at `corner`.
+fn node_position(corner: Vec3, n: usize, dx: f32) -> Vec3 {
+    corner + Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32) * dx
+}
+
 /// Applies the bodies to the velocities of a block. Adds what they receive to `impulses`. Nodes that a body with mass may
 /// touch are left as they are and go to `contacts`; `first` is the number of the block's first node there.
 pub fn collide_block(
@@ -51,33 +78,20 @@ pub fn collide_block(
     impulses: &mut [Impulse],
     (first_node, contacts): (usize, &mut Vec<Contact>),
 ) {
-    // Most blocks around the sand are empty.
-    if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
+    let Some((near, corner)) = bodies_near(nodes, coord, params) else {
         return;
-    }
-    let first = blocks::first_node(coord);
-    let corner =
-        params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
-    let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
-    let (center, radius) = (corner + half, half * 1.733 + params.dx);
-    let near = NearBodies::select(params.colliders, |body| body.may_touch(center, radius));
-    if near.is_empty() {
-        return;
-    }
+    };
     let bodies = || near.of(params.colliders);
-    let free = bodies().any(|(_, body)| body.mass.is_some());
     for (n, node) in nodes.chunks_exact_mut(NODE).enumerate() {
-        let mass = node[3];
+        let (number, mass) = (first_node + n, node[3]);
         if mass <= 0.0 {
             continue;
         }
-        let (number, n) = (first_node + n, n as i32);
-        let cell = Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32);
-        let position = corner + cell * params.dx;
+        let position = node_position(corner, n, params.dx);
         let near_free = |(_, body): (usize, &PosedCollider)| {
             body.mass.is_some() && body.distance(position) < params.dx
         };
-        if free && bodies().any(near_free) {
+        if bodies().any(near_free) {
             for (b, body) in bodies() {
                 contacts.extend(Contact::of(body, b, (number, mass), position, params.dx));
             }
@@ -96,6 +110,122 @@ pub fn collide_block(
     }
 }
 
+/// The directions in which bodies fix the velocity of a node: orthonormal, so that I − Σ q qᵀ is a symmetric projection,
+/// whatever the angles between the bodies' normals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeProjection {
+    /// Number of the node within its task.
+    node: u32,
+    rank: u32,
+    fixed: [Vec3; 3],
+}
+
+impl NodeProjection {
+    /// A node that is free.
+    pub fn free(node: usize) -> Self {
+        Self {
+            node: node as u32,
+            rank: 0,
+            fixed: [Vec3::ZERO; 3],
+        }
+    }
+
+    /// Fixes another direction. One that is already fixed, to within rounding, changes nothing.
+    pub fn fix(&mut self, direction: Vec3) {
+        if self.rank == 3 {
+            return;
+        }
+        // Twice: the second pass removes what rounding left of the first.
+        let left = self.apply(self.apply(direction));
+        if left.length_squared() > 1e-8 * direction.length_squared() {
+            self.fixed[self.rank as usize] = left.normalize_or_zero();
+            self.rank += 1;
+        }
+    }
+
+    /// Adds the linear part of a body's constraint on a node that moves with `v` [m/s] at `position` [m].
+    pub fn add(&mut self, body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) {
+        let relative = v - body.velocity_at(position);
+        let phi = depth(body, position);
+        match constraint(body, phi, || body.normal(position), relative, dt) {
+            Constraint::Free => {}
+            Constraint::Stick => Vec3::AXES.into_iter().for_each(|axis| self.fix(axis)),
+            Constraint::Normal { normal, .. } => self.fix(normal),
+        }
+    }
+
+    /// What is left of a difference of velocities: zero where the node sticks, tangential where it slips.
+    pub fn apply(&self, difference: Vec3) -> Vec3 {
+        let fixed = &self.fixed[..self.rank as usize];
+        fixed.iter().fold(difference, |v, q| v - *q * q.dot(v))
+    }
+}
+
+/// Adds the nodes of a block on which constraints act; `first_node` is the number of its first node.
+fn project_block(
+    nodes: &[f32],
+    key: u64,
+    first_node: usize,
+    params: &GridParams<'_>,
+    found: &mut Vec<NodeProjection>,
+) {
+    let Some((near, corner)) = bodies_near(nodes, blocks::unpack(key), params) else {
+        return;
+    };
+    for (n, node) in nodes.chunks_exact(NODE).enumerate() {
+        if node[3] <= 0.0 {
+            continue;
+        }
+        let v = Vec3::new(node[0], node[1], node[2]);
+        let mut projection = NodeProjection::free(first_node + n);
+        for (_, body) in near.of(params.colliders) {
+            projection.add(body, node_position(corner, n, params.dx), v, params.dt);
+        }
+        if projection.rank > 0 {
+            found.push(projection);
+        }
+    }
+}
+
+/// Collisions as a linear projection: the constraints that are active at some velocities, applicable to any field of
+/// differences over the same topology. Friction, which is not linear, follows after a solve, as in [`respond`]. Bodies with
+/// mass count as moving with the velocity that they have.
+#[derive(Debug, Default)]
+pub struct Projection {
+    /// Nodes with constraints, by tasks of blocks.
+    tasks: Vec<Vec<NodeProjection>>,
+}
+
+impl Projection {
+    /// Finds the constraints that act at `velocity`, whose fourth floats are masses.
+    pub fn find(&mut self, velocity: &Field, topology: &Topology, params: &GridParams<'_>) {
+        let tasks = topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
+        self.tasks.resize_with(tasks, Vec::new);
+        let keys = topology.grid_keys.par_chunks(BLOCKS_PER_TASK);
+        let nodes = velocity.nodes().par_chunks(BLOCK_FLOATS * BLOCKS_PER_TASK);
+        let tasks = nodes.zip(keys).zip(&mut self.tasks);
+        tasks.for_each(|((nodes, keys), found)| {
+            found.clear();
+            let blocks = nodes.chunks(BLOCK_FLOATS).zip(keys);
+            for (i, (block, key)) in blocks.enumerate() {
+                project_block(block, *key, i * BLOCK_NODES, params, found);
+            }
+        });
+    }
+
+    /// Projects a field of differences in place.
+    pub fn apply(&self, difference: &mut Field) {
+        let tasks = difference.tasks().zip(&self.tasks);
+        tasks.for_each(|(nodes, projections)| {
+            for projection in projections {
+                let node = &mut nodes[projection.node as usize * NODE..][..3];
+                let left = projection.apply(Vec3::new(node[0], node[1], node[2]));
+                node.copy_from_slice(&left.to_array());
+            }
+        });
+    }
+}
+
 /// Change of a node's velocity by one body: constraint of §8, then Coulomb friction of §8.1.
 /// Differs from [Klar16]: everything is relative to the body's velocity, and only pressing impulses cause friction.
 pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
@@ -110,6 +240,62 @@ pub fn depth(body: &PosedCollider, position: Vec3) -> f32 {
     body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element()
 }
 
+/// What a body demands of a node's velocity, without friction: §8.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Constraint {
+    /// Nothing.
+    Free,
+    /// To move with the body.
+    Stick,
+    /// To change along the body's normal.
+    Normal {
+        /// Outward normal of the body.
+        normal: Vec3,
+        /// Change of the normal velocity [m/s].
+        push: f32,
+    },
+}
+
+/// The constraint on a node at distance `phi` [m] that moves with `relative` to the body [m/s].
+#[inline(always)]
+pub fn constraint(
+    body: &PosedCollider,
+    phi: f32,
+    normal: impl FnOnce() -> Vec3,
+    relative: Vec3,
+    dt: f32,
+) -> Constraint {
+    if phi > 0.0 {
+        // Outside: only a separating body acts, and only on a node that would end up inside.
+        if body.boundary != Boundary::Separating || phi >= relative.length() * dt {
+            return Constraint::Free;
+        }
+    } else if body.boundary == Boundary::Sticky {
+        return Constraint::Stick;
+    }
+    let normal = normal();
+    let approach = relative.dot(normal);
+    let push = match body.boundary {
+        Boundary::Separating => (-approach - phi.max(0.0) / dt).max(0.0),
+        Boundary::Slipping | Boundary::Sticky => -approach,
+    };
+    if push == 0.0 && body.boundary == Boundary::Separating {
+        return Constraint::Free;
+    }
+    Constraint::Normal { normal, push }
+}
+
+/// Change of the tangential velocity [m/s] by Coulomb friction, §8.1, under a change `push` of the normal velocity [m/s].
+pub fn friction(coefficient: f32, push: f32, tangential: Vec3) -> Vec3 {
+    let speed = tangential.length();
+    let limit = coefficient * push.max(0.0);
+    if speed <= limit || speed == 0.0 {
+        -tangential
+    } else {
+        tangential * (-limit / speed)
+    }
+}
+
 /// The same as [`collide`] for a node at distance `phi` [m] that moves with `relative` to the body [m/s].
 pub fn respond(
     body: &PosedCollider,
@@ -118,30 +304,13 @@ pub fn respond(
     relative: Vec3,
     dt: f32,
 ) -> Vec3 {
-    if phi > 0.0 {
-        // Outside: only a separating body acts, and only on a node that would end up inside.
-        if body.boundary != Boundary::Separating || phi >= relative.length() * dt {
-            return Vec3::ZERO;
+    match constraint(body, phi, normal, relative, dt) {
+        Constraint::Free => Vec3::ZERO,
+        Constraint::Stick => -relative,
+        Constraint::Normal { push: 0.0, .. } => Vec3::ZERO,
+        Constraint::Normal { normal, push } => {
+            let tangential = relative - normal * relative.dot(normal);
+            normal * push + friction(body.friction, push, tangential)
         }
-    } else if body.boundary == Boundary::Sticky {
-        return -relative;
     }
-    let normal = normal();
-    let approach = relative.dot(normal);
-    let push = match body.boundary {
-        Boundary::Separating => (-approach - phi.max(0.0) / dt).max(0.0),
-        Boundary::Slipping | Boundary::Sticky => -approach,
-    };
-    if push == 0.0 {
-        return Vec3::ZERO;
-    }
-    let tangential = relative - normal * approach;
-    let speed = tangential.length();
-    let limit = body.friction * push.max(0.0);
-    let friction = if speed <= limit || speed == 0.0 {
-        -tangential
-    } else {
-        tangential * (-limit / speed)
-    };
-    normal * push + friction
 }

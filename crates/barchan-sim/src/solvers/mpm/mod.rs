@@ -4,18 +4,17 @@ pub mod grid_to_particles;
 pub mod grid_update;
 pub mod particles;
 pub mod particles_to_grid;
+pub mod passes;
 pub mod rigid_contact;
 pub mod sort;
 mod state;
 pub mod transfer;
 
 use crate::contacts::rigid::Impulse;
-use crate::grid::blocks::{self, Topology};
+use crate::grid::field::BLOCKS_PER_TASK;
 use crate::grid::tile::{BLOCK_FLOATS, Tile};
-use crate::grid::{BLOCK, NODE, blocks::NONE};
-use crate::material::drucker_prager::Sand;
-use crate::material::elastic::Elastic;
-use crate::material::{self};
+use crate::grid::{BLOCK, Field, Tiles, Topology};
+use crate::material::{self, PreparedLaw};
 use crate::math::bspline;
 use crate::math::lanes::LANES;
 use crate::sampling::Samples;
@@ -24,20 +23,16 @@ use crate::solver::{
 };
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Kernel, Law, Material, MpmSpec, Scene, Transfer};
-use fearless_simd::{Level, Simd, dispatch};
+use barchan_scene::{Dimensions, Kernel, Material, MpmSpec, Scene, Transfer};
+use fearless_simd::Level;
 use glam::Vec3;
-use grid_to_particles::{BlockReport, GatherParams, PreparedLaw};
+use grid_to_particles::BlockReport;
 use grid_update::GridParams;
-use particles::Packet;
-use particles_to_grid::ScatterParams;
+use particles::{Packet, Rows};
+use passes::Passes;
 use rayon::prelude::*;
 use rigid_contact::Contact;
 use sort::{CellFrame, PacketRange, Sorter};
-use transfer::TileFrame;
-
-/// Grid blocks that one task updates; fixed, so that impulses add up in the same order for any number of threads.
-const BLOCKS_PER_TASK: usize = 32;
 
 /// Explicit material point method.
 pub struct Mpm {
@@ -54,6 +49,8 @@ pub struct Mpm {
     elastic_dt: f32,
 
     packets: Vec<Packet>,
+    /// What the laws keep of each packet.
+    state: Rows,
     count: usize,
     max_speed: f32,
     needs_sort: bool,
@@ -67,24 +64,32 @@ struct Scratch {
     topology: Topology,
     ranges: Vec<PacketRange>,
     reports: Vec<BlockReport>,
-    /// A tile for each particle block.
-    tiles: Vec<f32>,
-    /// Nodes of each grid block: momentum, later velocity, and mass.
-    nodes: Vec<f32>,
+    tiles: Tiles,
+    /// Momentum, later velocity, and mass.
+    velocity: Field,
     /// The same before forces, for FLIP.
-    old_tiles: Vec<f32>,
-    old_nodes: Vec<f32>,
+    old_velocity: Field,
     /// Impulses by task and body.
     impulses: Vec<Impulse>,
     /// Nodes that bodies with mass may touch, by task.
     contacts: Vec<Vec<Contact>>,
 }
 
-fn prepared_law(material: &Material, dimensions: Dimensions) -> PreparedLaw {
-    match &material.law {
-        Law::Sand(law) => PreparedLaw::Sand(Sand::new(law, dimensions)),
-        Law::Elastic(law) => PreparedLaw::Elastic(Elastic::new(law)),
-    }
+/// The passes over the particles and the grid as they lie now; borrows neither particles nor fields.
+macro_rules! passes {
+    ($mpm:expr) => {
+        Passes {
+            level: $mpm.level,
+            dimensions: $mpm.dimensions,
+            kernel: $mpm.spec.kernel,
+            cells: $mpm.cells,
+            dx: $mpm.spec.dx as f32,
+            topology: &$mpm.scratch.topology,
+            ranges: &$mpm.scratch.ranges,
+            laws: &$mpm.laws,
+            density: &$mpm.density,
+        }
+    };
 }
 
 /// Longest step that elastic waves allow [s].
@@ -106,7 +111,7 @@ macro_rules! with_kernel {
     (@ $level:expr, $simd:ident, $D:ident = $d:literal, $K:ident = $k:literal, $call:expr) => {{
         const $D: usize = $d;
         const $K: usize = $k;
-        dispatch!($level, $simd => $call)
+        fearless_simd::dispatch!($level, $simd => $call)
     }};
 }
 use with_kernel;
@@ -123,12 +128,13 @@ impl Mpm {
             let reason = "mpm has no [terrain], whose soil turns into grains and back; choose method = \"pbd\", or fill a box";
             return Err(SolverError::Unsupported(reason.into()));
         }
-        let prepared = |m| prepared_law(m, scene.dimensions);
-        let laws = scene.materials.iter().map(prepared).collect();
+        let prepared = |m| PreparedLaw::new(m, scene.dimensions);
+        let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
         Ok(Self {
             spec: *spec,
             dimensions: scene.dimensions,
             level: Level::new(),
+            state: Rows::new(material::state_rows(&laws)),
             laws,
             density: scene.materials.iter().map(|m| m.density as f32).collect(),
             columns: scene.columns.clone(),
@@ -153,12 +159,11 @@ impl Mpm {
             return Ok(());
         }
         let s = &mut self.scratch;
-        let count = self.materials.len();
         s.sorter.sort(
             self.level,
-            &mut self.packets,
+            (&mut self.packets, &mut self.state),
             &self.cells,
-            count,
+            &self.laws,
             &mut s.topology,
             &mut s.ranges,
         )?;
@@ -169,56 +174,54 @@ impl Mpm {
 
     /// Room for the blocks of the topology.
     fn make_room(&mut self) {
-        let tile = self.tile_len();
+        let tile = tile_len(self.dimensions, self.spec.kernel);
         let s = &mut self.scratch;
         let blocks = s.topology.particle_keys.len();
         s.reports.resize(blocks, BlockReport::default());
-        s.tiles.resize(blocks * tile, 0.0);
-        s.nodes
-            .resize(s.topology.grid_keys.len() * BLOCK_FLOATS, 0.0);
+        s.tiles.resize(&s.topology, tile);
+        s.velocity.resize(&s.topology);
         if self.spec.needs_old_velocity() {
-            s.old_tiles.resize(s.tiles.len(), 0.0);
-            s.old_nodes.resize(s.nodes.len(), 0.0);
+            s.old_velocity.resize(&s.topology);
         }
-    }
-
-    fn tile_len(&self) -> usize {
-        tile_len(self.dimensions, self.spec.kernel)
     }
 
     fn particles_to_grid(&mut self, dt: f32) {
-        let mut tiles = std::mem::take(&mut self.scratch.tiles);
-        self.scatter(dt, &mut tiles);
-        self.scratch.tiles = tiles;
+        let (passes, tiles) = (passes!(self), &mut self.scratch.tiles);
         if self.spec.needs_old_velocity() {
-            let mut tiles = std::mem::take(&mut self.scratch.old_tiles);
-            self.scatter(0.0, &mut tiles);
-            self.scratch.old_tiles = tiles;
+            let old = &mut self.scratch.old_velocity;
+            passes.scatter_momentum(&self.packets, tiles);
+            passes.sum(tiles, old);
+            passes.accelerate(old, Vec3::ZERO);
         }
-    }
-
-    fn scatter(&self, dt: f32, tiles: &mut [f32]) {
-        let s = &self.scratch;
-        let params = ScatterParams {
-            dx: self.spec.dx as f32,
-            dt,
-            density: &self.density,
-        };
-        tiles.par_chunks_mut(self.tile_len()).enumerate().for_each(|(b, tile)| {
-            tile.fill(0.0);
-            let packets = packets_of(&self.packets, s.ranges[b]);
-            let coord = blocks::unpack(s.topology.particle_keys[b]);
-            with_kernel!(self.level, self.dimensions, self.spec.kernel, simd, D, K => {
-                let frame = TileFrame::new::<D, K>(self.cells, coord);
-                particles_to_grid::scatter_block::<_, D, K>(simd, packets, &frame, &params, tile)
-            });
-        });
+        passes.scatter(&self.packets, &self.state, dt, tiles);
     }
 
     fn update_grid(&mut self, cx: &mut StepContext<'_>) {
-        let (level, dimensions, kernel) = (self.level, self.dimensions, self.spec.kernel);
+        let params = self.grid_params(cx);
+        let bodies = cx.colliders.list.len();
         let s = &mut self.scratch;
-        let params = GridParams {
+        let tasks = s.topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
+        s.impulses.clear();
+        s.impulses.resize(tasks * bodies.max(1), Impulse::default());
+        s.contacts.resize_with(tasks, Vec::new);
+        passes!(self).update_grid(
+            Some(&self.scratch.tiles),
+            &mut self.scratch.velocity,
+            &params,
+            &mut self.scratch.impulses,
+            &mut self.scratch.contacts,
+        );
+        let s = &mut self.scratch;
+        for task in s.impulses.chunks(bodies.max(1)) {
+            for (total, part) in cx.impulses.bodies.iter_mut().zip(task) {
+                *total += *part;
+            }
+        }
+        rigid_contact::solve(s.velocity.tasks(), &mut s.contacts, cx);
+    }
+
+    fn grid_params<'a>(&self, cx: &StepContext<'a>) -> GridParams<'a> {
+        GridParams {
             dt: cx.dt,
             dx: self.spec.dx as f32,
             origin: Vec3::from(self.cells.origin),
@@ -227,82 +230,18 @@ impl Mpm {
                 Dimensions::Three => cx.gravity,
             },
             colliders: cx.colliders,
-        };
-        let bodies = cx.colliders.list.len();
-        let tasks = s.topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
-        s.impulses.clear();
-        s.impulses.resize(tasks * bodies.max(1), Impulse::default());
-        s.contacts.resize_with(tasks, Vec::new);
-        let (topology, tiles) = (&s.topology, &s.tiles);
-        s.nodes
-            .par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK)
-            .zip(s.impulses.par_chunks_mut(bodies.max(1)))
-            .zip(s.contacts.par_iter_mut())
-            .enumerate()
-            .for_each(|(task, ((nodes, impulses), contacts))| {
-                contacts.clear();
-                for (i, block) in nodes.chunks_mut(BLOCK_FLOATS).enumerate() {
-                    let g = task * BLOCKS_PER_TASK + i;
-                    let around = &topology.particles_around[g];
-                    with_kernel!(level, dimensions, kernel, simd, D, K => {
-                        sum_tiles::<_, D, K>(simd, block, around, tiles);
-                        grid_update::accelerate(simd, block, params.gravity * params.dt)
-                    });
-                    let coord = blocks::unpack(topology.grid_keys[g]);
-                    let contacts = (i * BLOCK_FLOATS / NODE, &mut *contacts);
-                    grid_update::collide_block(block, coord, &params, impulses, contacts);
-                }
-            });
-        for task in s.impulses.chunks(bodies.max(1)) {
-            for (total, part) in cx.impulses.bodies.iter_mut().zip(task) {
-                *total += *part;
-            }
-        }
-        let nodes = s.nodes.par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK);
-        rigid_contact::solve(nodes, &mut s.contacts, cx);
-        if self.spec.needs_old_velocity() {
-            let tiles = &s.old_tiles;
-            s.old_nodes
-                .par_chunks_mut(BLOCK_FLOATS)
-                .enumerate()
-                .for_each(|(g, block)| {
-                    let around = &topology.particles_around[g];
-                    with_kernel!(level, dimensions, kernel, simd, D, K => {
-                        sum_tiles::<_, D, K>(simd, block, around, tiles);
-                        grid_update::accelerate(simd, block, Vec3::ZERO)
-                    });
-                });
         }
     }
 
     fn grid_to_particles(&mut self, dt: f32) {
-        let params = GatherParams {
-            dx: self.spec.dx as f32,
-            dt,
-            flip: match self.spec.transfer {
-                Transfer::Apic => None,
-                Transfer::FlipPic { flip } => Some(flip as f32),
-            },
-            laws: &self.laws,
-        };
-        let mut packets = std::mem::take(&mut self.packets);
-        let mut reports = std::mem::take(&mut self.scratch.reports);
-        let s = &self.scratch;
-        let this = &*self;
-        let gather = |b: usize, packets: &mut [Packet], report: &mut BlockReport| {
-            let coord = blocks::unpack(s.topology.particle_keys[b]);
-            let around = &s.topology.grid_around[b];
-            *report = with_kernel!(this.level, this.dimensions, this.spec.kernel, simd, D, K => {
-                let frame = TileFrame::new::<D, K>(this.cells, coord);
-                let tile = velocity_tile::<_, D, K>(simd, &s.nodes, around);
-                let old = this.spec.needs_old_velocity().then(|| velocity_tile::<_, D, K>(simd, &s.old_nodes, around));
-                let old = old.as_ref().map(|t| &t[..]);
-                grid_to_particles::gather_block::<_, D, K>(simd, packets, &frame, &params, &tile, old)
-            });
-        };
-        for_each_block(0, &s.ranges, &mut packets, &mut reports, &gather);
-        self.packets = packets;
-        self.scratch.reports = reports;
+        let old = &self.scratch.old_velocity;
+        let old = self.spec.needs_old_velocity().then_some(old);
+        passes!(self).advance(
+            (&mut self.packets, &mut self.state),
+            (&self.scratch.velocity, old),
+            (dt, flip(&self.spec)),
+            &mut self.scratch.reports,
+        );
     }
 
     /// Collects the blocks' reports; a value that is not finite ends the run.
@@ -348,7 +287,7 @@ impl Solver for Mpm {
             });
         }
         let first = self.packets.len();
-        particles::packets_from(batch, &mut self.packets);
+        particles::packets_from(batch, &self.laws, &mut self.packets, &mut self.state);
         if self.spec.transfer != Transfer::Apic {
             // No other transfer renews C: a spinning fill would be driven for ever.
             for packet in &mut self.packets[first..] {
@@ -406,7 +345,7 @@ impl Solver for Mpm {
                 return Err(SolverError::Unsupported(reason.into()));
             }
         }
-        self.laws[index] = prepared_law(material, self.dimensions);
+        self.laws[index] = PreparedLaw::new(material, self.dimensions);
         self.elastic_dt = elastic_dt(&self.spec, &self.materials);
         Ok(())
     }
@@ -467,11 +406,15 @@ impl Solver for Mpm {
 
 /// Speed of the fastest elastic wave of a material [m/s].
 pub fn wave_speed(m: &Material) -> f64 {
-    let (young, poisson) = match &m.law {
-        Law::Sand(law) => (law.young, law.poisson),
-        Law::Elastic(law) => (law.young, law.poisson),
-    };
-    material::wave_speed(young, poisson, m.density)
+    PreparedLaw::new(m, Dimensions::Three).wave_speed(m.density)
+}
+
+/// FLIP part of the transfer; `None`: APIC.
+fn flip(spec: &MpmSpec) -> Option<f32> {
+    match spec.transfer {
+        Transfer::Apic => None,
+        Transfer::FlipPic { flip } => Some(flip as f32),
+    }
 }
 
 fn cell_frame(scene: &Scene, spec: &MpmSpec) -> Result<CellFrame, SolverError> {
@@ -507,10 +450,6 @@ fn cell_frame(scene: &Scene, spec: &MpmSpec) -> Result<CellFrame, SolverError> {
     Ok(frame)
 }
 
-fn packets_of(packets: &[Packet], range: PacketRange) -> &[Packet] {
-    &packets[range.first as usize..(range.first + range.count) as usize]
-}
-
 /// Floats of a particle block's tile.
 fn tile_len(dimensions: Dimensions, kernel: Kernel) -> usize {
     match (dimensions, kernel) {
@@ -521,78 +460,10 @@ fn tile_len(dimensions: Dimensions, kernel: Kernel) -> usize {
     }
 }
 
-/// A grid block as the sum of the tiles that overlap it, in the fixed order of neighbours.
-#[inline(always)]
-fn sum_tiles<S: Simd, const D: usize, const K: usize>(
-    simd: S,
-    block: &mut [f32],
-    around: &[u32; 27],
-    tiles: &[f32],
-) {
-    block.fill(0.0);
-    for (offset, &p) in blocks::NEIGHBOURS.iter().zip(around) {
-        if p != NONE {
-            let first = p as usize * Tile::<D, K>::LEN;
-            let tile = &tiles[first..first + Tile::<D, K>::LEN];
-            Tile::<D, K>::add_overlap(simd, block, tile, *offset);
-        }
-    }
-}
-
-/// Room for the largest tile: 3D, cubic.
-const MAX_TILE: usize = Tile::<3, 4>::LEN;
-
-/// The velocities around a block, as a tile.
-#[inline(always)]
-fn velocity_tile<S: Simd, const D: usize, const K: usize>(
-    simd: S,
-    nodes: &[f32],
-    around: &[u32; 27],
-) -> [f32; MAX_TILE] {
-    let mut tile = [0.0; MAX_TILE];
-    for (offset, &g) in blocks::NEIGHBOURS.iter().zip(around) {
-        if g != NONE {
-            let first = g as usize * BLOCK_FLOATS;
-            let block = &nodes[first..first + BLOCK_FLOATS];
-            Tile::<D, K>::copy_overlap(simd, &mut tile, block, *offset);
-        }
-    }
-    tile
-}
-
-/// Calls `f` for each block with its packets, in parallel, splitting in halves.
-fn for_each_block<F>(
-    first: usize,
-    ranges: &[PacketRange],
-    packets: &mut [Packet],
-    reports: &mut [BlockReport],
-    f: &F,
-) where
-    F: Fn(usize, &mut [Packet], &mut BlockReport) + Sync,
-{
-    if ranges.len() <= 2 {
-        let mut rest = packets;
-        for (i, (range, report)) in ranges.iter().zip(reports).enumerate() {
-            let (own, others) = rest.split_at_mut(range.count as usize);
-            f(first + i, own, report);
-            rest = others;
-        }
-        return;
-    }
-    let half = ranges.len() / 2;
-    let (left, right) = ranges.split_at(half);
-    let (left_packets, right_packets) =
-        packets.split_at_mut((right[0].first - left[0].first) as usize);
-    let (left_reports, right_reports) = reports.split_at_mut(half);
-    rayon::join(
-        || for_each_block(first, left, left_packets, left_reports, f),
-        || for_each_block(first + half, right, right_packets, right_reports, f),
-    );
-}
-
 /// Memory of a run at its peak [bytes]: packets twice (the sort), tiles, nodes, and the columns of a frame and a checkpoint.
 pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize) -> u64 {
-    let packets = 2.0 * size_of::<Packet>() as f64 / LANES as f64;
+    let state = PreparedLaw::MAX_ROWS * size_of::<crate::math::lanes::Row>();
+    let packets = 2.0 * (size_of::<Packet>() + state) as f64 / LANES as f64;
     let sorting = 12.0;
     let columns = 45.0 + 140.0;
     let cells_of_block = match dimensions {
@@ -607,3 +478,7 @@ pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize)
     // The cast saturates.
     (particles as f64 * per_particle + f64::from(16 << 20)) as u64
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests;

@@ -1,12 +1,15 @@
 //! Particle state: packets of sixteen, structure of arrays inside a packet, packets of a block side by side.
 //!
 //! A packet holds particles of one block and one material, so a law runs over whole lanes without branches. Lanes past
-//! `len` are copies of the last particle with no volume: they cost time, never change a result.
+//! `len` are copies of the last particle with no volume: they cost time, never change a result. What every material has
+//! stands in the [`Packet`]; what its law keeps stands in [`Rows`] beside it, as the law declares.
 
-use crate::math::lanes::{LANES, Lanes};
+use crate::material::PreparedLaw;
+use crate::math::lanes::{LANES, Lanes, Row};
 use crate::sampling::Samples;
 use barchan_frame::Unit;
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// Sixteen particles of one block and material.
 #[derive(Debug, Clone, Copy)]
@@ -18,97 +21,30 @@ pub struct Packet {
     pub velocity: [Lanes; 3],
     /// Affine velocity C = B D⁻¹ [1/s], row by row.
     pub affine: [Lanes; 9],
-    /// b − I of the elastic deformation: xx yy zz yz xz xy.
-    pub strain: [Lanes; 6],
-    /// Kirchhoff stress τ [Pa]: xx yy zz yz xz xy.
-    pub stress: [Lanes; 6],
-    /// Hardening state q.
-    pub hardening: Lanes,
-    /// Log volume gained in tension, v_c.
-    pub volume_gain: Lanes,
     /// Undeformed volume V⁰ [m³].
     pub volume: Lanes,
     /// Stable identity.
     pub id: [u32; LANES],
-    /// Part of the cone found by the last projection.
-    pub case: [u8; LANES],
+    /// The byte of the law, see [`crate::material::FlagColumn`].
+    pub flag: [u8; LANES],
     /// Index of the material.
     pub material: u8,
     /// Particles in the packet.
     pub len: u8,
 }
 
-/// A column of a checkpoint.
-pub struct FloatColumn {
-    /// Name.
-    pub name: &'static str,
-    /// Values per particle.
-    pub components: usize,
-    /// SI unit.
-    pub unit: Unit,
-    /// What it means.
-    pub meaning: &'static str,
-    /// Its rows in a packet.
-    pub rows: fn(&Packet) -> &[Lanes],
-}
-
-/// Columns of a checkpoint, in the order of [`Packet::floats`].
-pub const FLOAT_COLUMNS: [FloatColumn; 8] = [
-    column("position", 3, Unit::Meter, "position", |p| &p.position),
-    column("velocity", 3, Unit::MeterPerSecond, "velocity", |p| {
-        &p.velocity
-    }),
-    column(
+/// Columns of a packet in a checkpoint: name, components, unit, meaning. Those of the law stand before the volume.
+pub const PACKET_COLUMNS: [(&str, usize, Unit, &str); 4] = [
+    ("position", 3, Unit::Meter, "position"),
+    ("velocity", 3, Unit::MeterPerSecond, "velocity"),
+    (
         "affine",
         9,
         Unit::PerSecond,
         "affine velocity C, row by row",
-        |p| &p.affine,
     ),
-    column(
-        "strain",
-        6,
-        Unit::One,
-        "elastic b − I: xx yy zz yz xz xy",
-        |p| &p.strain,
-    ),
-    column(
-        "stress",
-        6,
-        Unit::Pascal,
-        "Kirchhoff stress: xx yy zz yz xz xy",
-        |p| &p.stress,
-    ),
-    column("hardening", 1, Unit::One, "hardening state q", |p| {
-        std::slice::from_ref(&p.hardening)
-    }),
-    column(
-        "volume_gain",
-        1,
-        Unit::One,
-        "log volume gained in tension",
-        |p| std::slice::from_ref(&p.volume_gain),
-    ),
-    column("volume", 1, Unit::CubicMeter, "undeformed volume", |p| {
-        std::slice::from_ref(&p.volume)
-    }),
+    ("volume", 1, Unit::CubicMeter, "undeformed volume"),
 ];
-
-const fn column(
-    name: &'static str,
-    components: usize,
-    unit: Unit,
-    meaning: &'static str,
-    rows: fn(&Packet) -> &[Lanes],
-) -> FloatColumn {
-    FloatColumn {
-        name,
-        components,
-        unit,
-        meaning,
-        rows,
-    }
-}
 
 impl Packet {
     /// No particle.
@@ -116,39 +52,31 @@ impl Packet {
         position: [[0.0; LANES]; 3],
         velocity: [[0.0; LANES]; 3],
         affine: [[0.0; LANES]; 9],
-        strain: [[0.0; LANES]; 6],
-        stress: [[0.0; LANES]; 6],
-        hardening: [0.0; LANES],
-        volume_gain: [0.0; LANES],
         volume: [0.0; LANES],
         id: [0; LANES],
-        case: [0; LANES],
+        flag: [0; LANES],
         material: 0,
         len: 0,
     };
 
-    /// Every float row, in the order of [`FLOAT_COLUMNS`].
-    pub fn floats(&self) -> impl Iterator<Item = &Lanes> {
-        let scalars = [&self.hardening, &self.volume_gain, &self.volume];
-        self.position
-            .iter()
-            .chain(&self.velocity)
-            .chain(&self.affine)
-            .chain(&self.strain)
-            .chain(&self.stress)
-            .chain(scalars)
+    /// Rows of a column, by its place in [`PACKET_COLUMNS`].
+    pub fn column(&self, index: usize) -> &[Lanes] {
+        match index {
+            0 => &self.position,
+            1 => &self.velocity,
+            2 => &self.affine,
+            _ => std::slice::from_ref(&self.volume),
+        }
     }
 
-    /// Every float row, mutable, in the order of [`FLOAT_COLUMNS`].
-    pub fn floats_mut(&mut self) -> impl Iterator<Item = &mut Lanes> {
-        let scalars = [&mut self.hardening, &mut self.volume_gain, &mut self.volume];
-        self.position
-            .iter_mut()
-            .chain(&mut self.velocity)
-            .chain(&mut self.affine)
-            .chain(&mut self.strain)
-            .chain(&mut self.stress)
-            .chain(scalars)
+    /// The same, mutable.
+    pub fn column_mut(&mut self, index: usize) -> &mut [Lanes] {
+        match index {
+            0 => &mut self.position,
+            1 => &mut self.velocity,
+            2 => &mut self.affine,
+            _ => std::slice::from_mut(&mut self.volume),
+        }
     }
 
     /// Copies one particle; volume included.
@@ -157,30 +85,9 @@ impl Packet {
         copy_rows(&mut self.position, to, &source.position, from);
         copy_rows(&mut self.velocity, to, &source.velocity, from);
         copy_rows(&mut self.affine, to, &source.affine, from);
-        copy_rows(&mut self.strain, to, &source.strain, from);
-        copy_rows(&mut self.stress, to, &source.stress, from);
-        self.hardening[to] = source.hardening[from];
-        self.volume_gain[to] = source.volume_gain[from];
         self.volume[to] = source.volume[from];
         self.id[to] = source.id[from];
-        self.case[to] = source.case[from];
-    }
-
-    /// Asks the memory for the packet that is next, so that it is there when its turn comes.
-    #[inline(always)]
-    pub fn prefetch(packets: &[Self], next: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(packet) = packets.get(next) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let first = std::ptr::from_ref(packet).cast::<i8>();
-            for line in 0..size_of::<Self>() / 64 {
-                // SAFETY: a prefetch has no effect on what the program sees, at any address.
-                #[allow(unsafe_code, reason = "the language has no other way to prefetch")]
-                unsafe {
-                    _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line));
-                }
-            }
-        }
+        self.flag[to] = source.flag[from];
     }
 
     /// Position of a particle [m].
@@ -209,9 +116,103 @@ fn copy_rows<const N: usize>(target: &mut [Lanes; N], to: usize, source: &[Lanes
     }
 }
 
-/// Turns a batch of samples into packets, unsorted.
-pub fn packets_from(batch: &Samples, out: &mut Vec<Packet>) {
-    let rows = batch.velocity_gradient.transpose().to_cols_array();
+/// Asks the memory for what comes next, so that it is there when its turn comes.
+#[inline(always)]
+pub fn prefetch<T>(next: Option<&T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(next) = next {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let first = std::ptr::from_ref(next).cast::<i8>();
+        for line in 0..size_of::<T>() / 64 {
+            // SAFETY: a prefetch has no effect on what the program sees, at any address.
+            #[allow(unsafe_code, reason = "the language has no other way to prefetch")]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line));
+            }
+        }
+    }
+}
+
+/// The same for the state of a packet, whose rows begin at `first`.
+#[inline(always)]
+pub fn prefetch_state(state: &[Row], first: usize) {
+    let rows = state.get(first..).unwrap_or_default();
+    prefetch(rows.first_chunk::<{ PreparedLaw::MAX_ROWS }>());
+}
+
+/// Some rows for each packet: the states of the laws, or what a pass finds.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    per_packet: usize,
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    /// No packets yet; `per_packet` rows for each that comes.
+    pub fn new(per_packet: usize) -> Self {
+        Self {
+            per_packet: per_packet.max(1),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Rows of a packet.
+    pub fn per_packet(&self) -> usize {
+        self.per_packet
+    }
+
+    /// Room for this many packets; new rows are zero.
+    pub fn resize(&mut self, packets: usize) {
+        self.rows
+            .resize(packets * self.per_packet, Row([0.0; LANES]));
+    }
+
+    /// Gives the memory back.
+    pub fn release(&mut self) {
+        self.rows = Vec::new();
+    }
+
+    /// Rows of all packets, one after the other.
+    pub fn all(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The same, mutable.
+    pub fn all_mut(&mut self) -> &mut [Row] {
+        &mut self.rows
+    }
+
+    /// Rows of one packet.
+    #[inline(always)]
+    pub fn of(&self, packet: usize) -> &[Row] {
+        &self.rows[packet * self.per_packet..(packet + 1) * self.per_packet]
+    }
+
+    /// The same, mutable.
+    #[inline(always)]
+    pub fn of_mut(&mut self, packet: usize) -> &mut [Row] {
+        &mut self.rows[packet * self.per_packet..(packet + 1) * self.per_packet]
+    }
+
+    /// The rows packet by packet.
+    pub fn packets(&self) -> rayon::slice::ChunksExact<'_, Row> {
+        self.rows.par_chunks_exact(self.per_packet)
+    }
+
+    /// The same, mutable.
+    pub fn packets_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, Row> {
+        self.rows.par_chunks_exact_mut(self.per_packet)
+    }
+}
+
+/// Turns a batch of samples into packets, unsorted, with the state that their law begins with.
+pub fn packets_from(
+    batch: &Samples,
+    laws: &[PreparedLaw],
+    packets: &mut Vec<Packet>,
+    state: &mut Rows,
+) {
+    let affine = batch.velocity_gradient.transpose().to_cols_array();
     for (start, positions) in (0..).step_by(LANES).zip(batch.position.chunks(LANES)) {
         let mut packet = Packet::EMPTY;
         packet.material = batch.material as u8;
@@ -226,19 +227,26 @@ pub fn packets_from(batch: &Samples, out: &mut Vec<Packet>) {
                 packet.position[axis][lane] = p[axis];
                 packet.velocity[axis][lane] = v[axis];
             }
-            for (row, c) in packet.affine.iter_mut().zip(rows) {
+            for (row, c) in packet.affine.iter_mut().zip(affine) {
                 row[lane] = c;
             }
             packet.volume[lane] = batch.volume;
-            packet.volume_gain[lane] = batch.volume_gain;
             packet.id[lane] = batch.first_id + (start + lane) as u32;
         }
-        out.push(packet);
+        packets.push(packet);
+        state.resize(packets.len());
+        let columns = laws.get(batch.material).map_or(&[][..], |l| l.columns());
+        let initial = columns
+            .iter()
+            .flat_map(|c| std::iter::repeat_n((c.initial)(batch), c.components));
+        for (row, value) in state.of_mut(packets.len() - 1).iter_mut().zip(initial) {
+            row.0[..positions.len()].fill(value);
+        }
     }
 }
 
 /// Fills the lanes past `len` with copies of the last particle that weigh nothing.
-pub fn pad(packet: &mut Packet) {
+pub fn pad(packet: &mut Packet, state: &mut [Row]) {
     let len = packet.len as usize;
     if len == 0 || len == LANES {
         return;
@@ -247,5 +255,9 @@ pub fn pad(packet: &mut Packet) {
     for lane in len..LANES {
         packet.copy_lane(lane, &source, len - 1);
         packet.volume[lane] = 0.0;
+    }
+    for row in state {
+        let last = row.0[len - 1];
+        row.0[len..].fill(last);
     }
 }

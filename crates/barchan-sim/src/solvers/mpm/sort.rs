@@ -3,10 +3,11 @@
 //! It runs when a particle has left the rim of its block and when particles came or went. A checkpoint keeps the blocks of
 //! particles in between, so that a resumed run sorts where an undisturbed one does.
 
-use super::particles::{Packet, pad};
+use super::particles::{Packet, Rows, pad};
 use crate::grid::blocks::{self, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
-use crate::math::lanes::LANES;
+use crate::material::{PreparedLaw, WithRows};
+use crate::math::lanes::{LANES, Row};
 use crate::solver::SolverError;
 use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
@@ -61,19 +62,21 @@ pub struct Sorter {
     counts: [Vec<u32>; PARTS],
     sources: Vec<AtomicU32>,
     spare: Vec<Packet>,
+    spare_state: Option<Rows>,
 }
 
 impl Sorter {
-    /// Sorts `packets` and rebuilds `topology` and the packet range of each particle block.
+    /// Sorts `packets` with the `state` of their laws and rebuilds `topology` and the packet range of each particle block.
     pub fn sort(
         &mut self,
         level: Level,
-        packets: &mut Vec<Packet>,
+        (packets, state): (&mut Vec<Packet>, &mut Rows),
         frame: &CellFrame,
-        materials: usize,
+        laws: &[PreparedLaw],
         topology: &mut Topology,
         ranges: &mut Vec<PacketRange>,
     ) -> Result<(), SolverError> {
+        let materials = laws.len();
         self.find_keys(level, packets, frame)?;
         if self.find_blocks(topology) {
             topology.rebuild(frame.period, frame.flat);
@@ -83,13 +86,14 @@ impl Sorter {
         self.count_places(places);
         let total = self.lay_out_runs(materials, topology, ranges);
         self.choose_sources(total);
-        self.move_particles(packets, total);
+        self.move_particles(packets, state, laws, total);
         Ok(())
     }
 
     /// Gives back the largest part of the memory until the next sort.
     pub fn release(&mut self) {
         self.spare = Vec::new();
+        self.spare_state = None;
     }
 
     /// Block of every particle; positions wrap into the period.
@@ -253,27 +257,71 @@ impl Sorter {
             });
     }
 
-    fn move_particles(&mut self, packets: &mut Vec<Packet>, total: usize) {
+    fn move_particles(
+        &mut self,
+        packets: &mut Vec<Packet>,
+        state: &mut Rows,
+        laws: &[PreparedLaw],
+        total: usize,
+    ) {
         self.spare.resize(total, Packet::EMPTY);
-        let old = &*packets;
+        let spare_state = self
+            .spare_state
+            .get_or_insert_with(|| Rows::new(state.per_packet()));
+        spare_state.resize(total);
+        let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
             .par_iter_mut()
+            .zip(spare_state.packets_mut())
             .zip(self.sources.par_chunks(LANES))
-            .for_each(|(packet, sources)| {
-                packet.len = 0;
-                for (lane, slot) in sources.iter().enumerate() {
-                    let slot = slot.load(Ordering::Relaxed);
-                    if slot == blocks::NONE {
-                        break;
-                    }
-                    let source = &old[slot as usize / LANES];
-                    packet.copy_lane(lane, source, slot as usize % LANES);
-                    packet.material = source.material;
-                    packet.len += 1;
-                }
-                pad(packet);
+            .for_each(|((packet, state), sources)| {
+                // All sources of a packet are of one material.
+                let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
+                packet.material = old[first as usize / LANES].material;
+                laws[packet.material as usize].with_rows(MovePacket {
+                    packet: &mut *packet,
+                    state: &mut *state,
+                    sources,
+                    old: (old, old_state, rows),
+                });
+                pad(packet, state);
             });
         std::mem::swap(packets, &mut self.spare);
+        std::mem::swap(state, spare_state);
+    }
+}
+
+/// Fills a packet and its state from the slots that `sources` name.
+struct MovePacket<'a> {
+    packet: &'a mut Packet,
+    state: &'a mut [Row],
+    sources: &'a [AtomicU32],
+    /// Packets, states and rows of a state before the sort.
+    old: (&'a [Packet], &'a [Row], usize),
+}
+
+impl WithRows for MovePacket<'_> {
+    #[inline(always)]
+    fn call<const N: usize>(self) {
+        let (packets, states, rows) = self.old;
+        let Some(state) = self.state.first_chunk_mut::<N>() else {
+            return;
+        };
+        let mut len = 0;
+        for (lane, slot) in (0..LANES).zip(self.sources) {
+            let slot = slot.load(Ordering::Relaxed);
+            if slot == blocks::NONE {
+                break;
+            }
+            let (source, from) = (slot as usize / LANES, slot as usize % LANES);
+            self.packet.copy_lane(lane, &packets[source], from);
+            let old = &states[source * rows..][..N];
+            for row in 0..N {
+                state[row].0[lane] = old[row].0[from];
+            }
+            len = lane as u8 + 1;
+        }
+        self.packet.len = len;
     }
 }
 
@@ -286,9 +334,9 @@ fn keys_of(
     frame: &CellFrame,
 ) -> Option<(u32, glam::Vec3)> {
     let mut lost = None;
-    for lane in 0..LANES {
-        keys[lane] = NOBODY;
-        if lane >= packet.len as usize || packet.volume[lane] == 0.0 {
+    *keys = [NOBODY; LANES];
+    for lane in 0..LANES.min(packet.len as usize) {
+        if packet.volume[lane] == 0.0 {
             continue;
         }
         match block_of(packet, lane, frame) {
@@ -317,7 +365,8 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32
             cells = (packet.position[axis][lane] - frame.origin[axis]) * inv_dx;
         }
         let base = (cells + frame.base_offset).floor();
-        if base.is_nan() || base.abs() >= (MAX_BLOCK * BLOCK) as f32 {
+        let reached = base.abs() < (MAX_BLOCK * BLOCK) as f32; // Not so if NaN.
+        if !reached {
             return None;
         }
         coord[axis] = (base as i32).div_euclid(BLOCK);

@@ -1,17 +1,18 @@
 //! Frames and checkpoints of the MPM solver.
 
-use super::particles::{FLOAT_COLUMNS, FloatColumn, Packet, pad};
+use super::particles::{PACKET_COLUMNS, Packet, Rows, pad};
+use super::passes::packets_of;
 use super::sort::PacketRange;
 use super::transfer::TileFrame;
-use super::{Mpm, packets_of, with_kernel};
+use super::{Mpm, with_kernel};
 use crate::grid::blocks;
+use crate::material::{self, FlagColumn, PreparedLaw, StateColumn};
 use crate::math::Sym3;
-use crate::math::lanes::LANES;
+use crate::math::lanes::{LANES, Row};
 use crate::particles::Spent;
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
-use fearless_simd::dispatch;
 use rayon::prelude::*;
 
 /// Scalar of a checkpoint: the fastest speed [m/s], which the next step's length depends on.
@@ -35,15 +36,22 @@ fn count_live(packets: &[Packet]) -> usize {
 /// Reads the particles in the order of their packets, side by side in parts.
 struct Reader<'a> {
     packets: &'a [Packet],
+    state: &'a Rows,
+    laws: &'a [PreparedLaw],
     /// Particles in each part.
     counts: Vec<usize>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(packets: &'a [Packet]) -> Self {
+    fn new(mpm: &'a Mpm) -> Self {
+        let packets = &mpm.packets[..];
         let counts = packets.par_chunks(PACKETS_PER_TASK).map(count_live);
-        let counts = counts.collect();
-        Self { packets, counts }
+        Self {
+            counts: counts.collect(),
+            packets,
+            state: &mpm.state,
+            laws: &mpm.laws,
+        }
     }
 
     /// `components` values of each particle, into the memory of `values`.
@@ -51,7 +59,7 @@ impl<'a> Reader<'a> {
         &self,
         components: usize,
         mut values: Vec<T>,
-        write: impl Fn(&Packet, usize, &mut [T]) + Sync,
+        write: impl Fn(&Packet, &[Row], usize, &mut [T]) + Sync,
     ) -> Vec<T> {
         values.resize(components * self.counts.iter().sum::<usize>(), T::default());
         let (mut targets, mut rest) = (Vec::with_capacity(self.counts.len()), &mut values[..]);
@@ -60,20 +68,52 @@ impl<'a> Reader<'a> {
             targets.push(own);
             rest = others;
         }
+        let rows = self.state.per_packet();
         self.packets
             .par_chunks(PACKETS_PER_TASK)
+            .zip(self.state.all().par_chunks(PACKETS_PER_TASK * rows))
             .zip(targets)
-            .for_each(|(packets, target)| {
+            .for_each(|((packets, state), target)| {
                 let mut targets = target.chunks_exact_mut(components);
-                for p in packets {
+                for (p, state) in packets.iter().zip(state.chunks_exact(rows)) {
                     for lane in (0..p.len as usize).filter(|&lane| p.volume[lane] > 0.0) {
                         if let Some(own) = targets.next() {
-                            write(p, lane, own);
+                            write(p, state, lane, own);
                         }
                     }
                 }
             });
         values
+    }
+
+    /// A column of the laws; zero for particles whose law does not have it.
+    fn state_column(&self, column: &StateColumn, memory: Vec<f32>) -> Vec<f32> {
+        let name = column.name;
+        let rows: Vec<_> = self.laws.iter().map(|law| law.rows_of(name)).collect();
+        self.read(column.components, memory, |p, state, lane, out| {
+            let rows = rows[p.material as usize].clone().unwrap_or_default();
+            out.fill(0.0);
+            for (value, row) in out.iter_mut().zip(&state[rows]) {
+                *value = row.0[lane];
+            }
+        })
+    }
+
+    /// A byte of the laws; zero for particles whose law does not have it.
+    fn flag_column(&self, flag: &FlagColumn, memory: Vec<u8>) -> Column {
+        let own = |law: &PreparedLaw| law.flag().is_some_and(|f| f.name == flag.name);
+        let own: Vec<bool> = self.laws.iter().map(own).collect();
+        let values = self.scalar(memory, |p, lane| match own[p.material as usize] {
+            true => p.flag[lane],
+            false => 0,
+        });
+        Column::exact(
+            flag.name,
+            Unit::One,
+            flag.meaning,
+            1,
+            ColumnData::U8(values),
+        )
     }
 
     /// One value of each particle.
@@ -82,7 +122,7 @@ impl<'a> Reader<'a> {
         memory: Vec<T>,
         value: impl Fn(&Packet, usize) -> T + Sync,
     ) -> Vec<T> {
-        self.read(1, memory, |p, lane, out| out[0] = value(p, lane))
+        self.read(1, memory, |p, _, lane, out| out[0] = value(p, lane))
     }
 
     /// Three values of each particle.
@@ -91,7 +131,7 @@ impl<'a> Reader<'a> {
         memory: Vec<f32>,
         value: impl Fn(&Packet, usize) -> [f32; 3] + Sync,
     ) -> Vec<f32> {
-        self.read(3, memory, |p, lane, out| {
+        self.read(3, memory, |p, _, lane, out| {
             out.copy_from_slice(&value(p, lane));
         })
     }
@@ -101,7 +141,7 @@ impl Mpm {
     /// Writes the columns of a frame; columns that `out` has give their memory.
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let dx = self.spec.dx as f32;
-        let particles = Reader::new(&self.packets);
+        let particles = Reader::new(self);
         let mut spent = Spent(std::mem::take(&mut out.columns));
         let position = particles.vector(spent.take("position"), |p, lane| {
             p.position_of(lane).to_array()
@@ -109,21 +149,24 @@ impl Mpm {
         let velocity = particles.vector(spent.take("velocity"), |p, lane| {
             p.velocity_of(lane).to_array()
         });
-        let pressure = particles.scalar(spent.take("pressure"), |p, lane| {
-            pressure_of(p, lane, self.dimensions)
+        let pressure = particles.read(1, spent.take("pressure"), |p, state, lane, out| {
+            let law = &self.laws[p.material as usize];
+            out[0] = pressure_of(law, state, lane, self.dimensions);
         });
         let mass = particles.scalar(spent.take("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
         let id = particles.scalar(spent.take("id"), |p, lane| p.id[lane]);
         let material = particles.scalar(spent.take("material"), |p, _| p.material);
-        let case = particles.scalar(spent.take("plastic_case"), |p, lane| p.case[lane]);
+        let flags: Vec<Column> = material::flag_columns(&self.laws)
+            .iter()
+            .map(|flag| particles.flag_column(flag, spent.take(flag.name)))
+            .collect();
         let asked = self.columns.iter();
         let asked: Vec<Column> = asked
             .map(|c| self.asked_column(*c, &particles, spent.take(c.name())))
             .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
-        let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";
         out.columns = vec![
             Column::vector3("position", Unit::Meter, "position", dx / 1024.0, position),
             Column::vector3("velocity", Unit::MeterPerSecond, "velocity", 1e-3, velocity),
@@ -137,8 +180,8 @@ impl Mpm {
             ),
             Column::scalar("mass", Unit::Kilogram, "mass", 0.0, mass),
             Column::scalar("pressure", Unit::Pascal, pressure_is, 1.0, pressure),
-            Column::exact("plastic_case", Unit::One, case_is, 1, ColumnData::U8(case)),
         ];
+        out.columns.extend(flags);
         out.columns.extend(asked);
         out.columns.retain(|column| columns.include(&column.name));
     }
@@ -161,50 +204,63 @@ impl Mpm {
                         "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
                     }
                 };
-                let stress = particles.vector(memory, |p, lane| {
-                    principal_stress(std::array::from_fn(|i| p.stress[i][lane]), self.dimensions)
+                let stress = particles.read(3, memory, |p, state, lane, out| {
+                    let (stress, _) = self.laws[p.material as usize].stress_of(state, lane);
+                    out.copy_from_slice(&principal_stress(stress, self.dimensions));
                 });
                 Column::vector3(name, Unit::Pascal, meaning, 0.0, stress)
             }
             OutputColumn::Hardening => {
-                let q = particles.scalar(memory, |p, lane| p.hardening[lane]);
-                Column::scalar(name, Unit::One, "hardening state q", 0.0, q)
+                let columns = material::state_columns(&self.laws);
+                let declared = columns.into_iter().find(|c| c.name == name);
+                let column =
+                    declared.unwrap_or(StateColumn::new(name, 1, Unit::One, "no material has it"));
+                let data = particles.state_column(&column, memory);
+                Column::scalar(name, column.unit, column.meaning, 0.0, data)
             }
         }
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
-        let particles = Reader::new(&self.packets);
-        out.columns = FLOAT_COLUMNS
-            .iter()
-            .map(|column| {
-                let data = particles.read(column.components, Vec::new(), |p, lane, out| {
-                    for (value, row) in out.iter_mut().zip((column.rows)(p)) {
-                        *value = row[lane];
-                    }
-                });
-                let FloatColumn { name, unit, .. } = *column;
-                let data = ColumnData::F32(data);
-                Column::exact(name, unit, column.meaning, column.components, data)
-            })
-            .collect();
+        let particles = Reader::new(self);
+        let of_packets = PACKET_COLUMNS.iter().enumerate();
+        let of_packets = of_packets.map(|(i, &(name, components, unit, meaning))| {
+            let data = particles.read(components, Vec::new(), |p, _, lane, out| {
+                for (value, row) in out.iter_mut().zip(p.column(i)) {
+                    *value = row[lane];
+                }
+            });
+            Column::exact(name, unit, meaning, components, ColumnData::F32(data))
+        });
+        out.columns = of_packets.collect();
+        let of_laws = material::state_columns(&self.laws);
+        let of_laws = of_laws.iter().map(|c| {
+            let data = ColumnData::F32(particles.state_column(c, Vec::new()));
+            Column::exact(c.name, c.unit, c.meaning, c.components, data)
+        });
+        // Behind the affine velocity, before the volume.
+        let last = out.columns.len() - 1;
+        out.columns.splice(last..last, of_laws);
+        let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
+        let material = particles.scalar(Vec::new(), |p, _| p.material);
         let mut whole = |name: &str, meaning: &str, data: ColumnData| {
             let column = Column::exact(name, Unit::One, meaning, 1, data);
             out.columns.push(column);
         };
-        let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
-        let material = particles.scalar(Vec::new(), |p, _| p.material);
-        let case = particles.scalar(Vec::new(), |p, lane| p.case[lane]);
         whole("id", "stable identity", ColumnData::U32(id));
         whole(
             "material",
             "index of the material",
             ColumnData::U8(material),
         );
-        whole("plastic_case", "last projection", ColumnData::U8(case));
+        for flag in material::flag_columns(&self.laws) {
+            out.columns.push(particles.flag_column(&flag, Vec::new()));
+        }
         if !self.needs_sort {
             let blocks = ColumnData::U64(self.blocks_of_particles());
-            whole(BLOCK, "key of the block it is sorted into", blocks);
+            let meaning = "key of the block it is sorted into";
+            out.columns
+                .push(Column::exact(BLOCK, Unit::One, meaning, 1, blocks));
         }
         out.set_scalar(MAX_SPEED, self.max_speed);
     }
@@ -222,14 +278,8 @@ impl Mpm {
     }
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let stored = Stored::read(from)?;
-        if (stored.material.iter()).any(|m| *m as usize >= self.materials.len()) {
-            return Err(SolverError::Checkpoint(
-                "it names a material that the scene does not have".into(),
-            ));
-        }
-        self.packets.clear();
-        stored.pack(&mut self.packets);
+        let stored = Stored::read(from, &self.laws)?;
+        stored.pack(&self.laws, &mut self.packets, &mut self.state);
         self.count = stored.count;
         if self.spec.transfer != Transfer::Apic {
             // As for emitted particles. A state of another transfer may have C.
@@ -277,51 +327,88 @@ impl Mpm {
     }
 }
 
+/// A column of laws in a checkpoint.
+struct StoredColumn<'a> {
+    components: usize,
+    data: &'a [f32],
+    /// Its rows in the state, for each material; none where the law does not have it.
+    rows: Vec<std::ops::Range<usize>>,
+}
+
 /// The state of a checkpoint.
 struct Stored<'a> {
     count: usize,
-    /// Of [`FLOAT_COLUMNS`].
-    floats: Vec<&'a [f32]>,
+    /// Of [`PACKET_COLUMNS`].
+    packet: Vec<&'a [f32]>,
+    state: Vec<StoredColumn<'a>>,
+    /// The bytes of each material's law; empty where it has none.
+    flags: Vec<&'a [u8]>,
     id: &'a [u32],
     material: &'a [u8],
-    case: &'a [u8],
     /// Without blocks, the particles wait for a sort.
     blocks: Option<&'a [u64]>,
     max_speed: f32,
 }
 
+fn missing(name: &str) -> SolverError {
+    SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
+}
+
 impl<'a> Stored<'a> {
-    fn read(from: &'a Checkpoint) -> Result<Self, SolverError> {
+    fn read(from: &'a Checkpoint, laws: &[PreparedLaw]) -> Result<Self, SolverError> {
         let count = from.particles();
-        let missing = |name: &str| {
-            SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
-        };
         let data = |name: &str| from.column(name).map(|c| &c.data);
-        let floats = FLOAT_COLUMNS
-            .iter()
-            .map(|column| match data(column.name) {
-                Some(ColumnData::F32(data)) if data.len() == count * column.components => {
-                    Ok(&data[..])
-                }
-                _ => Err(missing(column.name)),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let floats = |name: &str, components: usize| match data(name) {
+            Some(ColumnData::F32(data)) if data.len() == count * components => Ok(&data[..]),
+            _ => Err(missing(name)),
+        };
         let bytes = |name: &str| match data(name) {
             Some(ColumnData::U8(data)) if data.len() == count => Ok(&data[..]),
             _ => Err(missing(name)),
         };
+        let material = bytes("material")?;
+        if material.iter().any(|m| *m as usize >= laws.len()) {
+            return Err(SolverError::Checkpoint(
+                "it names a material that the scene does not have".into(),
+            ));
+        }
+        // A law's columns are needed if the checkpoint has particles of it.
+        let used = |m: usize| material.iter().any(|own| *own as usize == m);
+        let used: Vec<PreparedLaw> = (0..laws.len())
+            .filter(|m| used(*m))
+            .map(|m| laws[m])
+            .collect();
+        let state = material::state_columns(&used);
+        let state = state.iter().map(|c| {
+            let rows = laws
+                .iter()
+                .map(|law| law.rows_of(c.name).unwrap_or_default());
+            Ok(StoredColumn {
+                components: c.components,
+                data: floats(c.name, c.components)?,
+                rows: rows.collect(),
+            })
+        });
+        let state = state.collect::<Result<_, SolverError>>()?;
+        for flag in material::flag_columns(&used) {
+            bytes(flag.name)?;
+        }
+        let flags = laws.iter().map(|law| law.flag().map(|f| bytes(f.name)));
+        let flags = flags.map(|data| data.and_then(Result::ok).unwrap_or_default());
+        let packet = PACKET_COLUMNS.iter().map(|&(name, n, ..)| floats(name, n));
         let max_speed = from
             .scalar(MAX_SPEED)
             .ok_or_else(|| SolverError::Checkpoint(format!("it has no scalar `{MAX_SPEED}`")))?;
         Ok(Self {
             count,
-            floats,
+            packet: packet.collect::<Result<_, _>>()?,
+            state,
+            flags: flags.collect(),
             id: match data("id") {
                 Some(ColumnData::U32(data)) if data.len() == count => data,
                 _ => return Err(missing("id")),
             },
-            material: bytes("material")?,
-            case: bytes("plastic_case")?,
+            material,
             blocks: match data(BLOCK) {
                 Some(ColumnData::U64(data)) if data.len() == count => Some(data),
                 None => None,
@@ -332,7 +419,9 @@ impl<'a> Stored<'a> {
     }
 
     /// Packs the particles in their order; blocks and materials begin with a packet of their own.
-    fn pack(&self, packets: &mut Vec<Packet>) {
+    fn pack(&self, laws: &[PreparedLaw], packets: &mut Vec<Packet>, state: &mut Rows) {
+        packets.clear();
+        *state = Rows::new(material::state_rows(laws));
         let run_of = |i: usize| (self.blocks.map(|b| b[i]), self.material[i]);
         for i in 0..self.count {
             let begins = i == 0 || run_of(i) != run_of(i - 1);
@@ -342,29 +431,38 @@ impl<'a> Stored<'a> {
                     material: self.material[i],
                     ..Packet::EMPTY
                 });
+                state.resize(packets.len());
             }
-            let Some(packet) = packets.last_mut() else {
-                continue;
-            };
-            let lane = packet.len as usize;
-            packet.len += 1;
-            let mut rows = packet.floats_mut();
-            for (data, FloatColumn { components, .. }) in self.floats.iter().zip(FLOAT_COLUMNS) {
-                for (row, value) in rows.by_ref().take(components).zip(&data[i * components..]) {
-                    row[lane] = *value;
-                }
-            }
-            drop(rows);
-            packet.id[lane] = self.id[i];
-            packet.case[lane] = self.case[i];
+            let last = packets.len() - 1;
+            self.put(i, &mut packets[last], state.of_mut(last));
         }
-        packets.par_iter_mut().for_each(pad);
+        let all = packets.par_iter_mut().zip(state.packets_mut());
+        all.for_each(|(packet, state)| pad(packet, state));
+    }
+
+    /// Puts particle i into the next lane.
+    fn put(&self, i: usize, packet: &mut Packet, state: &mut [Row]) {
+        let (lane, material) = (packet.len as usize, packet.material as usize);
+        packet.len += 1;
+        for (c, data) in self.packet.iter().enumerate() {
+            let components = PACKET_COLUMNS[c].1;
+            for (row, value) in packet.column_mut(c).iter_mut().zip(&data[i * components..]) {
+                row[lane] = *value;
+            }
+        }
+        for column in &self.state {
+            let values = &column.data[i * column.components..];
+            for (row, value) in state[column.rows[material].clone()].iter_mut().zip(values) {
+                row.0[lane] = *value;
+            }
+        }
+        packet.id[lane] = self.id[i];
+        packet.flag[lane] = self.flags[material].get(i).copied().unwrap_or(0);
     }
 }
 
 /// Principal stresses [Pa] of xx yy zz yz xz xy, largest first; in 2D the third is the one across the plane.
-fn principal_stress(stress: [f32; 6], dimensions: Dimensions) -> [f32; 3] {
-    let stress = Sym3::from_array(stress);
+fn principal_stress(stress: Sym3<f32>, dimensions: Dimensions) -> [f32; 3] {
     let mut values = match dimensions {
         Dimensions::Three => stress.eigen::<3>().values,
         Dimensions::Two => stress.eigen::<2>().values,
@@ -374,10 +472,9 @@ fn principal_stress(stress: [f32; 6], dimensions: Dimensions) -> [f32; 3] {
 }
 
 /// Mean Cauchy stress [Pa], compression positive: −tr τ/(d J).
-fn pressure_of(p: &Packet, lane: usize, dimensions: Dimensions) -> f32 {
-    let e: [f32; 6] = std::array::from_fn(|i| p.strain[i][lane]);
-    let j_squared = 1.0 + Sym3::from_array(e).det_identity_plus_m1();
+fn pressure_of(law: &PreparedLaw, state: &[Row], lane: usize, dimensions: Dimensions) -> f32 {
+    let (stress, j_squared) = law.stress_of(state, lane);
     let d = dimensions.count();
-    let trace: f32 = (0..d).map(|i| p.stress[i][lane]).sum();
+    let trace: f32 = stress.to_array()[..d].iter().sum();
     -trace / (d as f32 * j_squared.max(1e-12).sqrt())
 }

@@ -14,11 +14,18 @@ const PRESSURE: Quantity<f32> =
     Quantity::state(Unit::Pascal, "pressure", 0.0).in_frames(Tolerance::Absolute(0.1));
 const WETNESS: Quantity<f32> =
     Quantity::state(Unit::One, "from dry (0) to wet (1)", 0.0).in_frames(Tolerance::Absolute(1e-3));
-const SUPPORT_PRESSURE: Quantity<f32> = Quantity::state(Unit::Pascal, "pressure that limits friction", 0.0);
-const STRESS: Quantity<Symmetric> =
-    Quantity::state(Unit::Pascal, "frictional stress xx yy zz yz xz xy", [0.0; 6]);
-const WALL_FRICTION: Quantity<Vec3> =
-    Quantity::state(Unit::MeterPerSecondSquared, "acceleration by friction of bodies", Vec3::ZERO);
+const SUPPORT_PRESSURE: Quantity<f32> =
+    Quantity::state(Unit::Pascal, "pressure that limits friction", 0.0);
+const STRESS: Quantity<Symmetric> = Quantity::state(
+    Unit::Pascal,
+    "frictional stress xx yy zz yz xz xy",
+    [0.0; 6],
+);
+const WALL_FRICTION: Quantity<Vec3> = Quantity::state(
+    Unit::MeterPerSecondSquared,
+    "acceleration by friction of bodies",
+    Vec3::ZERO,
+);
 
 columns! {
     /// State of all particles, and its copy while they are put in order.

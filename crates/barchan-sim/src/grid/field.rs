@@ -1,0 +1,140 @@
+//! Fields over one topology: any number of them, for velocities of each species, residuals, search directions.
+
+use super::blocks::{NEIGHBOURS, NONE, Topology};
+use super::tile::{BLOCK_FLOATS, Tile};
+use fearless_simd::Simd;
+use rayon::prelude::*;
+
+/// Grid blocks that one task handles; fixed, so that what tasks add up comes in the same order for any number of threads.
+pub const BLOCKS_PER_TASK: usize = 32;
+
+/// Room for the largest tile: 3D, cubic.
+pub const MAX_TILE: usize = Tile::<3, 4>::LEN;
+
+/// Four floats (a vector and a scalar, such as velocity [m/s] and mass [kg]) at each node of a topology's grid blocks.
+/// The nodes are one slice, so that a field is also a vector of [`crate::linalg`].
+#[derive(Debug, Clone, Default)]
+pub struct Field {
+    nodes: Vec<f32>,
+}
+
+impl Field {
+    /// Room for the nodes of a topology. Keeps its memory; the values mean nothing until they are set.
+    pub fn resize(&mut self, topology: &Topology) {
+        let floats = topology.grid_keys.len() * BLOCK_FLOATS;
+        self.nodes.resize(floats, 0.0);
+    }
+
+    /// All nodes, block by block.
+    pub fn nodes(&self) -> &[f32] {
+        &self.nodes
+    }
+
+    /// The same, mutable.
+    pub fn nodes_mut(&mut self) -> &mut [f32] {
+        &mut self.nodes
+    }
+
+    /// Zero at every node.
+    pub fn zero(&mut self) {
+        self.tasks().for_each(|nodes| nodes.fill(0.0));
+    }
+
+    /// The same values as another field of this topology.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.nodes.resize(other.nodes.len(), 0.0);
+        let others = other.nodes.par_chunks(BLOCK_FLOATS * BLOCKS_PER_TASK);
+        self.tasks()
+            .zip(others)
+            .for_each(|(nodes, others)| nodes.copy_from_slice(others));
+    }
+
+    /// The nodes by tasks of [`BLOCKS_PER_TASK`] blocks.
+    pub fn tasks(&mut self) -> rayon::slice::ChunksMut<'_, f32> {
+        self.nodes.par_chunks_mut(BLOCK_FLOATS * BLOCKS_PER_TASK)
+    }
+
+    /// The nodes block by block.
+    pub fn blocks_mut(&mut self) -> rayon::slice::ChunksMut<'_, f32> {
+        self.nodes.par_chunks_mut(BLOCK_FLOATS)
+    }
+
+    /// The nodes around a particle block, as its tile.
+    #[inline(always)]
+    pub fn tile<S: Simd, const D: usize, const K: usize>(
+        &self,
+        simd: S,
+        around: &[u32; 27],
+    ) -> [f32; MAX_TILE] {
+        let mut tile = [0.0; MAX_TILE];
+        for (offset, &g) in NEIGHBOURS.iter().zip(around) {
+            if g != NONE {
+                let first = g as usize * BLOCK_FLOATS;
+                let block = &self.nodes[first..first + BLOCK_FLOATS];
+                Tile::<D, K>::copy_overlap(simd, &mut tile, block, *offset);
+            }
+        }
+        tile
+    }
+}
+
+/// A tile for each particle block: where particles scatter to, before grid blocks sum up. Fields take turns with it.
+#[derive(Debug, Default)]
+pub struct Tiles {
+    floats: Vec<f32>,
+    len: usize,
+}
+
+impl Tiles {
+    /// Room for the particle blocks of a topology, `len` floats each.
+    pub fn resize(&mut self, topology: &Topology, len: usize) {
+        self.len = len;
+        self.floats.resize(topology.particle_keys.len() * len, 0.0);
+    }
+
+    /// The tiles one by one.
+    pub fn each_mut(&mut self) -> rayon::slice::ChunksMut<'_, f32> {
+        self.floats.par_chunks_mut(self.len.max(1))
+    }
+
+    /// Sets a grid block to the sum of the tiles that overlap it, in the fixed order of neighbors.
+    #[inline(always)]
+    pub fn sum_into<S: Simd, const D: usize, const K: usize>(
+        &self,
+        simd: S,
+        block: &mut [f32],
+        around: &[u32; 27],
+    ) {
+        block.fill(0.0);
+        for (offset, &p) in NEIGHBOURS.iter().zip(around) {
+            if p != NONE {
+                let first = p as usize * Tile::<D, K>::LEN;
+                let tile = &self.floats[first..first + Tile::<D, K>::LEN];
+                Tile::<D, K>::add_overlap(simd, block, tile, *offset);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::blocks::pack;
+
+    #[test]
+    fn fields_follow_their_topology() {
+        let mut topology = Topology::default();
+        topology.particle_keys.push(pack([0, 0, 0]));
+        topology.rebuild([0; 3], false);
+        let (mut a, mut b) = (Field::default(), Field::default());
+        a.resize(&topology);
+        assert_eq!(a.nodes().len(), 27 * BLOCK_FLOATS);
+        for (i, v) in a.nodes_mut().iter_mut().enumerate() {
+            *v = i as f32;
+        }
+        b.copy_from(&a);
+        assert_eq!(a.nodes(), b.nodes());
+        b.zero();
+        assert!(b.nodes().iter().all(|v| *v == 0.0) && a.nodes()[1] == 1.0);
+    }
+}

@@ -1,0 +1,419 @@
+//! The passes between particles and grid, each by itself and block by block in parallel, in a fixed order.
+//!
+//! ```text
+//! packets, state ──scatter──► tiles ──sum──► field ──accelerate, collide──► field ──gather──► rows ──trial, law──► state
+//! ```
+//!
+//! The explicit step runs two fused passes, [`Passes::scatter`] and [`Passes::advance`]. The others take them apart, for
+//! steps that evaluate forces at trial velocities: scatter of momentum and of forces, gather of velocity, gradient and
+//! affine moment, trial state and return mapping into rows of their own, without touching the particles.
+
+use super::grid_to_particles::{
+    BlockReport, GRADIENT, GatherParams, MOMENT, VELOCITY, gather_block, gather_part, increment,
+    move_packet, update_velocity,
+};
+use super::grid_update::{self, GridParams};
+use super::particles::{Packet, Rows, prefetch_state};
+use super::particles_to_grid::{FORCES, MOMENTUM, ScatterParams, scatter_block};
+use super::rigid_contact::Contact;
+use super::sort::{CellFrame, PacketRange};
+use super::transfer::TileFrame;
+use super::with_kernel;
+use crate::contacts::rigid::Impulse;
+use crate::grid::field::BLOCKS_PER_TASK;
+use crate::grid::tile::BLOCK_FLOATS;
+use crate::grid::{BLOCK_NODES, Field, Tiles, Topology, blocks};
+use crate::material::PreparedLaw;
+use crate::math::Sym3;
+use crate::math::lanes::{LANES, Row};
+use crate::math::sym3::Mat3;
+use barchan_scene::{Dimensions, Kernel};
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, f32x16};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Packets that one task hands to their laws.
+const PACKETS_PER_TASK: usize = 64;
+
+/// What every pass needs to know: how particles and grid lie to each other, and the materials.
+#[derive(Clone, Copy)]
+pub struct Passes<'a> {
+    /// Instructions to use.
+    pub level: Level,
+    /// Of the scene.
+    pub dimensions: Dimensions,
+    /// Weights.
+    pub kernel: Kernel,
+    /// Positions to cells.
+    pub cells: CellFrame,
+    /// Grid spacing h [m].
+    pub dx: f32,
+    /// Blocks and their neighbors.
+    pub topology: &'a Topology,
+    /// Packets of each particle block.
+    pub ranges: &'a [PacketRange],
+    /// Law of each material.
+    pub laws: &'a [PreparedLaw],
+    /// Density of each material [kg/m³].
+    pub density: &'a [f32],
+}
+
+/// What particles can gather from a field of velocities v.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Σ w v [m/s]: three rows.
+    Velocity,
+    /// h Σ v ∇wᵀ [m/s], row by row: nine rows.
+    Gradient,
+    /// Σ w v (x_i − x_p)ᵀ/h [m/s], row by row: nine rows.
+    Moment,
+}
+
+impl Part {
+    /// Rows of a packet.
+    pub fn rows(self) -> usize {
+        match self {
+            Self::Velocity => 3,
+            Self::Gradient | Self::Moment => 9,
+        }
+    }
+}
+
+impl Passes<'_> {
+    /// Mass, momentum and the impulse of the stress to the tiles, fused: Σ w m, Σ w m (v + C (x_i − x_p)) − Δt Σ V⁰ τ ∇w.
+    pub fn scatter(&self, packets: &[Packet], state: &Rows, dt: f32, tiles: &mut Tiles) {
+        self.for_each_tile(dt, tiles, |b, params, tile| {
+            let range = self.ranges[b];
+            let packets = packets_of(packets, range);
+            let rows = state.per_packet();
+            let state = &state.all()[range.first as usize * rows..];
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let frame = self.frame::<D, K>(b);
+                let stress = |p: usize, packet: &Packet| {
+                    prefetch_state(state, (p + 1) * rows);
+                    self.laws[packet.material as usize].stress(simd, &state[p * rows..])
+                };
+                scatter_block::<_, D, K, { MOMENTUM | FORCES }>(simd, packets, stress, &frame, params, tile)
+            });
+        });
+    }
+
+    /// Mass and momentum to the tiles: Σ w m and Σ w m (v + C (x_i − x_p)), Eq. 7 and 9.
+    pub fn scatter_momentum(&self, packets: &[Packet], tiles: &mut Tiles) {
+        self.for_each_tile(0.0, tiles, |b, params, tile| {
+            let packets = packets_of(packets, self.ranges[b]);
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let zero = f32x16::splat(simd, 0.0);
+                let none = |_: usize, _: &Packet| Sym3::from_array([zero; 6]);
+                scatter_block::<_, D, K, MOMENTUM>(simd, packets, none, &self.frame::<D, K>(b), params, tile)
+            });
+        });
+    }
+
+    /// Forces of a given Kirchhoff stress (six rows a packet, [Pa]) times `scale` to the tiles: −`scale` Σ V⁰ τ ∇w, Eq. 23.
+    pub fn scatter_forces(&self, packets: &[Packet], stress: &Rows, scale: f32, tiles: &mut Tiles) {
+        self.for_each_tile(scale, tiles, |b, params, tile| {
+            let range = self.ranges[b];
+            let packets = packets_of(packets, range);
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let given = |p: usize, _: &Packet| {
+                    Sym3::from_array(load(simd, stress.of(range.first as usize + p)))
+                };
+                scatter_block::<_, D, K, FORCES>(simd, packets, given, &self.frame::<D, K>(b), params, tile)
+            });
+        });
+    }
+
+    fn for_each_tile(
+        &self,
+        dt: f32,
+        tiles: &mut Tiles,
+        scatter: impl Fn(usize, &ScatterParams<'_>, &mut [f32]) + Sync,
+    ) {
+        let params = ScatterParams {
+            dx: self.dx,
+            dt,
+            density: self.density,
+        };
+        tiles.each_mut().enumerate().for_each(|(b, tile)| {
+            tile.fill(0.0);
+            scatter(b, &params, tile);
+        });
+    }
+
+    #[inline(always)]
+    fn frame<const D: usize, const K: usize>(&self, block: usize) -> TileFrame {
+        let coord = blocks::unpack(self.topology.particle_keys[block]);
+        TileFrame::new::<D, K>(self.cells, coord)
+    }
+
+    /// The field that the tiles add up to.
+    pub fn sum(&self, tiles: &Tiles, field: &mut Field) {
+        field.blocks_mut().enumerate().for_each(|(g, block)| {
+            let around = &self.topology.particles_around[g];
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                tiles.sum_into::<_, D, K>(simd, block, around)
+            });
+        });
+    }
+
+    /// Momentum → velocity, plus `kick` = Δt g [m/s]: Eq. 10.
+    pub fn accelerate(&self, field: &mut Field, kick: Vec3) {
+        field.blocks_mut().for_each(
+            |block| dispatch!(self.level, simd => grid_update::accelerate(simd, block, kick)),
+        );
+    }
+
+    /// Sums the tiles if there are any, turns momentum into velocity, and applies the bodies, block by block: §8. What
+    /// bodies receive goes to `impulses`, a list for each task; nodes that wait for a body with mass go to `contacts`.
+    pub fn update_grid(
+        &self,
+        tiles: Option<&Tiles>,
+        field: &mut Field,
+        params: &GridParams<'_>,
+        impulses: &mut [Impulse],
+        contacts: &mut [Vec<Contact>],
+    ) {
+        let bodies = params.colliders.list.len().max(1);
+        let tasks = field.tasks().zip(impulses.par_chunks_mut(bodies));
+        let tasks = tasks.zip(contacts).enumerate();
+        tasks.for_each(|(task, ((nodes, impulses), contacts))| {
+            contacts.clear();
+            for (i, block) in nodes.chunks_mut(BLOCK_FLOATS).enumerate() {
+                let g = task * BLOCKS_PER_TASK + i;
+                if let Some(tiles) = tiles {
+                    let around = &self.topology.particles_around[g];
+                    with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                        tiles.sum_into::<_, D, K>(simd, block, around);
+                        grid_update::accelerate(simd, block, params.gravity * params.dt)
+                    });
+                }
+                let coord = blocks::unpack(self.topology.grid_keys[g]);
+                let contacts = (i * BLOCK_NODES, &mut *contacts);
+                grid_update::collide_block(block, coord, params, impulses, contacts);
+            }
+        });
+    }
+
+    /// One part of what particles find in a field of velocities, into `out`: Eq. 11, 12 and 15.
+    pub fn gather(&self, part: Part, packets: &[Packet], field: &Field, out: &mut Rows) {
+        if out.per_packet() != part.rows() {
+            *out = Rows::new(part.rows());
+        }
+        out.resize(packets.len());
+        let gather = |b: usize, (out, _): (&mut [Row], usize), _: &mut ()| {
+            let packets = packets_of(packets, self.ranges[b]);
+            let around = &self.topology.grid_around[b];
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let frame = self.frame::<D, K>(b);
+                let tile = field.tile::<_, D, K>(simd, around);
+                match part {
+                    Part::Velocity => gather_part::<_, D, K, VELOCITY>(simd, packets, &frame, &tile, out),
+                    Part::Gradient => gather_part::<_, D, K, GRADIENT>(simd, packets, &frame, &tile, out),
+                    Part::Moment => gather_part::<_, D, K, MOMENT>(simd, packets, &frame, &tile, out),
+                }
+            });
+        };
+        let mut nothing = vec![(); self.ranges.len()];
+        let rows = (out.all_mut(), part.rows());
+        for_each_block(0, self.ranges, rows, &mut nothing, &gather);
+    }
+
+    /// The states after Δt ∇v of the given gradients ([`Part::Gradient`]), before projection: Eq. 16.
+    pub fn trial(
+        &self,
+        packets: &[Packet],
+        state: &Rows,
+        gradient: &Rows,
+        dt: f32,
+        trial: &mut Rows,
+    ) {
+        trial.resize(packets.len());
+        let inputs = packets
+            .par_iter()
+            .zip(state.packets())
+            .zip(gradient.packets());
+        let all = inputs
+            .zip(trial.packets_mut())
+            .with_min_len(PACKETS_PER_TASK);
+        all.for_each(|(((packet, state), gradient), trial)| {
+            let law = &self.laws[packet.material as usize];
+            dispatch!(self.level, simd => {
+                let increment = increment(&matrix(simd, gradient), dt / self.dx);
+                law.trial(simd, state, &increment, trial)
+            });
+        });
+    }
+
+    /// Return mapping of trial states, in place, with the bytes of the laws: Eq. 17, 27–31. Returns nothing of the
+    /// particles: a residual can be evaluated at any trial.
+    pub fn return_map(&self, packets: &[Packet], state: &mut Rows, flags: &mut [[u8; LANES]]) {
+        let all = packets.par_iter().zip(state.packets_mut()).zip(flags);
+        all.with_min_len(PACKETS_PER_TASK)
+            .for_each(|((packet, state), flags)| {
+                let law = &self.laws[packet.material as usize];
+                match self.dimensions {
+                    Dimensions::Three => dispatch!(self.level, simd => {
+                        law.return_map::<_, 3>(simd, state, flags);
+                    }),
+                    Dimensions::Two => dispatch!(self.level, simd => {
+                        law.return_map::<_, 2>(simd, state, flags);
+                    }),
+                }
+            });
+    }
+
+    /// Kirchhoff stress [Pa] of states, six rows a packet.
+    pub fn stress(&self, packets: &[Packet], state: &Rows, stress: &mut Rows) {
+        stress.resize(packets.len());
+        let all = packets
+            .par_iter()
+            .zip(state.packets())
+            .zip(stress.packets_mut());
+        all.with_min_len(PACKETS_PER_TASK)
+            .for_each(|((packet, state), stress)| {
+                let law = &self.laws[packet.material as usize];
+                dispatch!(self.level, simd => {
+                    let tau = law.stress(simd, state).to_array();
+                    for (row, tau) in stress.iter_mut().zip(tau) {
+                        tau.store_array(&mut row.0);
+                    }
+                });
+            });
+    }
+
+    /// Velocity, affine velocity and position of the particles, fused with trial and return mapping: Eq. 11–17, 27–31.
+    /// `old`: the velocities before forces, for FLIP.
+    pub fn advance(
+        &self,
+        (packets, state): (&mut [Packet], &mut Rows),
+        (field, old): (&Field, Option<&Field>),
+        (dt, flip): (f32, Option<f32>),
+        reports: &mut [BlockReport],
+    ) {
+        let params = GatherParams {
+            dx: self.dx,
+            dt,
+            flip,
+            laws: self.laws,
+            state_rows: state.per_packet(),
+        };
+        let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
+            let around = &self.topology.grid_around[b];
+            *report = with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let tile = field.tile::<_, D, K>(simd, around);
+                let old = old.map(|old| old.tile::<_, D, K>(simd, around));
+                let old = old.as_ref().map(|t| &t[..]);
+                gather_block::<_, D, K>(simd, (packets, state), &self.frame::<D, K>(b), &params, &tile, old)
+            });
+        };
+        let particles = (packets, state.all_mut(), params.state_rows);
+        for_each_block(0, self.ranges, particles, reports, &advance);
+    }
+
+    /// Velocity, affine velocity and position from what was gathered: Eq. 11–13, or the FLIP/PIC blend with `before`, the
+    /// velocity gathered from the field before forces. Reports as [`Self::advance`] does.
+    pub fn move_particles(
+        &self,
+        (packets, state): (&mut [Packet], &mut Rows),
+        (velocity, moment, before): (&Rows, &Rows, Option<&Rows>),
+        (dt, flip): (f32, Option<f32>),
+        reports: &mut [BlockReport],
+    ) {
+        let params = GatherParams {
+            dx: self.dx,
+            dt,
+            flip,
+            laws: self.laws,
+            state_rows: state.per_packet(),
+        };
+        let rows = params.state_rows;
+        let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
+            *report = BlockReport::default();
+            let first = self.ranges[b].first as usize;
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
+                let frame = self.frame::<D, K>(b);
+                for (p, (packet, state)) in packets.iter_mut().zip(state.chunks_exact(rows)).enumerate() {
+                    let v = load(simd, velocity.of(first + p));
+                    let before = before.map(|old| load(simd, old.of(first + p)));
+                    let moment = matrix(simd, moment.of(first + p));
+                    update_velocity::<_, K>(simd, packet, &v, &moment, before, &params);
+                    let moved = move_packet::<_, D, K>(simd, packet, &v, &frame, dt);
+                    let strain = self.laws[packet.material as usize].strain_magnitude(simd, state);
+                    report.add(packet, p as u32, moved, strain);
+                }
+            });
+        };
+        let particles = (packets, state.all_mut(), rows);
+        for_each_block(0, self.ranges, particles, reports, &advance);
+    }
+}
+
+#[inline(always)]
+fn load<S: Simd, const N: usize>(simd: S, rows: &[Row]) -> [f32x16<S>; N] {
+    std::array::from_fn(|i| f32x16::load_array_ref(simd, &rows[i].0))
+}
+
+/// Nine rows as a matrix.
+#[inline(always)]
+fn matrix<S: Simd>(simd: S, rows: &[Row]) -> Mat3<f32x16<S>> {
+    let rows: [f32x16<S>; 9] = load(simd, rows);
+    std::array::from_fn(|row| std::array::from_fn(|column| rows[3 * row + column]))
+}
+
+/// Packets of a block.
+pub(super) fn packets_of(packets: &[Packet], range: PacketRange) -> &[Packet] {
+    &packets[range.first as usize..(range.first + range.count) as usize]
+}
+
+/// Packets, the rows of their states, and how many rows each has.
+type Particles<'a> = (&'a mut [Packet], &'a mut [Row], usize);
+
+/// Data of packets, divided between them.
+trait Divide: Sized + Send {
+    /// The first `packets` and the rest.
+    fn divide(self, packets: usize) -> (Self, Self);
+}
+
+impl Divide for (&mut [Row], usize) {
+    fn divide(self, packets: usize) -> (Self, Self) {
+        let (left, right) = self.0.split_at_mut(packets * self.1);
+        ((left, self.1), (right, self.1))
+    }
+}
+
+impl Divide for Particles<'_> {
+    fn divide(self, packets: usize) -> (Self, Self) {
+        let (left, right) = self.0.split_at_mut(packets);
+        let (left_rows, right_rows) = (self.1, self.2).divide(packets);
+        ((left, left_rows.0, self.2), (right, right_rows.0, self.2))
+    }
+}
+
+/// Calls `f` for each block with its part of `data`, in parallel, splitting in halves.
+fn for_each_block<T: Divide, R: Send>(
+    first: usize,
+    ranges: &[PacketRange],
+    data: T,
+    reports: &mut [R],
+    f: &(impl Fn(usize, T, &mut R) + Sync),
+) {
+    if ranges.len() <= 2 {
+        let mut rest = data;
+        for (i, (range, report)) in ranges.iter().zip(reports).enumerate() {
+            let (own, others) = rest.divide(range.count as usize);
+            f(first + i, own, report);
+            rest = others;
+        }
+        return;
+    }
+    let half = ranges.len() / 2;
+    let (left, right) = ranges.split_at(half);
+    let (left_data, right_data) = data.divide((right[0].first - left[0].first) as usize);
+    let (left_reports, right_reports) = reports.split_at_mut(half);
+    rayon::join(
+        || for_each_block(first, left, left_data, left_reports, f),
+        || for_each_block(first + half, right, right_data, right_reports, f),
+    );
+}
