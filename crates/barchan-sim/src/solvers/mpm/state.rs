@@ -103,24 +103,24 @@ impl Mpm {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(&self.packets);
         let mut spent = Spent(std::mem::take(&mut out.columns));
-        let position = particles.vector(spent.take("position"), |p, lane| {
+        let position = particles.vector(spent.f32("position"), |p, lane| {
             p.position_of(lane).to_array()
         });
-        let velocity = particles.vector(spent.take("velocity"), |p, lane| {
+        let velocity = particles.vector(spent.f32("velocity"), |p, lane| {
             p.velocity_of(lane).to_array()
         });
-        let pressure = particles.scalar(spent.take("pressure"), |p, lane| {
+        let pressure = particles.scalar(spent.f32("pressure"), |p, lane| {
             pressure_of(p, lane, self.dimensions)
         });
-        let mass = particles.scalar(spent.take("mass"), |p, lane| {
+        let mass = particles.scalar(spent.f32("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
-        let id = particles.scalar(spent.take("id"), |p, lane| p.id[lane]);
-        let material = particles.scalar(spent.take("material"), |p, _| p.material);
-        let case = particles.scalar(spent.take("plastic_case"), |p, lane| p.case[lane]);
+        let id = particles.scalar(spent.u32("id"), |p, lane| p.id[lane]);
+        let material = particles.scalar(spent.u8("material"), |p, _| p.material);
+        let case = particles.scalar(spent.u8("plastic_case"), |p, lane| p.case[lane]);
         let asked = self.columns.iter();
         let asked: Vec<Column> = asked
-            .map(|c| self.asked_column(*c, &particles, spent.take(c.name())))
+            .map(|c| self.asked_column(*c, &particles, spent.f32(c.name())))
             .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
         let case_is = "last projection: 0 elastic, 1 tip (separating), 2 side (sliding)";

@@ -9,7 +9,7 @@ use crate::math::Scalar;
 pub type V3<S> = [S; 3];
 
 /// What a contact is, the same for all passes of a step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Law<S> {
     /// Part of what was pushed so far that a pass leaves: 1 in [Holz14], less where a pass solves for the whole step.
     pub keep: S,
@@ -28,7 +28,7 @@ pub struct Law<S> {
 }
 
 /// What the passes of a step have added up to, as relative displacements [m].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Accumulated<S> {
     /// Push along the normal; never negative.
     pub normal: S,

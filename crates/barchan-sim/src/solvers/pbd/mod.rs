@@ -10,7 +10,7 @@ mod walls;
 
 use crate::collider::{Colliders, PosedCollider};
 use crate::height_field::HeightField;
-use crate::neighbors::cells::{self, Cells};
+use crate::neighbors::cells::Cells;
 use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
@@ -374,7 +374,7 @@ impl Pbd {
     fn remember(&mut self, step: &Step) {
         if step.scheme == PbdScheme::MassSplitting {
             self.scratch.pairs.remember();
-            self.scratch.walls.remember();
+            self.scratch.walls.remember(self.grains.len());
             self.memory_dt = step.dt;
         }
         let row = &mut self.grains.memory_row;
@@ -438,25 +438,17 @@ impl Pbd {
 impl Solver for Pbd {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
         let g = &mut self.grains;
-        if g.len() + batch.len() > cells::MAX_POINTS {
-            let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
-            return Err(SolverError::Unsupported(reason));
-        }
+        let first = g.append(batch)?;
         let density = self.laws[batch.material].density;
-        let usual = self.spec.radius as f32;
-        for (i, (p, v)) in batch.position.iter().zip(&batch.velocity).enumerate() {
-            let radius = batch.radius.get(i).copied().unwrap_or(usual);
+        for (i, v) in batch.velocity.iter().enumerate() {
+            let radius = batch.radius.get(i).copied();
+            let radius = radius.unwrap_or(self.spec.radius as f32);
             let volume = PbdSpec::grain_volume(f64::from(radius), self.dimensions);
-            g.position.push(*p);
-            g.velocity.push(*v);
-            g.id.push(batch.first_id + i as u32);
-            g.material.push(batch.material as u8);
-            g.mass.push((density * volume) as f32);
-            g.radius.push(radius);
+            g.radius[first + i] = radius;
+            g.mass[first + i] = (density * volume) as f32;
             self.largest = self.largest.max(radius);
             self.pace = self.pace.max(v.length());
         }
-        g.complete();
         Ok(())
     }
 
