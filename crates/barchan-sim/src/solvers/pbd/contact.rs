@@ -38,19 +38,6 @@ pub struct Accumulated<S> {
     pub tangent: V3<S>,
 }
 
-impl<S: Scalar> Accumulated<S> {
-    /// Nothing yet; `like` only tells the kind of scalar.
-    #[inline(always)]
-    pub fn zero(like: S) -> Self {
-        let zero = like.constant(0.0);
-        Self {
-            normal: zero,
-            adhesion: zero,
-            tangent: [zero; 3],
-        }
-    }
-}
-
 /// Spring and damper factors of one pass out of `passes`, Eq. 21 and 28: after all passes the contact has moved as
 /// implicit Euler would move it. `w` is wᵢ + wⱼ [1/kg].
 pub fn pass_factors(stiffness: f64, damping: f64, w: f64, dt: f64, passes: u32) -> (f64, f64) {

@@ -30,7 +30,8 @@ use walls::Walls;
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
 const MARGIN: f32 = 0.2;
 
-/// Times the fastest thing there was that a grain can be fast: grains that part from grains that part add up.
+/// Speed limit of a grain, as a multiple of the fastest body or grain before the step: grains that separate one from the
+/// next add up.
 const FASTEST: f32 = 5.0;
 
 /// Grains that one task moves.
@@ -47,7 +48,7 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
-    /// Speed of the fastest thing there was [m/s], see [`Pbd::keep_pace`].
+    /// Fastest speed before the step [m/s], see [`Pbd::keep_pace`].
     pace: f32,
     parts_freely: bool,
     /// Length of the substeps that the remembered forces are of [s].
@@ -394,8 +395,8 @@ impl Pbd {
         }
     }
 
-    /// Grains that a contact pushes apart do not part faster than the fastest thing there was: bodies, and grains as far as
-    /// gravity can have made them so fast.
+    /// Contacts never separate grains faster than the fastest speed before the step: that of bodies, and of grains as far as
+    /// gravity explains it.
     fn keep_pace(&mut self, cx: &StepContext<'_>) {
         let speeds = self.grains.velocity.par_iter();
         let own = speeds
