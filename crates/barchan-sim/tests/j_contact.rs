@@ -81,13 +81,13 @@ impl Point {
                 adhesion: dt * dt * w * plane.adhesion,
                 parting: f64::INFINITY,
             };
-            let mut sum = Accumulated::zero(0.0);
+            let mut sum = Accumulated::default();
             for _ in 0..passes {
                 if fault == Fault::ActivationEveryPass && at(moved) > 0.0 {
                     continue;
                 }
                 match fault {
-                    Fault::ConeEveryPass => sum = Accumulated::zero(0.0),
+                    Fault::ConeEveryPass => sum = Accumulated::default(),
                     Fault::AdhesionEveryPass => sum.adhesion = 0.0,
                     _ => {}
                 }
@@ -224,7 +224,7 @@ fn contact_time(w_of: impl Fn(f64, f64) -> f64) -> (f64, f64) {
     let mut time = 0.0;
     while x[1] - x[0] < 1.0 {
         let mut d = [dt * v[0], dt * v[1]];
-        let mut sum = Accumulated::zero(0.0);
+        let mut sum = Accumulated::default();
         for _ in 0..10 {
             // i is the second, n points to it.
             let gap = (x[1] + d[1]) - (x[0] + d[0]) - 1.0;
@@ -389,7 +389,7 @@ fn macklin_friction_is_relative_to_the_penetration() {
         parting: f64::INFINITY,
     };
     let rub = |slip: f64| {
-        let mut sum = Accumulated::zero(0.0);
+        let mut sum = Accumulated::default();
         let by = project_macklin(&law, [0.0, 1.0, 0.0], -0.01, [slip, -0.01, 0.0], &mut sum);
         // Nothing for the next substep to begin with.
         assert_eq!(sum.tangent, [0.0; 3]);

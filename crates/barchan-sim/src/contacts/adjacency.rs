@@ -71,16 +71,17 @@ impl Adjacency {
         numbered.enter(0, share, &mut self.cursors, &mut self.own);
     }
 
-    /// Adds a particle with these contacts, each first in a contact of its own.
-    pub(super) fn push(&mut self, partners: impl Iterator<Item = u32>) {
-        if self.starts.is_empty() {
-            self.starts.push(0);
+    /// Rows that end there, with these partners; each particle is first in contacts of its own.
+    pub(super) fn of_rows(ends: &[u32], partners: &[u32]) -> Self {
+        let own = |(partner, i): (&u32, u32)| Own {
+            partner: *partner,
+            code: 2 * i,
+        };
+        Self {
+            starts: std::iter::once(0).chain(ends.iter().copied()).collect(),
+            own: partners.iter().zip(0..).map(own).collect(),
+            cursors: Vec::new(),
         }
-        for partner in partners {
-            let code = 2 * self.own.len() as u32;
-            self.own.push(Own { partner, code });
-        }
-        self.starts.push(self.own.len() as u32);
     }
 
     /// Number of contacts of a particle.

@@ -5,17 +5,114 @@
 //! or removed, and no other particle can be taken for a partner that is gone.
 
 use super::adjacency::Adjacency;
-use super::bodies::{BodyContact, BodyContacts};
-use crate::particles::{column_of, flatten, misfit};
+use crate::particles::{Spent, Value, misfit};
 use crate::solver::SolverError;
-use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
+use barchan_frame::{Checkpoint, Column, Unit};
 use glam::Vec3;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Row of a particle that has seen no step.
 pub const NEW: u32 = u32::MAX;
 
-/// Remembered forces of contacts between particles.
+/// Remembered forces, row by row: those of contacts with bodies, and of all contacts in a checkpoint.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    /// Where the contacts of each row end.
+    ends: Vec<u32>,
+    /// Identity of the other particle, or index of the body.
+    partners: Vec<u32>,
+    forces: Vec<Vec3>,
+}
+
+impl Memory {
+    /// Force on the particle of a row at its contact with a partner.
+    pub fn find(&self, row: u32, partner: u32) -> Option<Vec3> {
+        let range = self.range(row)?;
+        let found = self.partners[range.clone()]
+            .iter()
+            .position(|p| *p == partner);
+        Some(self.forces[range][found?])
+    }
+
+    /// Keeps contacts (particle, partner and force) in the order of `count` particles, a row for each.
+    pub fn remember(&mut self, count: usize, contacts: impl Iterator<Item = (u32, u32, Vec3)>) {
+        self.partners.clear();
+        self.forces.clear();
+        self.ends.clear();
+        for (particle, partner, force) in contacts {
+            self.ends
+                .resize(particle as usize, self.partners.len() as u32);
+            self.partners.push(partner);
+            self.forces.push(force);
+        }
+        self.ends.resize(count, self.partners.len() as u32);
+    }
+
+    /// Those of these rows only, in this order.
+    pub fn save(&self, rows: &[u32]) -> Self {
+        let mut out = Self::default();
+        for range in rows.iter().map(|row| self.range(*row).unwrap_or_default()) {
+            let contacts = self.partners[range.clone()].iter();
+            out.push(contacts.copied().zip(self.forces[range].iter().copied()));
+        }
+        out
+    }
+
+    fn range(&self, row: u32) -> Option<Range<usize>> {
+        let end = *self.ends.get(row as usize)? as usize;
+        let begin = (row as usize).checked_sub(1).map_or(0, |r| self.ends[r]);
+        Some(begin as usize..end)
+    }
+
+    /// Adds a row.
+    fn push(&mut self, contacts: impl Iterator<Item = (u32, Vec3)>) {
+        for (partner, force) in contacts {
+            self.partners.push(partner);
+            self.forces.push(force);
+        }
+        self.ends.push(self.partners.len() as u32);
+    }
+
+    /// Writes a column with the end of each row, and arrays with partners and forces, named after `kind`.
+    pub fn write(&self, kind: &str, out: &mut Checkpoint) {
+        let mut spent = Spent::default();
+        let column = |what: &str, unit: Unit, meaning: &str, components, data| {
+            Column::exact(&format!("{kind}_{what}"), unit, meaning, components, data)
+        };
+        let ends = u32::store(&self.ends, "", &mut spent);
+        let partners = u32::store(&self.partners, "", &mut spent);
+        let forces = Vec3::store(&self.forces, "", &mut spent);
+        let force = "mass times displacement in a substep that the contact gives the particle";
+        let end = "where its remembered contacts end";
+        let partner = "what the particle touches: identity of a particle, or index of a body";
+        out.columns.push(column("end", Unit::One, end, 1, ends));
+        out.arrays.extend([
+            column("partner", Unit::One, partner, 1, partners),
+            column("force", Unit::KilogramMeter, force, 3, forces),
+        ]);
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub fn read(kind: &str, from: &Checkpoint) -> Result<Self, SolverError> {
+        let name = |what: &str| format!("{kind}_{what}");
+        let column = from.column(&name("end")).map(|c| &c.data);
+        let array = |what: &str| from.array(&name(what)).map(|a| &a.data);
+        let memory = Self {
+            ends: column.and_then(u32::restore).unwrap_or_default(),
+            partners: array("partner").and_then(u32::restore).unwrap_or_default(),
+            forces: array("force").and_then(Vec3::restore).unwrap_or_default(),
+        };
+        let count = memory.ends.last().map_or(0, |end| *end as usize);
+        let fits = memory.ends.len() == from.particles() && memory.ends.is_sorted();
+        match fits && memory.partners.len() == count && memory.forces.len() == count {
+            true => Ok(memory),
+            false => Err(misfit(&name("end"))),
+        }
+    }
+}
+
+/// Remembered forces of contacts between particles: each is kept once for both.
 #[derive(Debug, Default)]
 pub struct PairMemory {
     rows: Adjacency,
@@ -43,8 +140,8 @@ impl PairMemory {
     }
 
     /// The contacts of the particles of these rows.
-    pub fn save(&self, rows: &[u32]) -> Remembered {
-        let mut out = Remembered::default();
+    pub fn save(&self, rows: &[u32]) -> Memory {
+        let mut out = Memory::default();
         for row in rows {
             let contacts = self.rows.get(*row).unwrap_or_default().iter();
             out.push(contacts.map(|own| (own.partner, own.sign() * self.forces[own.contact()])));
@@ -53,169 +150,16 @@ impl PairMemory {
     }
 
     /// Takes back what [`Self::save`] gave, a row for each particle.
-    pub fn load(&mut self, from: &Remembered) {
-        self.rows = Adjacency::default();
-        self.forces.clone_from(&from.forces);
-        for row in from.rows() {
-            self.rows.push(row.map(|(partner, _)| partner));
-        }
+    pub fn load(&mut self, from: Memory) {
+        self.rows = Adjacency::of_rows(&from.ends, &from.partners);
+        self.forces = from.forces;
     }
 }
-
-/// Remembered forces of contacts between particles and bodies.
-#[derive(Debug, Default)]
-pub struct BodyMemory {
-    /// Row, body and force, sorted by row and body.
-    entries: Vec<(u32, u32, Vec3)>,
-}
-
-impl BodyMemory {
-    /// Force on the particle of a row at its contact with a body.
-    pub fn find(&self, row: u32, body: u32) -> Option<Vec3> {
-        let at = (self.entries).partition_point(|entry| (entry.0, entry.1) < (row, body));
-        let found = self.entries.get(at);
-        found
-            .filter(|entry| (entry.0, entry.1) == (row, body))
-            .map(|entry| entry.2)
-    }
-
-    /// Keeps the contacts of this step, a row for each particle in its order.
-    pub fn remember<C: BodyContact>(
-        &mut self,
-        contacts: &BodyContacts<C>,
-        force: impl Fn(&C) -> Vec3,
-    ) {
-        self.entries.clear();
-        let entry = |c: &C| (c.particle() as u32, c.body() as u32, force(c));
-        self.entries.extend(contacts.iter().map(entry));
-    }
-
-    /// The contacts of the particles of these rows.
-    pub fn save(&self, rows: &[u32]) -> Remembered {
-        let mut out = Remembered::default();
-        for row in rows {
-            let from = self.entries.partition_point(|entry| entry.0 < *row);
-            let own = self.entries[from..].iter().take_while(|e| e.0 == *row);
-            out.push(own.map(|entry| (entry.1, entry.2)));
-        }
-        out
-    }
-
-    /// Takes back what [`Self::save`] gave, a row for each particle.
-    pub fn load(&mut self, from: &Remembered) {
-        let rows = from.rows().zip(0..);
-        let entries = rows.flat_map(|(row, i)| row.map(move |(body, force)| (i, body, force)));
-        self.entries = entries.collect();
-    }
-}
-
-/// Remembered forces as checkpoints hold them: partners and forces of all particles, one after the other.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Remembered {
-    counts: Vec<u32>,
-    partners: Vec<u32>,
-    forces: Vec<Vec3>,
-}
-
-impl Remembered {
-    fn push(&mut self, contacts: impl Iterator<Item = (u32, Vec3)>) {
-        let before = self.partners.len();
-        for (partner, force) in contacts {
-            self.partners.push(partner);
-            self.forces.push(force);
-        }
-        self.counts.push((self.partners.len() - before) as u32);
-    }
-
-    /// Contacts of each particle: partner and force.
-    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (u32, Vec3)>> {
-        let ends = self.counts.iter().scan(0, |end, count| {
-            *end += *count as usize;
-            Some(*end - *count as usize..*end)
-        });
-        ends.map(|range| {
-            let partners = self.partners[range.clone()].iter().copied();
-            partners.zip(self.forces[range].iter().copied())
-        })
-    }
-
-    /// Writes a column with the number of contacts of each particle, and arrays with partners and forces.
-    pub fn write(self, names: &Names, out: &mut Checkpoint) {
-        let count = column_of(
-            names.count,
-            Unit::One,
-            names.meaning,
-            &self.counts,
-            Vec::new(),
-        );
-        out.columns.push(count);
-        let partner = ColumnData::U32(self.partners);
-        let force = ColumnData::F32(flatten(&self.forces, Vec::new()));
-        out.arrays.extend([
-            Column::exact(names.partner, Unit::One, names.partner_meaning, 1, partner),
-            Column::exact(
-                names.force,
-                Unit::KilogramMeter,
-                "mass times displacement in a substep that the contact gives the particle",
-                3,
-                force,
-            ),
-        ]);
-    }
-
-    /// Reads what [`Self::write`] wrote.
-    pub fn read(names: &Names, from: &Checkpoint) -> Result<Self, SolverError> {
-        let counts = from.column(names.count).and_then(|c| c.data.as_u32());
-        let counts = counts.ok_or_else(|| misfit(names.count))?;
-        let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-        let partners = from.array(names.partner).and_then(|a| a.data.as_u32());
-        let partners = partners.filter(|p| p.len() as u64 == total);
-        let forces = from.array(names.force).and_then(|a| a.data.as_f32());
-        let forces = forces.filter(|f| f.len() as u64 == 3 * total);
-        let forces = forces.ok_or_else(|| misfit(names.force))?.as_chunks::<3>();
-        Ok(Self {
-            counts: counts.to_vec(),
-            partners: partners.ok_or_else(|| misfit(names.partner))?.to_vec(),
-            forces: forces.0.iter().map(|f| Vec3::from_array(*f)).collect(),
-        })
-    }
-}
-
-/// Names of remembered forces in a checkpoint.
-pub struct Names {
-    /// Column: contacts of each particle.
-    pub count: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-    /// Array: partners, particle by particle.
-    pub partner: &'static str,
-    /// What it means.
-    pub partner_meaning: &'static str,
-    /// Array: forces, particle by particle.
-    pub force: &'static str,
-}
-
-/// Contacts between particles.
-pub const PAIRS: Names = Names {
-    count: "contacts",
-    meaning: "remembered contacts with other particles",
-    partner: "contact_partner",
-    partner_meaning: "identity of the other particle, contact by contact",
-    force: "contact_force",
-};
-
-/// Contacts with bodies.
-pub const BODIES: Names = Names {
-    count: "wall_contacts",
-    meaning: "remembered contacts with bodies",
-    partner: "wall_body",
-    partner_meaning: "index of the body, contact by contact",
-    force: "wall_force",
-};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use barchan_frame::ColumnData;
 
     /// Particles 7, 3 and 9 in a row, each touching the next.
     fn memory() -> PairMemory {
@@ -242,28 +186,35 @@ mod tests {
     fn a_checkpoint_keeps_the_contacts_of_those_that_are_left() {
         let saved = memory().save(&[2, NEW, 0]);
         let mut state = Checkpoint::default();
-        saved.clone().write(&PAIRS, &mut state);
-        let read = Remembered::read(&PAIRS, &state).unwrap();
+        state.columns.push(Column::exact(
+            "id",
+            Unit::One,
+            "",
+            1,
+            ColumnData::U32(vec![9, 4, 7]),
+        ));
+        saved.write("contact", &mut state);
+        let read = Memory::read("contact", &state).unwrap();
         assert_eq!(read, saved);
         let mut memory = PairMemory::default();
-        memory.load(&read);
+        memory.load(read);
         assert_eq!(memory.find(0, 3), Some(-Vec3::Y));
         assert_eq!(memory.find(1, 3), None);
         assert_eq!(memory.find(2, 3), Some(Vec3::X));
         // Negative control: forces that are fewer than the contacts.
         state.arrays[1].data = ColumnData::F32(vec![0.0; 3]);
-        assert!(Remembered::read(&PAIRS, &state).is_err());
+        assert!(Memory::read("contact", &state).is_err());
     }
 
     #[test]
     fn forces_of_bodies_come_back() {
-        let memory = BodyMemory {
-            entries: vec![(0, 2, Vec3::X), (2, 0, Vec3::Y), (2, 5, Vec3::Z)],
-        };
+        let mut memory = Memory::default();
+        let contacts = [(0, 2, Vec3::X), (2, 0, Vec3::Y), (2, 5, Vec3::Z)];
+        memory.remember(4, contacts.into_iter());
+        assert_eq!(memory.find(0, 2), Some(Vec3::X));
         assert_eq!(memory.find(2, 5), Some(Vec3::Z));
         assert_eq!((memory.find(1, 2), memory.find(2, 2)), (None, None));
-        let mut again = BodyMemory::default();
-        again.load(&memory.save(&[2, 1]));
+        let again = memory.save(&[2, 1]);
         assert_eq!(again.find(0, 0), Some(Vec3::Y));
         assert_eq!(again.find(0, 5), Some(Vec3::Z));
         assert_eq!(again.find(1, 2), None);

@@ -2,10 +2,10 @@
 //! bodies get in return.
 
 mod adjacency;
-mod bodies;
+mod coupling;
 mod memory;
 pub mod rigid;
 
 pub use adjacency::{Adjacency, Own};
-pub use bodies::{BodyContact, BodyContacts, Coupling, take_own};
-pub use memory::{BODIES, BodyMemory, NEW, PAIRS, PairMemory, Remembered};
+pub use coupling::{BodyContacts, Coupling, take_own};
+pub use memory::{Memory, NEW, PairMemory};

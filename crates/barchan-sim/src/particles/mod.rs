@@ -3,9 +3,9 @@
 
 mod quantity;
 
-pub use quantity::{Component, Quantity, Spent, Tolerance, Value, column_of, flatten, misfit};
+pub use quantity::{Quantity, Spent, Tolerance, Value, misfit};
 
-use crate::neighbors::cells::Cells;
+use crate::neighbors::cells::{Cells, MAX_POINTS};
 use crate::solver::SolverError;
 use barchan_frame::Unit;
 use glam::Vec3;
@@ -43,6 +43,16 @@ pub fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: 
 pub fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
     let mut kept = keep.iter();
     values.retain(|_| kept.next().copied().unwrap_or(true));
+}
+
+/// Refuses more particles than cells can number.
+pub fn check_count(count: usize) -> Result<(), SolverError> {
+    match count <= MAX_POINTS {
+        true => Ok(()),
+        false => Err(SolverError::Unsupported(format!(
+            "solvers with neighbors take at most {MAX_POINTS} particles; choose a coarser resolution"
+        ))),
+    }
 }
 
 /// Refuses a state with materials beyond those of the scene.
@@ -100,6 +110,21 @@ macro_rules! columns {
                 before - self.len()
             }
 
+            /// Adds particles with what a batch says of them, and initial values for the rest; returns where they begin.
+            pub fn append(
+                &mut self,
+                batch: &$crate::sampling::Samples,
+            ) -> Result<usize, $crate::solver::SolverError> {
+                let first = self.len();
+                $crate::particles::check_count(first + batch.len())?;
+                self.position.extend(&batch.position);
+                self.velocity.extend(&batch.velocity);
+                self.id.extend((batch.first_id..).take(batch.len()));
+                self.material.resize(self.position.len(), batch.material as u8);
+                self.complete();
+                Ok(first)
+            }
+
             /// Gives the particles that have a position initial values in all columns that lack them.
             pub fn complete(&mut self) {
                 let count = self.len();
@@ -118,21 +143,18 @@ macro_rules! columns {
                 $(
                     let name = stringify!($column);
                     if let Some(tolerance) = $quantity.frame_tolerance(resolution).filter(|_| wanted(name)) {
-                        let memory = spent.take(name);
-                        out.columns.push(barchan_frame::Column {
-                            tolerance,
-                            ..$quantity.column(name, &self.$column, memory)
-                        });
+                        let column = $quantity.column(name, &self.$column, &mut spent);
+                        out.columns.push(barchan_frame::Column { tolerance, ..column });
                     }
                 )*
             }
 
             /// Columns of a checkpoint, exact.
             pub fn save(&self, out: &mut barchan_frame::Checkpoint) {
+                let mut spent = $crate::particles::Spent::default();
                 $(
                     if $quantity.saved {
-                        let column = $quantity.column(stringify!($column), &self.$column, Vec::new());
-                        out.columns.push(column);
+                        out.columns.push($quantity.column(stringify!($column), &self.$column, &mut spent));
                     }
                 )*
             }
@@ -152,6 +174,7 @@ pub(crate) use columns;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampling::Samples;
     use barchan_frame::{Checkpoint, ColumnData, Frame};
 
     columns! {
@@ -167,13 +190,15 @@ mod tests {
     }
 
     fn few() -> Few {
-        let mut few = Few {
+        let batch = Samples {
             position: (0..5).map(|i| Vec3::splat(5.0 - i as f32)).collect(),
-            id: (10..15).collect(),
-            mass: vec![2.0; 3],
-            ..Few::default()
+            velocity: vec![Vec3::X; 5],
+            first_id: 10,
+            ..Samples::default()
         };
-        few.complete();
+        let mut few = Few::default();
+        few.append(&batch).unwrap();
+        few.mass[..3].fill(2.0);
         few.stress[4] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         few
     }
@@ -231,6 +256,6 @@ mod tests {
         assert_eq!(names, ["position", "velocity", "id", "material"]);
         // Negative control: a column of another type gives no memory.
         let mut spent = Spent(frame.columns);
-        assert!(spent.take::<u8>("velocity").is_empty());
+        assert!(spent.u8("velocity").is_empty());
     }
 }

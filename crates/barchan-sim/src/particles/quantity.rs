@@ -3,7 +3,6 @@
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// Part of the resolution that positions in frames may be off.
 const FRACTION: f32 = 1.0 / 1024.0;
@@ -75,9 +74,10 @@ impl<T: Copy> Quantity<T> {
 }
 
 impl<T: Value> Quantity<T> {
-    /// A column with these values, in the memory of `parts`.
-    pub fn column(&self, name: &str, values: &[T], parts: Vec<T::Component>) -> Column {
-        column_of(name, self.unit, self.meaning, values, parts)
+    /// An exact column with these values, in the memory of an earlier one.
+    pub fn column(&self, name: &str, values: &[T], spent: &mut Spent) -> Column {
+        let data = T::store(values, name, spent);
+        Column::exact(name, self.unit, self.meaning, T::COMPONENTS, data)
     }
 
     /// The values of a checkpoint.
@@ -86,10 +86,9 @@ impl<T: Value> Quantity<T> {
         if !self.saved {
             return Ok(vec![self.initial; count]);
         }
-        let parts = from.column(name).and_then(|c| T::Component::of(&c.data));
-        let parts = parts.filter(|parts| parts.len() == T::COMPONENTS * count);
-        let parts = parts.ok_or_else(|| misfit(name))?;
-        let values: Vec<T> = parts.chunks(T::COMPONENTS).map(T::read).collect();
+        let values = from.column(name).and_then(|c| T::restore(&c.data));
+        let values = values.filter(|values| values.len() == count);
+        let values = values.ok_or_else(|| misfit(name))?;
         match values.iter().all(self.is_valid) {
             true => Ok(values),
             false => Err(SolverError::Checkpoint(format!(
@@ -99,121 +98,82 @@ impl<T: Value> Quantity<T> {
     }
 }
 
-/// An exact column with these values, in the memory of `parts`.
-pub fn column_of<T: Value>(
-    name: &str,
-    unit: Unit,
-    meaning: &str,
-    values: &[T],
-    parts: Vec<T::Component>,
-) -> Column {
-    let data = T::Component::data(flatten(values, parts));
-    Column::exact(name, unit, meaning, T::COMPONENTS, data)
-}
-
 /// The error for a column that is not there or does not fit.
 pub fn misfit(name: &str) -> SolverError {
     SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
 }
 
-/// Components of values one after the other, in the memory of `parts`.
-pub fn flatten<T: Value>(values: &[T], mut parts: Vec<T::Component>) -> Vec<T::Component> {
-    parts.resize(T::COMPONENTS * values.len(), T::Component::default());
-    (parts.par_chunks_exact_mut(T::COMPONENTS))
-        .zip(values)
-        .with_min_len(1 << 14)
-        .for_each(|(parts, value)| value.write(parts));
-    parts
-}
-
 /// A value of a particle: one or several components.
-pub trait Value: Copy + Send + Sync {
-    /// Type of a component.
-    type Component: Component;
-    /// How many there are.
+pub trait Value: Copy {
+    /// How many components there are.
     const COMPONENTS: usize;
-    /// Writes the components.
-    fn write(&self, parts: &mut [Self::Component]);
-    /// A value of as many components.
-    fn read(parts: &[Self::Component]) -> Self;
+    /// Values as those of a column, in the memory of the column of that name.
+    fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData;
+    /// The values of a column, if it is of this type.
+    fn restore(data: &ColumnData) -> Option<Vec<Self>>;
 }
 
-/// A type of number that columns hold.
-pub trait Component: Copy + Default + Send + Sync {
-    /// Values as those of a column.
-    fn data(values: Vec<Self>) -> ColumnData;
-    /// The values of a column of this type.
-    fn of(data: &ColumnData) -> Option<&[Self]>;
-    /// The same, taken.
-    fn take(data: ColumnData) -> Option<Vec<Self>>;
-}
+/// Columns of an earlier frame, whose memory is used again.
+#[derive(Default)]
+pub struct Spent(pub Vec<Column>);
 
-macro_rules! components {
-    ($($T:ty: $variant:ident),*) => {$(
-        impl Component for $T {
-            fn data(values: Vec<Self>) -> ColumnData {
-                ColumnData::$variant(values)
+macro_rules! scalars {
+    ($($T:ident: $variant:ident),*) => {$(
+        impl Value for $T {
+            const COMPONENTS: usize = 1;
+
+            fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData {
+                let mut parts = spent.$T(name);
+                parts.clear();
+                parts.extend_from_slice(values);
+                ColumnData::$variant(parts)
             }
-            fn of(data: &ColumnData) -> Option<&[Self]> {
+
+            fn restore(data: &ColumnData) -> Option<Vec<Self>> {
                 match data {
-                    ColumnData::$variant(values) => Some(values),
-                    _ => None,
-                }
-            }
-            fn take(data: ColumnData) -> Option<Vec<Self>> {
-                match data {
-                    ColumnData::$variant(values) => Some(values),
+                    ColumnData::$variant(values) => Some(values.clone()),
                     _ => None,
                 }
             }
         }
 
-        impl Value for $T {
-            type Component = Self;
-            const COMPONENTS: usize = 1;
-            fn write(&self, parts: &mut [Self]) {
-                parts[0] = *self;
-            }
-            fn read(parts: &[Self]) -> Self {
-                parts[0]
+        impl Spent {
+            /// Memory of the column of that name; its values mean nothing.
+            pub fn $T(&mut self, name: &str) -> Vec<$T> {
+                let found = self.0.iter().position(|c| c.name == name);
+                match found.map(|at| self.0.swap_remove(at).data) {
+                    Some(ColumnData::$variant(values)) => values,
+                    _ => Vec::new(),
+                }
             }
         }
     )*};
 }
 
-components!(f32: F32, u8: U8, u32: U32, u64: U64);
+scalars!(f32: F32, u8: U8, u32: U32);
 
-impl Value for Vec3 {
-    type Component = f32;
-    const COMPONENTS: usize = 3;
-    fn write(&self, parts: &mut [f32]) {
-        parts.copy_from_slice(self.as_ref());
-    }
-    fn read(parts: &[f32]) -> Self {
-        Self::from_slice(parts)
-    }
+/// Vectors, and symmetric tensors in the order xx, yy, zz, yz, xz, xy.
+macro_rules! vectors {
+    ($($T:ty: $count:literal),*) => {$(
+        impl Value for $T {
+            const COMPONENTS: usize = $count;
+
+            fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData {
+                let mut parts = spent.f32(name);
+                parts.resize($count * values.len(), 0.0);
+                for (parts, value) in parts.as_chunks_mut::<$count>().0.iter_mut().zip(values) {
+                    *parts = <[f32; $count]>::from(*value);
+                }
+                ColumnData::F32(parts)
+            }
+
+            fn restore(data: &ColumnData) -> Option<Vec<Self>> {
+                let (values, rest) = data.as_f32()?.as_chunks::<$count>();
+                let values = values.iter().map(|v| Self::from(*v)).collect();
+                rest.is_empty().then_some(values)
+            }
+        }
+    )*};
 }
 
-/// A symmetric tensor: xx, yy, zz, yz, xz, xy.
-impl Value for [f32; 6] {
-    type Component = f32;
-    const COMPONENTS: usize = 6;
-    fn write(&self, parts: &mut [f32]) {
-        parts.copy_from_slice(self);
-    }
-    fn read(parts: &[f32]) -> Self {
-        std::array::from_fn(|i| parts[i])
-    }
-}
-
-/// Columns of an earlier frame, whose memory is used again.
-pub struct Spent(pub Vec<Column>);
-
-impl Spent {
-    /// The memory of the column of that name; its values mean nothing.
-    pub fn take<T: Component>(&mut self, name: &str) -> Vec<T> {
-        let found = self.0.iter().position(|c| c.name == name);
-        let data = found.map(|at| self.0.swap_remove(at).data);
-        data.and_then(T::take).unwrap_or_default()
-    }
-}
+vectors!(Vec3: 3, [f32; 6]: 6);

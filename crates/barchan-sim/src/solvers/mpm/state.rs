@@ -143,28 +143,28 @@ impl Mpm {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(self);
         let mut spent = Spent(std::mem::take(&mut out.columns));
-        let position = particles.vector(spent.take("position"), |p, lane| {
+        let position = particles.vector(spent.f32("position"), |p, lane| {
             p.position_of(lane).to_array()
         });
-        let velocity = particles.vector(spent.take("velocity"), |p, lane| {
+        let velocity = particles.vector(spent.f32("velocity"), |p, lane| {
             p.velocity_of(lane).to_array()
         });
-        let pressure = particles.read(1, spent.take("pressure"), |p, state, lane, out| {
+        let pressure = particles.read(1, spent.f32("pressure"), |p, state, lane, out| {
             let law = &self.laws[p.material as usize];
             out[0] = pressure_of(law, state, lane, self.dimensions);
         });
-        let mass = particles.scalar(spent.take("mass"), |p, lane| {
+        let mass = particles.scalar(spent.f32("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
-        let id = particles.scalar(spent.take("id"), |p, lane| p.id[lane]);
-        let material = particles.scalar(spent.take("material"), |p, _| p.material);
+        let id = particles.scalar(spent.u32("id"), |p, lane| p.id[lane]);
+        let material = particles.scalar(spent.u8("material"), |p, _| p.material);
         let flags: Vec<Column> = material::flag_columns(&self.laws)
             .iter()
-            .map(|flag| particles.flag_column(flag, spent.take(flag.name)))
+            .map(|flag| particles.flag_column(flag, spent.u8(flag.name)))
             .collect();
         let asked = self.columns.iter();
         let asked: Vec<Column> = asked
-            .map(|c| self.asked_column(*c, &particles, spent.take(c.name())))
+            .map(|c| self.asked_column(*c, &particles, spent.f32(c.name())))
             .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
         out.columns = vec![

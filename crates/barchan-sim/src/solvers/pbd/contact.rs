@@ -9,7 +9,7 @@ use crate::math::Scalar;
 pub type V3<S> = [S; 3];
 
 /// What a contact is, the same for all passes of a step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Law<S> {
     /// Part of what was pushed so far that a pass leaves: 1 in [Holz14], less where a pass solves for the whole step.
     pub keep: S,
@@ -28,7 +28,7 @@ pub struct Law<S> {
 }
 
 /// What the passes of a step have added up to, as relative displacements [m].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Accumulated<S> {
     /// Push along the normal; never negative.
     pub normal: S,
@@ -36,19 +36,6 @@ pub struct Accumulated<S> {
     pub adhesion: S,
     /// Friction.
     pub tangent: V3<S>,
-}
-
-impl<S: Scalar> Accumulated<S> {
-    /// Nothing yet; `like` only tells the kind of scalar.
-    #[inline(always)]
-    pub fn zero(like: S) -> Self {
-        let zero = like.constant(0.0);
-        Self {
-            normal: zero,
-            adhesion: zero,
-            tangent: [zero; 3],
-        }
-    }
 }
 
 /// Spring and damper factors of one pass out of `passes`, Eq. 21 and 28: after all passes the contact has moved as

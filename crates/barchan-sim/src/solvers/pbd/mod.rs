@@ -10,7 +10,7 @@ mod walls;
 
 use crate::collider::{Colliders, PosedCollider};
 use crate::height_field::HeightField;
-use crate::neighbors::cells::{self, Cells};
+use crate::neighbors::cells::Cells;
 use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
@@ -30,7 +30,8 @@ use walls::Walls;
 /// Gap at which two grains are still taken for a contact, at most [mean radii].
 const MARGIN: f32 = 0.2;
 
-/// Times the fastest thing there was that a grain can be fast: grains that part from grains that part add up.
+/// Speed limit of a grain, as a multiple of the fastest body or grain before the step: grains that separate one from the
+/// next add up.
 const FASTEST: f32 = 5.0;
 
 /// Grains that one task moves.
@@ -47,7 +48,7 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     largest: f32,
-    /// Speed of the fastest thing there was [m/s], see [`Pbd::keep_pace`].
+    /// Fastest speed before the step [m/s], see [`Pbd::keep_pace`].
     pace: f32,
     parts_freely: bool,
     /// Length of the substeps that the remembered forces are of [s].
@@ -374,7 +375,7 @@ impl Pbd {
     fn remember(&mut self, step: &Step) {
         if step.scheme == PbdScheme::MassSplitting {
             self.scratch.pairs.remember();
-            self.scratch.walls.remember();
+            self.scratch.walls.remember(self.grains.len());
             self.memory_dt = step.dt;
         }
         let row = &mut self.grains.memory_row;
@@ -394,8 +395,8 @@ impl Pbd {
         }
     }
 
-    /// Grains that a contact pushes apart do not part faster than the fastest thing there was: bodies, and grains as far as
-    /// gravity can have made them so fast.
+    /// Contacts never separate grains faster than the fastest speed before the step: that of bodies, and of grains as far as
+    /// gravity explains it.
     fn keep_pace(&mut self, cx: &StepContext<'_>) {
         let speeds = self.grains.velocity.par_iter();
         let own = speeds
@@ -438,25 +439,17 @@ impl Pbd {
 impl Solver for Pbd {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
         let g = &mut self.grains;
-        if g.len() + batch.len() > cells::MAX_POINTS {
-            let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
-            return Err(SolverError::Unsupported(reason));
-        }
+        let first = g.append(batch)?;
         let density = self.laws[batch.material].density;
-        let usual = self.spec.radius as f32;
-        for (i, (p, v)) in batch.position.iter().zip(&batch.velocity).enumerate() {
-            let radius = batch.radius.get(i).copied().unwrap_or(usual);
+        for (i, v) in batch.velocity.iter().enumerate() {
+            let radius = batch.radius.get(i).copied();
+            let radius = radius.unwrap_or(self.spec.radius as f32);
             let volume = PbdSpec::grain_volume(f64::from(radius), self.dimensions);
-            g.position.push(*p);
-            g.velocity.push(*v);
-            g.id.push(batch.first_id + i as u32);
-            g.material.push(batch.material as u8);
-            g.mass.push((density * volume) as f32);
-            g.radius.push(radius);
+            g.radius[first + i] = radius;
+            g.mass[first + i] = (density * volume) as f32;
             self.largest = self.largest.max(radius);
             self.pace = self.pace.max(v.length());
         }
-        g.complete();
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::Pbd;
 use crate::identities::Identities;
-use crate::neighbors::cells;
+use crate::particles::check_count;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
 use barchan_frame::Checkpoint;
@@ -121,10 +121,7 @@ impl Pbd {
 
     fn add(&mut self, soil: &mut Soil, identities: &mut Identities) -> Result<(), SolverError> {
         let g = &mut self.grains;
-        if g.len() + soil.spawned.len() > cells::MAX_POINTS {
-            let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
-            return Err(SolverError::Unsupported(reason));
-        }
+        check_count(g.len() + soil.spawned.len())?;
         for grain in &soil.spawned {
             let id = identities
                 .take_one()

@@ -2,7 +2,7 @@
 
 use super::Pbd;
 use super::grains::Grains;
-use crate::contacts::{BODIES, PAIRS, Remembered};
+use crate::contacts::Memory;
 use crate::particles::check_materials;
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Frame};
@@ -24,8 +24,8 @@ impl Pbd {
             return;
         }
         let (rows, s) = (&self.grains.memory_row, &self.scratch);
-        s.pairs.memory.save(rows).write(&PAIRS, out);
-        s.walls.memory.save(rows).write(&BODIES, out);
+        s.pairs.memory.save(rows).write("contact", out);
+        s.walls.memory.save(rows).write("wall", out);
         out.set_scalar(SUBSTEP, self.memory_dt);
     }
 
@@ -34,8 +34,8 @@ impl Pbd {
         check_materials(&grains.material, self.laws.len())?;
         let memory = match (from.scalar(SUBSTEP), self.spec.scheme) {
             (Some(substep), PbdScheme::MassSplitting) => {
-                let pairs = Remembered::read(&PAIRS, from)?;
-                let walls = Remembered::read(&BODIES, from)?;
+                let pairs = Memory::read("contact", from)?;
+                let walls = Memory::read("wall", from)?;
                 Some((substep as f32, pairs, walls))
             }
             // Another scheme has none.
@@ -49,8 +49,8 @@ impl Pbd {
         self.grains = grains;
         if let Some((substep, pairs, walls)) = memory {
             self.memory_dt = substep;
-            self.scratch.pairs.memory.load(&pairs);
-            self.scratch.walls.memory.load(&walls);
+            self.scratch.pairs.memory.load(pairs);
+            self.scratch.walls.memory = walls;
             let count = self.grains.len() as u32;
             self.grains.memory_row = (0..count).collect();
         }

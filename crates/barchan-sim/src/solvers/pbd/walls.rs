@@ -6,7 +6,7 @@ use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContact, BodyContacts, BodyMemory, Coupling, take_own};
+use crate::contacts::{BodyContacts, Coupling, Memory, take_own};
 use crate::terrain::Terrain;
 use barchan_scene::{Boundary, Bounds, PbdScheme};
 use glam::Vec3;
@@ -20,7 +20,7 @@ const HELD: f32 = 1e6;
 const YIELD: f32 = 0.25;
 
 /// A grain at a collider.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct WallContact {
     grain: u32,
     body: u32,
@@ -43,47 +43,6 @@ struct WallContact {
     given: Vec3,
     /// The same of all substeps before.
     total: Vec3,
-}
-
-impl BodyContact for WallContact {
-    fn particle(&self) -> usize {
-        self.grain as usize
-    }
-
-    fn body(&self) -> usize {
-        self.body as usize
-    }
-}
-
-impl WallContact {
-    /// To be filled in.
-    const NONE: Self = Self {
-        grain: 0,
-        body: 0,
-        normal: Vec3::Y,
-        gap: 0.0,
-        touches: false,
-        arm: Vec3::ZERO,
-        drive: Vec3::ZERO,
-        gain: Vec3::ZERO,
-        law: Law {
-            keep: 0.0,
-            spring: 0.0,
-            damper: 0.0,
-            static_friction: 0.0,
-            kinetic_friction: 0.0,
-            adhesion: 0.0,
-            parting: 0.0,
-        },
-        reduced: 0.0,
-        sum: Accumulated {
-            normal: 0.0,
-            adhesion: 0.0,
-            tangent: [0.0; 3],
-        },
-        given: Vec3::ZERO,
-        total: Vec3::ZERO,
-    };
 }
 
 /// How far grains have pushed a body since the step began.
@@ -109,7 +68,8 @@ impl OwnWalls<'_> {
         let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.own.iter_mut() {
-            let body = (&self.pushed[contact.body()], self.gained[contact.body()]);
+            let body = contact.body as usize;
+            let body = (&self.pushed[body], self.gained[body]);
             let given = part * correct_one(self.step, contact, pass, &motion, body);
             contact.given += given;
             sum += given;
@@ -148,7 +108,7 @@ pub(super) struct Walls {
     contacts: BodyContacts<WallContact>,
     coupling: Coupling,
     pushed: Vec<Pushed>,
-    pub memory: BodyMemory,
+    pub memory: Memory,
 }
 
 impl Walls {
@@ -169,8 +129,10 @@ impl Walls {
             terrain,
         };
         let tasks = grains.len().div_ceil(GRAINS_PER_TASK);
-        let lists = self.contacts.renew(tasks).par_iter_mut();
+        self.contacts.resize_with(tasks, Vec::new);
+        let lists = self.contacts.par_iter_mut();
         lists.enumerate().for_each(|(task, list)| {
+            list.clear();
             let first = task * GRAINS_PER_TASK;
             let end = (first + GRAINS_PER_TASK).min(grains.len());
             for first in (first..end).step_by(GROUP) {
@@ -178,15 +140,16 @@ impl Walls {
             }
         });
         let bodies = colliders.list.len() + 1;
-        self.coupling.begin(&self.contacts, colliders, bodies);
+        let touched = self.contacts.iter().flatten().map(|c| c.body);
+        self.coupling.begin(colliders, bodies, touched);
         self.pushed.clear();
         self.pushed.resize(bodies, Pushed::default());
     }
 
     /// Adds the contacts with colliders to those of each grain.
     pub fn count_into(&self, contacts: &mut [u32]) {
-        for contact in self.contacts.iter() {
-            contacts[contact.particle()] += 1;
+        for contact in self.contacts.iter().flatten() {
+            contacts[contact.grain as usize] += 1;
         }
     }
 
@@ -200,9 +163,9 @@ impl Walls {
         colliders: &Colliders,
     ) {
         let coupling = &self.coupling;
-        self.contacts.lists_mut().par_iter_mut().for_each(|list| {
+        self.contacts.par_iter_mut().for_each(|list| {
             for contact in list {
-                let (grain, body) = (contact.particle(), contact.body());
+                let (grain, body) = (contact.grain as usize, contact.body as usize);
                 let collider = colliders.list.get(body);
                 let touch = &laws[usize::from(grains.material[grain])].touch;
                 let mass = collider.and_then(|c| c.mass.as_ref());
@@ -239,9 +202,9 @@ impl Walls {
     /// Begins every contact with its force in the last step, times `scale`.
     pub fn begin(&mut self, scale: f32, rows: &[u32]) {
         let memory = &self.memory;
-        self.contacts.lists_mut().par_iter_mut().for_each(|list| {
+        self.contacts.par_iter_mut().for_each(|list| {
             for contact in list {
-                if let Some(force) = memory.find(rows[contact.particle()], contact.body) {
+                if let Some(force) = memory.find(rows[contact.grain as usize], contact.body) {
                     let all = scale * force / contact.reduced;
                     let push = all.dot(contact.normal);
                     contact.sum.normal = push.max(0.0);
@@ -252,10 +215,12 @@ impl Walls {
     }
 
     /// Keeps the forces of the contacts for the next step.
-    pub fn remember(&mut self) {
-        self.memory.remember(&self.contacts, |c| {
-            c.reduced * (c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent))
+    pub fn remember(&mut self, grains: usize) {
+        let contacts = self.contacts.iter().flatten().map(|c| {
+            let all = c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent);
+            (c.grain, c.body, c.reduced * all)
         });
+        self.memory.remember(grains, contacts);
     }
 
     /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion,
@@ -268,7 +233,7 @@ impl Walls {
         go: impl Fn(usize, &mut Motion, &mut Vec3, &mut OwnWalls<'_>) + Sync,
     ) {
         let (pushed, gained) = (&self.pushed, self.coupling.gained());
-        let lists = self.contacts.lists_mut().par_iter_mut();
+        let lists = self.contacts.par_iter_mut();
         lists
             .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
             .zip(given.par_chunks_mut(GRAINS_PER_TASK))
@@ -279,7 +244,7 @@ impl Walls {
                 for (grain, (motion, given)) in (task * GRAINS_PER_TASK..).zip(grains) {
                     let mut walls = OwnWalls {
                         step,
-                        own: take_own(&mut rest, grain),
+                        own: take_own(&mut rest, |c| c.grain as usize == grain),
                         pushed,
                         gained,
                     };
@@ -290,8 +255,8 @@ impl Walls {
 
     /// Moves the bodies that have mass by what the passes of this substep gave the grains.
     pub fn push_bodies(&mut self, colliders: &Colliders) {
-        let given = self.contacts.iter();
-        let given = given.map(|c| (c.body(), Impulse::at(c.arm, -c.given.as_dvec3())));
+        let given = self.contacts.iter().flatten();
+        let given = given.map(|c| (c.body, Impulse::at(c.arm, -c.given.as_dvec3())));
         // Arms are from the center of mass.
         self.coupling.respond(colliders, |_| Vec3::ZERO, given);
     }
@@ -303,7 +268,7 @@ impl Walls {
             pushed.before = pushed.before + pushed.speed;
         }
         self.coupling.clear();
-        let lists = self.contacts.lists_mut().par_iter_mut();
+        let lists = self.contacts.par_iter_mut();
         lists.flatten().for_each(|contact| {
             contact.total += contact.given;
             contact.given = Vec3::ZERO;
@@ -312,14 +277,15 @@ impl Walls {
 
     /// Hands the bodies what the grains did not keep.
     pub fn react(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
-        for contact in self.contacts.iter() {
+        for contact in self.contacts.iter().flatten() {
             // The terrain keeps what it gets.
-            let Some(collider) = colliders.list.get(contact.body()) else {
+            let body = contact.body as usize;
+            let Some(collider) = colliders.list.get(body) else {
                 continue;
             };
             let linear = contact.total.as_dvec3() / -f64::from(dt);
             let arm = contact.arm + collider.center() - collider.pose.position;
-            impulses.bodies[contact.body()] += Impulse::at(arm, linear);
+            impulses.bodies[body] += Impulse::at(arm, linear);
         }
     }
 }
@@ -389,7 +355,7 @@ impl Search<'_> {
             arm: surface - collider.center(),
             drive: drive * (step.dt / step.whole),
             gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
-            ..WallContact::NONE
+            ..WallContact::default()
         })
     }
 
@@ -410,7 +376,7 @@ impl Search<'_> {
             normal,
             gap: (distance - radius - normal.dot(d)).max(-YIELD * radius),
             touches: distance <= radius,
-            ..WallContact::NONE
+            ..WallContact::default()
         })
     }
 }
@@ -498,7 +464,7 @@ mod tests {
         let mut walls = Walls::default();
         walls.find(&step, &grains, &motion, &colliders, None);
         let key = |c: &WallContact| (c.grain, c.body, c.gap, c.normal);
-        let found: Vec<_> = walls.contacts.iter().map(key).collect();
+        let found: Vec<_> = walls.contacts.iter().flatten().map(key).collect();
         let search = Search {
             step: &step,
             grains: &grains,

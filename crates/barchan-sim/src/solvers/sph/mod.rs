@@ -11,7 +11,7 @@ mod state;
 pub mod surface;
 mod walls;
 
-use crate::neighbors::cells::{self, Cells};
+use crate::neighbors::cells::Cells;
 use crate::sampling::Samples;
 use crate::solver::{
     Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
@@ -290,7 +290,7 @@ impl Sph {
 /// The most that velocities of particles, and of bodies at them, can differ [m/s].
 fn fastest(particles: &Particles, walls: &Walls) -> f32 {
     let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
-    let contacts = walls.contacts.lists().par_iter().flatten();
+    let contacts = walls.contacts.par_iter().flatten();
     let all = grains.copied().chain(contacts.map(|c| c.velocity));
     let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
     let (low, high) = all
@@ -307,22 +307,10 @@ fn is_small(until: &SphError, residual: &Residual) -> bool {
 impl Solver for Sph {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
         let p = &mut self.particles;
-        if p.len() + batch.len() > cells::MAX_POINTS {
-            let reason = format!("sph takes at most {} particles", cells::MAX_POINTS);
-            return Err(SolverError::Unsupported(reason));
-        }
-        let mass = (self.laws[batch.material].density * f64::from(batch.volume)) as f32;
-        let radius = self.spec.radius as f32;
-        for (i, (x, v)) in batch.position.iter().zip(&batch.velocity).enumerate() {
-            p.position.push(*x);
-            p.velocity.push(*v);
-            p.id.push(batch.first_id + i as u32);
-        }
-        let count = p.position.len();
-        p.mass.resize(count, mass);
-        p.radius.resize(count, radius);
-        p.material.resize(count, batch.material as u8);
-        p.complete();
+        let first = p.append(batch)?;
+        let mass = self.laws[batch.material].density * f64::from(batch.volume);
+        p.mass[first..].fill(mass as f32);
+        p.radius[first..].fill(self.spec.radius as f32);
         Ok(())
     }
 

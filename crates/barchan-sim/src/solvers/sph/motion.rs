@@ -5,7 +5,7 @@ use super::walls::Contact;
 use super::{Sph, TASK};
 use crate::collider::Colliders;
 use crate::contacts::rigid::Impulse;
-use crate::contacts::{BodyContact, take_own};
+use crate::contacts::take_own;
 use crate::solver::{Bound, Pace, SolverError, StepContext};
 use barchan_scene::SphSpec;
 use glam::Vec3;
@@ -103,7 +103,7 @@ impl Sph {
                     if new.length() < sleep && gained < wake * dt {
                         new = Vec3::ZERO;
                     }
-                    let own = take_own(&mut contacts, i);
+                    let own = take_own(&mut contacts, |c| c.particle as usize == i);
                     let mut to = *place + dt * new;
                     keep_out(colliders, own, dt, &mut to, &mut new);
                     *v = new;
@@ -122,8 +122,8 @@ impl Sph {
     fn keep_wall_friction(&mut self) {
         let friction = &mut self.particles.wall_friction;
         friction.fill(Vec3::ZERO);
-        for contact in self.scratch.walls.contacts.iter() {
-            friction[contact.particle()] += contact.friction_acceleration;
+        for contact in self.scratch.walls.contacts.iter().flatten() {
+            friction[contact.particle as usize] += contact.friction_acceleration;
         }
     }
 
@@ -174,13 +174,13 @@ impl Sph {
     /// Bodies get the momentum of particles that were kept out of them.
     fn react_to_kept_out(&self, cx: &mut StepContext<'_>) {
         let p = &self.particles;
-        for contact in self.scratch.walls.contacts.iter() {
+        for contact in self.scratch.walls.contacts.iter().flatten() {
             if contact.pressure_acceleration == Vec3::ZERO {
                 continue;
             }
-            let mass = p.mass[contact.particle()];
+            let mass = p.mass[contact.particle as usize];
             let linear = -(mass * cx.dt * contact.pressure_acceleration).as_dvec3();
-            cx.impulses.bodies[contact.body()] += Impulse::at(contact.arm, linear);
+            cx.impulses.bodies[contact.body as usize] += Impulse::at(contact.arm, linear);
         }
     }
 
@@ -211,7 +211,7 @@ fn apart_of(a: &Row, b: &Row) -> Vec3 {
 fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
     for contact in contacts {
         contact.pressure_acceleration = Vec3::ZERO;
-        let Some(collider) = colliders.list.get(contact.body()) else {
+        let Some(collider) = colliders.list.get(contact.body as usize) else {
             continue;
         };
         // The body stays and the particle moves as seen from it.

@@ -58,7 +58,7 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
                 let per_mass = step.volume / particles.mass[i];
                 let own = times(&tensor[i], around[i].gradient);
                 let mut a = advection[i] + per_mass * (own + three(out));
-                for contact in take_own(&mut contacts, i) {
+                for contact in take_own(&mut contacts, |c| c.particle as usize == i) {
                     contact.pressure_acceleration = push(step, particles, i, squares[i], contact);
                     a += contact.pressure_acceleration + contact.friction_acceleration;
                 }
@@ -132,7 +132,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
             let states = pressure.iter_mut().zip(support_pressure).zip(stress).zip(tensor);
             for (k, (((p, support_pressure), stress), tensor)) in states.enumerate() {
                 let i = first + k;
-                let own = take_own(&mut contacts, i);
+                let own = take_own(&mut contacts, |c| c.particle as usize == i);
                 let v = three(&predicted[i]);
                 // The tensor has held the velocity gradient, and the pressure around.
                 let mut gradient = *tensor;
@@ -351,7 +351,7 @@ pub fn compute_densities(step: &Step, s: &mut Scratch) {
                 let i = task * TASK + k;
                 let (mut sum, mut gradient) = (around[i].fraction, around[i].gradient);
                 let mut share = 1.0f32;
-                for contact in take_own(&mut contacts, i) {
+                for contact in take_own(&mut contacts, |c| c.particle as usize == i) {
                     sum += contact.fraction;
                     gradient += contact.gradient;
                     share = share.min(contact.share);

@@ -5,7 +5,7 @@ use super::particles::Particles;
 use super::surface::{BoundaryPoint, Sampling, Surface};
 use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContact, BodyContacts, Coupling};
+use crate::contacts::{BodyContacts, Coupling};
 use barchan_scene::{Boundary, Bounds};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -53,18 +53,6 @@ pub struct Contact {
     pub pressure_acceleration: Vec3,
 }
 
-impl BodyContact for Contact {
-    #[inline(always)]
-    fn particle(&self) -> usize {
-        self.particle as usize
-    }
-
-    #[inline(always)]
-    fn body(&self) -> usize {
-        self.body as usize
-    }
-}
-
 /// All contacts with bodies.
 #[derive(Debug, Default)]
 pub struct Walls {
@@ -93,6 +81,7 @@ impl Walls {
         self.surfaces
             .resize_with(colliders.list.len(), Surface::default);
         let tasks = particles.len().div_ceil(TASK);
+        self.contacts.resize_with(tasks, Vec::new);
         self.missing.resize_with(tasks, Vec::new);
         self.look(set, particles, colliders);
         if self.missing.iter().any(|m| !m.is_empty()) {
@@ -115,9 +104,9 @@ impl Walls {
             colliders,
             surfaces: &self.surfaces,
         };
-        let lists = self.contacts.renew(self.missing.len()).par_iter_mut();
-        let lists = lists.zip(&mut self.missing).enumerate();
-        lists.for_each(|(task, (list, missing))| {
+        let lists = self.contacts.par_iter_mut().zip(&mut self.missing);
+        lists.enumerate().for_each(|(task, (list, missing))| {
+            list.clear();
             missing.clear();
             let first = task * TASK;
             let end = (first + TASK).min(particles.len());
@@ -129,22 +118,22 @@ impl Walls {
 
     /// A body that grains can move gives way to all of them together.
     fn split(&mut self, particles: &Particles, colliders: &Colliders) {
-        let bodies = colliders.list.len();
-        self.coupling.begin(&self.contacts, colliders, bodies);
+        let touched = self.contacts.iter().flatten().map(|c| c.body);
+        (self.coupling).begin(colliders, colliders.list.len(), touched);
         self.centers.clear();
         (self.centers).extend(colliders.list.iter().map(PosedCollider::center_arm));
         if !self.coupling.has_free() {
             return;
         }
         let (coupling, centers) = (&self.coupling, &self.centers);
-        let lists = self.contacts.lists_mut().par_iter_mut();
-        lists.flatten().for_each(|contact| {
-            let body = contact.body();
+        let contacts = self.contacts.par_iter_mut();
+        contacts.flatten().for_each(|contact| {
+            let body = contact.body as usize;
             let Some(mass) = &colliders.list[body].mass else {
                 return;
             };
             let inverse = mass.inverse_mass_along(contact.arm - centers[body], contact.normal);
-            let all = coupling.count(body) * particles.mass[contact.particle()];
+            let all = coupling.count(body) * particles.mass[contact.particle as usize];
             contact.share = 1.0 / (1.0 + all * inverse);
         });
     }
@@ -154,7 +143,8 @@ impl Walls {
         let given = self
             .contacts
             .iter()
-            .map(|c| (c.body(), given(dt, particles, c)));
+            .flatten()
+            .map(|c| (c.body, given(dt, particles, c)));
         (self.coupling).respond(colliders, PosedCollider::center_arm, given);
     }
 
@@ -165,20 +155,20 @@ impl Walls {
             gained: self.coupling.gained(),
             centers: &self.centers,
         };
-        (self.contacts.lists_mut(), pushed)
+        (&mut self.contacts, pushed)
     }
 
     /// Adds what the particles gave the bodies in a step.
     pub fn react(&self, dt: f32, particles: &Particles, impulses: &mut BodyImpulses) {
-        for contact in self.contacts.iter() {
-            impulses.bodies[contact.body()] += given(dt, particles, contact);
+        for contact in self.contacts.iter().flatten() {
+            impulses.bodies[contact.body as usize] += given(dt, particles, contact);
         }
     }
 }
 
 /// What a contact gives its body, about the origin of the body.
 fn given(dt: f32, particles: &Particles, contact: &Contact) -> Impulse {
-    let momentum = -f64::from(particles.mass[contact.particle()] * dt);
+    let momentum = -f64::from(particles.mass[contact.particle as usize] * dt);
     let pressure = momentum * contact.pressure_acceleration.as_dvec3();
     let friction = momentum * contact.friction_acceleration.as_dvec3();
     // Pressure goes along G: its moment is that of the boundary particles.
@@ -205,7 +195,8 @@ impl PushedBodies<'_> {
         if !self.any {
             return (Vec3::ZERO, 0.0);
         }
-        let (gained, center) = (&self.gained[contact.body()], self.centers[contact.body()]);
+        let body = contact.body as usize;
+        let (gained, center) = (&self.gained[body], self.centers[body]);
         let (velocity, spin) = (gained.linear.as_vec3(), gained.angular.as_vec3());
         let about = contact.moment - center.cross(contact.gradient);
         (

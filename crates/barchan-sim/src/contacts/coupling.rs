@@ -4,62 +4,13 @@ use super::rigid::{Impulse, Twist};
 use crate::collider::{Colliders, PosedCollider};
 use glam::Vec3;
 
-/// The contact of a particle with a body.
-pub trait BodyContact {
-    /// The particle.
-    fn particle(&self) -> usize;
-    /// The body, by its place among the colliders.
-    fn body(&self) -> usize;
-}
-
 /// Contacts with bodies: a list for each task of particles, in the order of the particles.
-#[derive(Debug)]
-pub struct BodyContacts<C> {
-    lists: Vec<Vec<C>>,
-    tasks: usize,
-}
+pub type BodyContacts<C> = Vec<Vec<C>>;
 
-impl<C> Default for BodyContacts<C> {
-    fn default() -> Self {
-        Self {
-            lists: Vec::new(),
-            tasks: 0,
-        }
-    }
-}
-
-impl<C: BodyContact> BodyContacts<C> {
-    /// As many empty lists.
-    pub fn renew(&mut self, tasks: usize) -> &mut [Vec<C>] {
-        self.tasks = tasks;
-        if self.lists.len() < tasks {
-            self.lists.resize_with(tasks, Vec::new);
-        }
-        self.lists.iter_mut().for_each(Vec::clear);
-        &mut self.lists[..tasks]
-    }
-
-    /// Contacts of the particles of each task.
-    pub fn lists(&self) -> &[Vec<C>] {
-        &self.lists[..self.tasks]
-    }
-
-    /// The same, to be changed.
-    pub fn lists_mut(&mut self) -> &mut [Vec<C>] {
-        &mut self.lists[..self.tasks]
-    }
-
-    /// All contacts, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &C> {
-        self.lists().iter().flatten()
-    }
-}
-
-/// The contacts of a particle, taken from the front of those of its task.
+/// The contacts of a particle, for which `is_own` holds, taken from the front of those of its task.
 #[inline(always)]
-pub fn take_own<'a, C: BodyContact>(rest: &mut &'a mut [C], particle: usize) -> &'a mut [C] {
-    let own = rest.iter().take_while(|c| c.particle() == particle);
-    let count = own.count();
+pub fn take_own<'a, C>(rest: &mut &'a mut [C], is_own: impl Fn(&C) -> bool) -> &'a mut [C] {
+    let count = rest.iter().take_while(|c| is_own(c)).count();
     let (own, others) = std::mem::take(rest).split_at_mut(count);
     *rest = others;
     own
@@ -75,21 +26,21 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// Counts the contacts of each of `bodies` bodies, which may be more than there are colliders.
-    pub fn begin<C: BodyContact>(
+    /// Counts the contacts of each of `count` bodies, which may be more than there are colliders, given the body of each contact.
+    pub fn begin(
         &mut self,
-        contacts: &BodyContacts<C>,
         colliders: &Colliders,
-        bodies: usize,
+        count: usize,
+        bodies: impl Iterator<Item = u32>,
     ) {
         self.has_free = colliders.list.iter().any(|c| c.mass.is_some());
         self.counts.clear();
-        self.counts.resize(bodies, 0);
-        for contact in contacts.iter() {
-            self.counts[contact.body()] += 1;
+        self.counts.resize(count, 0);
+        for body in bodies {
+            self.counts[body as usize] += 1;
         }
         self.gained.clear();
-        self.gained.resize(bodies, Twist::default());
+        self.gained.resize(count, Twist::default());
     }
 
     /// Number of contacts that share a body.
@@ -119,7 +70,7 @@ impl Coupling {
         &mut self,
         colliders: &Colliders,
         center: impl Fn(&PosedCollider) -> Vec3,
-        impulses: impl Iterator<Item = (usize, Impulse)>,
+        impulses: impl Iterator<Item = (u32, Impulse)>,
     ) {
         if !self.has_free {
             return;
@@ -127,7 +78,7 @@ impl Coupling {
         self.given.clear();
         self.given.resize(self.gained.len(), Impulse::default());
         for (body, impulse) in impulses {
-            self.given[body] += impulse;
+            self.given[body as usize] += impulse;
         }
         let bodies = self.gained.iter_mut().zip(&self.given);
         for ((gained, given), collider) in bodies.zip(&colliders.list) {
