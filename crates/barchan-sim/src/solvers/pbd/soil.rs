@@ -1,8 +1,10 @@
 //! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
 
+use super::params::number_density;
 use super::{Pbd, grains};
 use crate::identities::Identities;
 use crate::neighbors::cells;
+use crate::sampling::solid_fraction;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
 use barchan_frame::{Checkpoint, Column, ColumnData};
@@ -34,8 +36,8 @@ impl Soil {
     pub fn new(scene: &Scene, spec: &PbdSpec) -> Option<Self> {
         let terrain = scene.terrain.as_ref()?;
         let material = scene.materials.get(terrain.material)?;
-        let settled = SETTLED / PbdSpec::packing(Dimensions::Three);
-        let grains = settled * spec.number_density(Dimensions::Three);
+        let settled = SETTLED / solid_fraction(Dimensions::Three);
+        let grains = settled * number_density(spec, Dimensions::Three);
         let size = GrainSize {
             radius: spec.radius as f32,
             spread: spec.spread as f32,
@@ -127,12 +129,13 @@ impl Pbd {
         let g = &mut self.grains;
         if g.len() + soil.spawned.len() > cells::MAX_POINTS {
             let reason = format!("pbd takes at most {} grains", cells::MAX_POINTS);
-            return Err(SolverError::Unsupported(reason));
+            let help = "coarsen solver.resolution";
+            return Err(SolverError::unsupported("solver.resolution", reason, help));
         }
         for grain in &soil.spawned {
             let id = identities
                 .take_one()
-                .map_err(|e| SolverError::Unsupported(e.to_string()))?;
+                .map_err(|e| SolverError::unsupported("terrain", e.to_string(), "dig less"))?;
             g.position.push(grain.position);
             g.velocity.push(Vec3::ZERO);
             g.radius.push(grain.radius);
