@@ -27,8 +27,7 @@ impl Settings {
 
     /// Those of a type.
     pub fn get<T: SettingsValue>(&self) -> Option<&T> {
-        let one = |s: &'_ Box<dyn Erased>| s.any().is::<T>();
-        self.0.iter().find(|s| one(s))?.any().downcast_ref()
+        self.0.iter().find_map(|s| s.any().downcast_ref())
     }
 
     /// Puts settings in the place of those of the same type.
@@ -60,8 +59,9 @@ impl Clone for Settings {
 /// Equal when each holds the same values as the other, in any order.
 impl PartialEq for Settings {
     fn eq(&self, other: &Self) -> bool {
-        let same = |s: &Box<dyn Erased>| other.0.iter().any(|o| s.equals(o.any()));
-        self.0.len() == other.0.len() && self.0.iter().all(same)
+        let mut own = self.0.iter();
+        self.0.len() == other.0.len()
+            && own.all(|s| other.0.iter().any(|o| s.equals(o.any())))
     }
 }
 
