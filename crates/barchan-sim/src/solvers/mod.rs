@@ -15,12 +15,15 @@ use barchan_scene::{Family, Material, Scene};
 /// Methods of the families of barchan-scene, one for each.
 pub static METHODS: &[&Method] = &[&mpm::METHOD, &pbd::METHOD, &sph::METHOD];
 
+/// Builds a solver for a scene.
+pub type Build = fn(&Scene, Level) -> Result<Box<dyn Solver>, SolverError>;
+
 /// What the rest of the program asks of a family without a solver at hand.
 pub struct Method {
     /// The family.
     pub family: &'static Family,
     /// A solver without particles, at a SIMD level. What it cannot do is refused.
-    pub build: fn(&Scene, Level) -> Result<Box<dyn Solver>, SolverError>,
+    pub build: Build,
     /// Memory that a run of so many particles needs at its peak [bytes].
     pub memory: fn(&Scene, usize) -> u64,
     /// How densely particles lie.
