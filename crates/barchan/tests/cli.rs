@@ -363,7 +363,7 @@ fn thin_moving_bodies_are_warned_of() {
     let thin = warning(&body(0.08, moving));
     for text in [
         "body `paddle`",
-        "0.08 m thick, 2.0 cells",
+        "0.08 m thick, 2.0 times solver.resolution",
         "0.16 m",
         "solver.resolution 0.02 m",
     ] {

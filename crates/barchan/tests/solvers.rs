@@ -38,7 +38,7 @@ fn the_same_scene_runs_with_every_solver() {
         assert_eq!(summary["frames"], 2, "{summary}");
         digests.push(summary["digest"].as_str().unwrap().to_owned());
         let manifest = place.json(&["info", name, "--json"]);
-        assert_eq!(manifest["solver"], name, "{manifest}");
+        assert_eq!(manifest["manifest"]["solver"], name, "{manifest}");
         // The resolved scene says so by itself: it goes on, and looks, without the option.
         let text = std::fs::read_to_string(place.path(name).join("scene.toml")).unwrap();
         assert!(text.contains(&format!("method = \"{name}\"")), "{text}");
