@@ -80,7 +80,8 @@ impl Builder<'_> {
         let preset = self.preset(table)?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
-            let tables = FAMILIES.iter().map(|f| f.name);
+            let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
+            let tables = tables.map(|f| f.name);
             for key in SAND_KEYS.into_iter().chain(tables) {
                 self.useless(table, key, "for an elastic material");
             }
