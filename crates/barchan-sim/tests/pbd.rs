@@ -36,7 +36,7 @@ shape = { box = { min = [-0.2, 1.2, -0.2], max = [0.2, 1.5, 0.2] } }
 "#;
 
 fn heap(scheme: &str) -> String {
-    HEAP.replace("[materials", &format!("scheme = \"{scheme}\"\n[materials"))
+    HEAP.replace("[solver]", &format!("[solver]\npbd.scheme = \"{scheme}\""))
 }
 
 fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {

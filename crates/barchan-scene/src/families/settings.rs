@@ -60,8 +60,7 @@ impl Clone for Settings {
 impl PartialEq for Settings {
     fn eq(&self, other: &Self) -> bool {
         let mut own = self.0.iter();
-        self.0.len() == other.0.len()
-            && own.all(|s| other.0.iter().any(|o| s.equals(o.any())))
+        self.0.len() == other.0.len() && own.all(|s| other.0.iter().any(|o| s.equals(o.any())))
     }
 }
 
