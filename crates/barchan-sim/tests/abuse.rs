@@ -170,7 +170,7 @@ fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
         let density = d.decades(20.0, 2e5);
         write!(
             text,
-            "[materials.{name}]\npreset = \"dry sand\"\nstiffness = {stiffness:.3e}\nfriction_angle = {angle:.2}\n\
+            "[materials.{name}]\npreset = \"dry sand\"\npbd.stiffness = {stiffness:.3e}\nfriction_angle = {angle:.2}\n\
              density = {density:.2}\n"
         )
         .unwrap();
