@@ -22,7 +22,7 @@ frames = 12
 frame_rate = 24
 
 [solver]
-dx = 0.03
+resolution = 0.03
 
 [[fill]]
 name = "block"
@@ -87,7 +87,7 @@ export function copyOf(directory: string, name: string): string {
 export function slowRun(name: string): { directory: string; child: ChildProcess } {
   const directory = join(place, `${name}.barchan`);
   writeFileSync(join(place, "slow.toml"), SCENE.replace("frames = 12", "frames = 400"));
-  return { directory, child: start("run", "slow.toml", "-o", directory, "--set", "solver.dx=0.02", ...quiet()) };
+  return { directory, child: start("run", "slow.toml", "-o", directory, "--set", "solver.resolution=0.02", ...quiet()) };
 }
 
 /** Serves a result; the address ends with a slash. */

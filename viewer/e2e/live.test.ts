@@ -14,7 +14,7 @@ frame_rate = 60
 
 [solver]
 method = "pbd"
-radius = 0.03
+resolution = 0.06
 
 [[fill]]
 shape = { box = { min = [-0.3, 0.0, -0.3], max = [0.3, 0.4, 0.3] } }

@@ -10,7 +10,7 @@ fn scene(dimensions: usize) -> String {
     format!(
         r#"dimensions = {dimensions}
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 preset = "klar sand"
 [materials.ball]

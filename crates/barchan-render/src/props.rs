@@ -266,7 +266,7 @@ mod tests {
     /// A ball that stands at x = 1000 m in its own frame, moved by this much.
     fn ball(motion: &str) -> Prop {
         let text = format!(
-            "[solver]\ndx = 0.1\n[[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
+            "[solver]\nresolution = 0.1\n[[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
              [[collider]]\nshape = {{ sphere = {{ center = [1000, 0, 0], radius = 0.5 }} }}\n{motion}\n"
         );
         let source = SceneSource {

@@ -246,7 +246,7 @@ fn stages_may_have_odd_lengths() {
     }
 }
 
-const SCENE: &str = "[solver]\ndx = 0.02\n\
+const SCENE: &str = "[solver]\nresolution = 0.02\n\
     [[fill]]\nmaterial = \"dry sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n\
     [[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
 
@@ -281,7 +281,7 @@ fn without_a_scene_the_grains_are_shown() {
     for text in [
         None,
         Some("this is = = not TOML"),
-        Some("[solver]\ndx = \"fine\"\n"),
+        Some("[solver]\nresolution = \"fine\"\n"),
         Some("\0\u{feff}"),
     ] {
         let (_root, directory) = result(SCENE);

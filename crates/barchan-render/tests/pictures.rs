@@ -43,7 +43,7 @@ impl Shot {
     fn scene(&self, rest: &str) -> String {
         let camera = self.text(self.eye, Vec3::ZERO);
         format!(
-            "{rest}\n[camera]\nkeyframes = {camera}\n[solver]\ndx = 0.03\n[materials.sand]\n\
+            "{rest}\n[camera]\nkeyframes = {camera}\n[solver]\nresolution = 0.03\n[materials.sand]\n\
              preset = \"dry sand\"\n{}\n[[fill]]\nmaterial = \"sand\"\n\
              shape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n",
             mix("[107, 84, 30]")
@@ -83,8 +83,8 @@ impl Shot {
 /// The colours of sand, the tenth of dark ones given.
 fn mix(dark: &str) -> String {
     format!(
-        "colour = [{{ colour = [225, 169, 95], part = 0.85 }}, {{ colour = {dark}, part = 0.1 }}, \
-         {{ colour = [255, 255, 255], part = 0.05 }}]"
+        "color = [{{ color = [225, 169, 95], part = 0.85 }}, {{ color = {dark}, part = 0.1 }}, \
+         {{ color = [255, 255, 255], part = 0.05 }}]"
     )
 }
 
@@ -115,7 +115,7 @@ const GROUND: &str =
     "[[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
 
 fn heap_with_ball() -> Case {
-    let ball = "[[collider]]\nname = \"ball\"\nlook = \"solid\"\ncolour = [60, 110, 150]\n\
+    let ball = "[[collider]]\nname = \"ball\"\nlook = \"solid\"\ncolor = [60, 110, 150]\n\
                 shape = { sphere = { center = [0, 0, 0], radius = 0.16 } }\n";
     let cone = |p: Vec3| p.y < 0.32 - 0.6 * p.with_y(0.0).length();
     let grains = packed(vec3(-0.6, 0.0, -0.6), vec3(0.6, 0.4, 0.6), 0.03, cone);
@@ -132,9 +132,9 @@ fn hourglass() -> Case {
     let glass = "[[collider]]\nname = \"glass\"\nshape = { revolution = { profile = [[0.25, 0.05], [0.25, 0.2], \
                  [0.03, 0.5], [0.25, 0.8], [0.25, 0.95], [0.28, 0.95], [0.28, 0.8], [0.06, 0.5], [0.28, 0.2], \
                  [0.28, 0.05]] } }\n";
-    let caps = "[[collider]]\nname = \"foot\"\nlook = \"solid\"\ncolour = [90, 50, 30]\n\
+    let caps = "[[collider]]\nname = \"foot\"\nlook = \"solid\"\ncolor = [90, 50, 30]\n\
                 shape = { cylinder = { from = [0, 0, 0], to = [0, 0.05, 0], radius = 0.34 } }\n\
-                [[collider]]\nname = \"lid\"\nlook = \"solid\"\ncolour = [90, 50, 30]\n\
+                [[collider]]\nname = \"lid\"\nlook = \"solid\"\ncolor = [90, 50, 30]\n\
                 shape = { cylinder = { from = [0, 0.95, 0], to = [0, 1, 0], radius = 0.34 } }\n";
     let inner = |h: f32| match h {
         h if h < 0.2 => 0.25,
@@ -160,7 +160,7 @@ fn hourglass() -> Case {
 }
 
 fn cut_box() -> Case {
-    let tank = "[[collider]]\nname = \"tank\"\nlook = \"cutaway\"\ncolour = [120, 130, 140]\nshape = { difference = [\
+    let tank = "[[collider]]\nname = \"tank\"\nlook = \"cutaway\"\ncolor = [120, 130, 140]\nshape = { difference = [\
                 { box = { min = [-0.5, 0, -0.4], max = [0.5, 0.6, 0.4] } }, \
                 { box = { min = [-0.44, 0.06, -0.34], max = [0.44, 0.7, 0.34] } } ] }\n";
     let slope = |p: Vec3| p.y < 0.3 + 0.3 * p.x;
@@ -177,7 +177,7 @@ fn cut_box() -> Case {
 }
 
 fn jet() -> Case {
-    let fan = "[[collider]]\nname = \"blade\"\nlook = \"solid\"\ncolour = [60, 110, 150]\n\
+    let fan = "[[collider]]\nname = \"blade\"\nlook = \"solid\"\ncolor = [60, 110, 150]\n\
                shape = { box = { min = [-0.45, -0.03, -0.1], max = [0.45, 0.03, 0.1] } }\n";
     let near = |p: Vec3| (p.y - 0.8 + 0.9 * p.x * p.x).abs() < 0.05 && p.z.abs() < 0.08;
     let grains = packed(vec3(-0.8, 0.1, -0.1), vec3(0.8, 0.9, 0.1), 0.035, near);

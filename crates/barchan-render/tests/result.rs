@@ -12,12 +12,12 @@ use barchan_scene::{Overrides, SceneSource, load_for_viewing};
 use common::*;
 use glam::{Vec3, vec3};
 
-const BASE: &str = "[solver]\ndx = 0.02\n[[fill]]\nmaterial = \"dry sand\"\n\
+const BASE: &str = "[solver]\nresolution = 0.02\n[[fill]]\nmaterial = \"dry sand\"\n\
                     shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }\n";
 const GROUND: &str =
     "[[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
 /// A red ball of 0.1 m at the origin of its frame.
-const BALL: &str = "[[collider]]\nname = \"ball\"\nlook = \"solid\"\ncolour = [200, 0, 0]\n\
+const BALL: &str = "[[collider]]\nname = \"ball\"\nlook = \"solid\"\ncolor = [200, 0, 0]\n\
                     shape = { sphere = { center = [0, 0, 0], radius = 0.1 } }\n";
 const CAMERA: &str = "[camera]\nposition = [0, 0.5, 4]\ntarget = [0, 0.5, 0]\nfov = 30\n";
 const SIZE: [u32; 2] = [120, 90];
@@ -148,7 +148,7 @@ fn a_record_that_makes_no_sense_is_passed_over() {
 
 #[test]
 fn the_pose_turns_the_body() {
-    let bar = "[[collider]]\nname = \"bar\"\nlook = \"solid\"\ncolour = [200, 0, 0]\n\
+    let bar = "[[collider]]\nname = \"bar\"\nlook = \"solid\"\ncolor = [200, 0, 0]\n\
                shape = { box = { min = [0.4, -0.05, -0.05], max = [0.8, 0.05, 0.05] } }\n";
     let scene = [CAMERA, BASE, bar].concat();
     let (sin, cos) = std::f64::consts::FRAC_PI_4.sin_cos();
@@ -181,7 +181,7 @@ fn looks_are_followed() {
 
 #[test]
 fn containers_are_glass_unless_the_scene_says_otherwise() {
-    let cup = "[[collider]]\nname = \"cup\"\ncolour = [200, 0, 0]\nshape = { difference = [\
+    let cup = "[[collider]]\nname = \"cup\"\ncolor = [200, 0, 0]\nshape = { difference = [\
                { box = { min = [-0.25, -0.05, -0.25], max = [0.25, 0.5, 0.25] } },\
                { box = { min = [-0.21, 0, -0.21], max = [0.21, 0.6, 0.21] } } ] }\n";
     let scene = [CAMERA, BASE, cup].concat();
@@ -351,7 +351,7 @@ fn far_from_the_origin_it_looks_the_same() {
     let scene = |at: Vec3| {
         let list = |p: Vec3| format!("{:?}", (at + p).to_array());
         format!(
-            "[camera]\nposition = {}\ntarget = {}\nfov = 20\n[solver]\ndx = 0.02\n\
+            "[camera]\nposition = {}\ntarget = {}\nfov = 20\n[solver]\nresolution = 0.02\n\
              [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
              [[collider]]\nshape = {{ half_space = {{ point = {}, normal = [0, 1, 0] }} }}\n\
              [[collider]]\nlook = \"solid\"\nshape = {{ box = {{ min = {}, max = {} }} }}\n\

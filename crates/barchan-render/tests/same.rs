@@ -146,7 +146,7 @@ fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
 
 #[test]
 fn a_grain_keeps_its_colour_in_every_frame() {
-    let scene = "[camera]\nposition = [0.6, 0.6, 6]\ntarget = [0.6, 0.6, 0]\nfov = 14\n[solver]\ndx = 0.02\n\
+    let scene = "[camera]\nposition = [0.6, 0.6, 6]\ntarget = [0.6, 0.6, 0]\nfov = 14\n[solver]\nresolution = 0.02\n\
                  [[fill]]\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\nmaterial = \"dry sand\"\n";
     let (_root, directory) = result(scene);
     let count = ROW * ROW;

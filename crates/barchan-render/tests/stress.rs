@@ -187,7 +187,7 @@ fn nothing_to_draw_does_no_harm() {
 
 const SCENE: &str = r#"dimensions = 2
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 preset = "dry sand"
 [[fill]]

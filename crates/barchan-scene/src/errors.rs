@@ -1,5 +1,6 @@
 //! What is wrong with a scene: every problem with its place in the text, the reason and a remedy.
 
+use crate::format::Node;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +26,55 @@ impl SourceMark {
 impl fmt::Debug for SourceMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SourceMark")
+    }
+}
+
+/// Where the keys of a scene stand in its text and in the changes to it.
+#[derive(Clone, Default)]
+pub struct Places {
+    sources: Vec<Arc<NamedSource<String>>>,
+    tree: Option<Arc<Node>>,
+}
+
+impl Places {
+    /// The place of a path of keys, such as `domain.periodic`, or else of the table it would stand in. A material that the scene
+    /// only names has the place of its name.
+    pub fn find(&self, path: &str) -> SourceMark {
+        let place = self.tree.as_ref().and_then(|tree| place_of(tree, path));
+        SourceMark(place.and_then(|at| at.located(&self.sources)))
+    }
+}
+
+fn place_of(tree: &Node, path: &str) -> Option<Place> {
+    let document = tree.table()?;
+    if let Some(name) = path.strip_prefix("materials.") {
+        let own = document.table("materials");
+        let is_own = own.is_some_and(|t| name.split('.').next().is_some_and(|n| t.has(n)));
+        if !is_own {
+            let parts = document.list("fill").iter().chain(document.list("emitter"));
+            let mut users = parts.chain(document.get("terrain"));
+            return users.find_map(|part| {
+                let node = part.table()?.get("material")?;
+                let used = node.text()?;
+                (used == name || name.strip_prefix(used)?.starts_with('.')).then_some(node.at)
+            });
+        }
+    }
+    let mut place = None;
+    let mut node = tree;
+    for word in path.split('.') {
+        let Some(next) = node.table().and_then(|t| t.get(word)) else {
+            break;
+        };
+        (node, place) = (next, Some(next.at));
+    }
+    place
+}
+
+/// Says nothing: a scene is the same wherever its parts stand in the text.
+impl fmt::Debug for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Places")
     }
 }
 
@@ -64,7 +114,7 @@ impl SceneError {
         &self.help
     }
 
-    /// Name of the text it stands in: the scene file, or `in --set`, `in --frames`, `in --scale`.
+    /// Name of the text it stands in: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
     pub fn source_name(&self) -> Option<&str> {
         self.place.as_ref().map(|p| p.source.name())
     }
@@ -166,6 +216,16 @@ pub(crate) struct Place {
     pub end: usize,
 }
 
+impl Place {
+    fn located(self, sources: &[Arc<NamedSource<String>>]) -> Option<Located> {
+        sources.get(self.source).map(|source| Located {
+            source: source.clone(),
+            start: self.start,
+            end: self.end.max(self.start),
+        })
+    }
+}
+
 /// Collects problems while a scene is read.
 pub(crate) struct Report {
     sources: Vec<Arc<NamedSource<String>>>,
@@ -202,11 +262,15 @@ impl Report {
 
     /// A place that outlives the report.
     pub fn mark(&self, at: Place) -> SourceMark {
-        SourceMark(self.sources.get(at.source).map(|source| Located {
-            source: source.clone(),
-            start: at.start,
-            end: at.end.max(at.start),
-        }))
+        SourceMark(at.located(&self.sources))
+    }
+
+    /// The places of a whole scene.
+    pub fn places(&self, tree: Node) -> Places {
+        Places {
+            sources: self.sources.clone(),
+            tree: Some(Arc::new(tree)),
+        }
     }
 
     /// Whether nothing is wrong.

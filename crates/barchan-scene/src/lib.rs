@@ -4,12 +4,13 @@
 //! text (TOML) ──► format (tree with spans, overrides, checks) ──► model::Scene ──► barchan-sim
 //! ```
 //!
-//! Nothing here knows which solver will run.
+//! What a family of solvers wants of a scene stands in its file in `families`; nothing else here knows one from another.
 
 pub mod bodies;
 pub mod camera;
 pub mod colour;
 pub mod errors;
+pub mod families;
 pub mod format;
 pub mod geometry;
 pub mod materials;
@@ -25,7 +26,11 @@ pub mod yield_cone;
 pub use bodies::*;
 pub use camera::{Camera, View};
 pub use colour::{Colour, ColourMix};
-pub use errors::{SceneError, SceneErrors, SourceMark, nearest};
+pub use errors::{Places, SceneError, SceneErrors, SourceMark, nearest};
+pub use families::mpm::{Kernel, MPM, MpmSpec, Transfer};
+pub use families::pbd::{PBD, PbdFriction, PbdMaterial, PbdScheme, PbdSpec};
+pub use families::sph::{SPH, SphError, SphMaterial, SphSpec, SphWalls, SphYield};
+pub use families::{FAMILIES, Family, Settings, SolverSettings, SolverSpec};
 pub use format::{Overrides, SceneSource, load, load_for_viewing, schema};
 pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};

@@ -4,9 +4,8 @@
 //! material hardly compresses under its own weight, and every factor of four halves the explicit time step.
 
 use crate::colour::{Colour, ColourMix};
-use crate::model::{
-    ConeMatch, Contact, ElasticLaw, ElasticModel, Friction, Law, Material, Moisture, SandLaw,
-};
+use crate::families::Settings;
+use crate::model::{ConeMatch, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
 use std::sync::LazyLock;
 
 /// Colours of dry sand and their parts, [Klar16] §9.
@@ -229,8 +228,8 @@ fn preset(name: &'static str, description: &'static str, density: f64, law: Law)
             name: name.to_owned(),
             density,
             law,
-            contact: Contact::default(),
-            moisture: Moisture::default(),
+            wet_cohesion: None,
+            settings: Settings::default(),
             colour: preset_colour(name),
         },
     }

@@ -5,7 +5,8 @@
 use crate::bodies::{Body, Joint};
 use crate::camera::Camera;
 use crate::colour::{Colour, ColourMix};
-use crate::errors::SourceMark;
+use crate::errors::{Places, SourceMark};
+use crate::families::{Settings, SettingsValue, SolverSpec};
 use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
 use crate::terrain::TerrainSpec;
@@ -65,10 +66,12 @@ pub struct Scene {
     pub meshes: Vec<MeshFile>,
     /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
     pub document: String,
+    /// Where its keys stand in the text.
+    pub places: Places,
 }
 
 impl Scene {
-    /// `frame_rate` when the file has none [1/s].
+    /// Usual frame rate [1/s].
     pub const USUAL_FRAME_RATE: f64 = 48.0;
 }
 
@@ -100,58 +103,18 @@ pub struct Material {
     pub density: f64,
     /// Constitutive law with its parameters.
     pub law: Law,
-    /// What two of its grains do where they touch, for solvers that know grains.
-    pub contact: Contact,
-    /// What it has beyond its law in `sph`, dry and wet.
-    pub moisture: Moisture,
+    /// Cohesion where it is wet [Pa]; `None`: that of the law.
+    pub wet_cohesion: Option<f64>,
+    /// Calibrations of families.
+    pub settings: Settings,
     /// Colours of its grains in pictures.
     pub colour: ColourMix,
 }
 
-/// Contact of two grains. What is `None` follows from the law and the size of the grains.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Contact {
-    /// Angle of friction between two grains [degrees]; `None`: see [`Material::contact_friction_angle`].
-    pub friction_angle: Option<f64>,
-    /// Angle up to which grains at rest stay [degrees]; `None`: that of friction between two grains.
-    pub static_friction_angle: Option<f64>,
-    /// Adhesive stress over the contact area [Pa]; `None`: the cohesion.
-    pub adhesion: Option<f64>,
-    /// Stiffness of the contact spring [N/m]; `None`: Young's modulus times the mean diameter of a grain.
-    pub stiffness: Option<f64>,
-    /// Damping of the contact [N s/m]; `None`: critical for two mean grains.
-    pub damping: Option<f64>,
-}
-
-/// Stickiness and thickness of sand in `sph`, dry and wet.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moisture {
-    /// Artificial viscosity σ of the dry material.
-    pub viscosity: f64,
-    /// Cohesion intensity κ of the dry material [m³/(kg s²)]; `None`: from the cohesion of the law.
-    pub cohesion_intensity: Option<f64>,
-    /// Artificial viscosity of the wet material; `None`: that of the dry one.
-    pub wet_viscosity: Option<f64>,
-    /// Cohesion of the wet material [Pa]; `None`: that of the dry one.
-    pub wet_cohesion: Option<f64>,
-    /// Cohesion intensity of the wet material [m³/(kg s²)]; `None`: from its cohesion.
-    pub wet_cohesion_intensity: Option<f64>,
-}
-
-impl Moisture {
-    /// `viscosity` when the scene has none: that of dry sand in [Ihmsen13].
-    pub const USUAL_VISCOSITY: f64 = 0.01;
-}
-
-impl Default for Moisture {
-    fn default() -> Self {
-        Self {
-            viscosity: Self::USUAL_VISCOSITY,
-            cohesion_intensity: None,
-            wet_viscosity: None,
-            wet_cohesion: None,
-            wet_cohesion_intensity: None,
-        }
+impl Material {
+    /// Its settings of a family; the defaults where it has none.
+    pub fn settings<T: SettingsValue + Default>(&self) -> T {
+        self.settings.get::<T>().cloned().unwrap_or_default()
     }
 }
 
@@ -371,253 +334,6 @@ pub struct Wetting {
     pub start: f64,
     /// Last moment [s]; infinite when open-ended.
     pub end: f64,
-}
-
-/// The solver and its settings.
-#[derive(Debug, Clone)]
-pub enum SolverSpec {
-    /// Material point method.
-    Mpm(MpmSpec),
-    /// Position-based grains.
-    Pbd(PbdSpec),
-    /// Smoothed particle hydrodynamics.
-    Sph(SphSpec),
-}
-
-impl SolverSpec {
-    /// Name in the scene file and in results.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Mpm(_) => "mpm",
-            Self::Pbd(_) => "pbd",
-            Self::Sph(_) => "sph",
-        }
-    }
-
-    /// The length that the resolution is named after [m]: the grid spacing, or the mean diameter of a grain.
-    pub fn length(&self) -> f64 {
-        match self {
-            Self::Mpm(spec) => spec.dx,
-            Self::Pbd(spec) => 2.0 * spec.radius,
-            Self::Sph(spec) => spec.spacing(),
-        }
-    }
-}
-
-/// Settings of the position-based solver.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PbdSpec {
-    /// Mean radius of the grains [m].
-    pub radius: f64,
-    /// Radii are spread evenly over radius · (1 ± spread), in [0, 0.5].
-    pub spread: f64,
-    /// Passes over the contacts in a substep.
-    pub iterations: u32,
-    /// Substeps of a step; contacts are found once a step.
-    pub substeps: u32,
-    /// Time step [s].
-    pub dt: f64,
-    /// How the corrections of many contacts become one motion.
-    pub scheme: PbdScheme,
-    /// How grains rub.
-    pub friction: PbdFriction,
-    /// ε of the error-reduction weights, in [0, 1].
-    pub error_reduction: f64,
-    /// Displacement in a step below which a grain stays where it is [m]; `None`: 0 with mass splitting, else a tenth of what
-    /// gravity gives.
-    pub sleep: Option<f64>,
-}
-
-impl PbdSpec {
-    /// `dt` when the scene has none [s].
-    pub const USUAL_DT: f64 = 1.0 / 60.0;
-    /// Part of the volume of a bed that its grains take up: bulk density over grain density.
-    pub const PACKING: f64 = 0.6;
-
-    /// Mean of r³ [m³] (in 2D of r² [m²]).
-    fn mean_power(&self, dimensions: Dimensions) -> f64 {
-        let (r, s2) = (self.radius, self.spread * self.spread);
-        match dimensions {
-            Dimensions::Three => r.powi(3) * (1.0 + s2),
-            Dimensions::Two => r.powi(2) * (1.0 + s2 / 3.0),
-        }
-    }
-
-    /// Volume of a grain of that radius [m³]; in 2D of a rod 1 m long.
-    pub fn grain_volume(radius: f64, dimensions: Dimensions) -> f64 {
-        use std::f64::consts::PI;
-        match dimensions {
-            Dimensions::Three => 4.0 / 3.0 * PI * radius.powi(3),
-            Dimensions::Two => PI * radius * radius,
-        }
-    }
-
-    /// Part of the volume (2D: area) of a bed at rest that the grains of a fill take up.
-    pub fn packing(dimensions: Dimensions) -> f64 {
-        match dimensions {
-            Dimensions::Three => Self::PACKING,
-            Dimensions::Two => Self::FLAT_PACKING,
-        }
-    }
-
-    /// The same for discs in the plane.
-    pub const FLAT_PACKING: f64 = 0.8;
-
-    /// Grains in a cubic metre (2D: a square metre) of a bed at rest.
-    pub fn number_density(&self, dimensions: Dimensions) -> f64 {
-        let unit = Self::grain_volume(1.0, dimensions);
-        Self::packing(dimensions) / (unit * self.mean_power(dimensions))
-    }
-}
-
-/// How the corrections of many contacts become one motion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PbdScheme {
-    /// The mean of the corrections of a grain, all contacts side by side.
-    Averaged,
-    /// Every contact sees the share of its grains' masses: the corrections add up.
-    MassSplitting,
-    /// One contact after the other, each on what those before left.
-    GaussSeidel,
-}
-
-/// How grains rub.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PbdFriction {
-    /// Coulomb's cone on the corrections that a step has accumulated.
-    Coulomb,
-    /// In proportion to the penetration of each pass, after [Macklin14].
-    Macklin,
-}
-
-/// Settings of smoothed particle hydrodynamics.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SphSpec {
-    /// Half the distance d0 of particles at rest [m].
-    pub radius: f64,
-    /// Largest time step [s].
-    pub max_dt: f64,
-    /// Part of the spacing that the fastest particle may cross in a step.
-    pub cfl: f64,
-    /// Passes of the loop for pressure and friction in a step, at least.
-    pub iterations: u32,
-    /// Error at which the loop ends; `None`: after `iterations`.
-    pub until: Option<SphError>,
-    /// How friction stays within the yield cone.
-    pub yielding: SphYield,
-    /// Whether friction stress goes on from the last step: what rests, stays.
-    pub static_friction: bool,
-    /// How particles rub against bodies.
-    pub wall_friction: SphWalls,
-    /// Whether particles that press nobody meet as grains do.
-    pub discrete_forces: bool,
-    /// Speed of numerical propagation c_s, which scales viscosity [m/s].
-    pub sound_speed: f64,
-    /// Speed below which particles sleep [m/s]; 0: never.
-    pub sleep_velocity: f64,
-    /// Acceleration that wakes them [m/s²].
-    pub wake_acceleration: f64,
-}
-
-impl SphSpec {
-    /// Passes when the scene says nothing.
-    pub const USUAL_ITERATIONS: u32 = 3;
-    /// `cfl` when the scene has none.
-    pub const USUAL_CFL: f64 = 0.4;
-    /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
-    pub const USUAL_PACE: f64 = 50.0;
-    /// `sound_speed` when the scene has none [m/s].
-    pub const USUAL_SOUND_SPEED: f64 = 30.0;
-    /// `wake_acceleration` when the scene has none [m/s²].
-    pub const USUAL_WAKE_ACCELERATION: f64 = 2.0;
-
-    /// Distance d0 of particles at rest [m].
-    pub fn spacing(&self) -> f64 {
-        2.0 * self.radius
-    }
-}
-
-/// When the loop of `sph` may end.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SphError {
-    /// Largest compression, as a part of the density at rest.
-    pub density: f64,
-    /// Largest change of the friction stress in a pass, as a part of the largest pressure.
-    pub stress: f64,
-    /// Passes at most.
-    pub max_iterations: u32,
-}
-
-/// How friction stays within the yield cone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SphYield {
-    /// ŝ ← ŝ min(1, √2 sin θ p/‖ŝ‖).
-    Radial,
-    /// Every component on its own, as printed in [Ihmsen13] Eq. 13.
-    PerComponent,
-}
-
-/// How particles rub against bodies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SphWalls {
-    /// Coulomb's cone with the friction of the body.
-    Coulomb,
-    /// The larger of frictional stress and artificial viscosity, [Ihmsen13] Eq. 18–21.
-    Viscous,
-}
-
-/// Settings of the explicit material point method.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MpmSpec {
-    /// Grid spacing h [m].
-    pub dx: f64,
-    /// Particles per grid cell at rest.
-    pub particles_per_cell: f64,
-    /// Interpolation kernel.
-    pub kernel: Kernel,
-    /// Particle–grid transfer.
-    pub transfer: Transfer,
-    /// Largest allowed time step [s].
-    pub max_dt: f64,
-    /// Part of a cell that the fastest particle may cross in a step, in (0, 1].
-    pub cfl: f64,
-    /// Part of a cell that an elastic wave may cross in a step.
-    pub elastic_cfl: f64,
-}
-
-impl MpmSpec {
-    /// `max_dt` when the scene has none [s].
-    pub const USUAL_MAX_DT: f64 = 1e-3;
-    /// `cfl` when the scene has none.
-    pub const USUAL_CFL: f64 = 0.5;
-    /// `elastic_cfl` when the scene has none.
-    pub const USUAL_ELASTIC_CFL: f64 = 0.6;
-
-    /// Whether the transfer compares the grid's velocity with the one before forces.
-    pub fn needs_old_velocity(&self) -> bool {
-        matches!(self.transfer, Transfer::FlipPic { flip } if flip > 0.0)
-    }
-}
-
-/// B-spline degree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
-    /// Three nodes an axis.
-    Quadratic,
-    /// Four nodes an axis.
-    Cubic,
-}
-
-/// Particle–grid transfer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Transfer {
-    /// Affine particle-in-cell.
-    Apic,
-    /// `flip` parts FLIP, the rest PIC; 0 is pure PIC, 1 pure FLIP.
-    FlipPic {
-        /// FLIP part, in [0, 1].
-        flip: f64,
-    },
 }
 
 /// A column that frames hold only when the scene asks for it.

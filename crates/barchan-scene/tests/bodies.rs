@@ -138,7 +138,7 @@ velocity = [1, 0, 0]
 spin = [0, 0, 1]
 collides = false
 look = "glass"
-colour = [200, 100, 0]
+color = [200, 100, 0]
 
 [[joint]]
 name = "hinge"

@@ -7,10 +7,8 @@ use common::*;
 use glam::Vec3;
 
 fn mpm(scene: &Scene) -> MpmSpec {
-    let SolverSpec::Mpm(spec) = scene.solver else {
-        panic!("an mpm scene")
-    };
-    spec
+    assert_eq!(scene.solver.family.name, "mpm");
+    scene.settings()
 }
 
 /// Everything about a scene except its text.
@@ -53,7 +51,7 @@ fn minimal_scene_has_the_documented_defaults() {
 fn defaults_of_the_schema_change_nothing() {
     let schema = schema();
     let mut text = String::new();
-    let mut solver = String::from("[solver]\ndx = 0.02\n");
+    let mut solver = String::from("[solver]\nresolution = 0.02\n");
     let line = |(key, property): (&String, &serde_json::Value)| {
         let default = property.get("default")?;
         Some(format!("{key} = {default}\n"))
@@ -61,9 +59,17 @@ fn defaults_of_the_schema_change_nothing() {
     let properties = schema["properties"].as_object().unwrap();
     text.extend(properties.iter().filter_map(line));
     let keys = properties["solver"]["properties"].as_object().unwrap();
-    solver.extend(keys.iter().filter(|(k, _)| *k != "flip").filter_map(line));
-    assert!(text.contains("frame_rate = 48") && solver.contains("elastic_cfl = 0.6"));
-    let explicit = MINIMAL.replace("[solver]\ndx = 0.02\n", &(text + &solver));
+    solver.extend(keys.iter().filter_map(line));
+    // Without what they go with, these have no meaning.
+    let alone = ["flip", "stress_error", "max_iterations"];
+    for family in FAMILIES {
+        solver += &format!("[solver.{}]\n", family.name);
+        let keys = keys[family.name]["properties"].as_object().unwrap();
+        let keys = keys.iter().filter(|(k, _)| !alone.contains(&k.as_str()));
+        solver.extend(keys.filter_map(line));
+    }
+    assert!(text.contains("frames = 120") && solver.contains("elastic_cfl = 0.6"));
+    let explicit = MINIMAL.replace("[solver]\nresolution = 0.02\n", &(text + &solver));
     assert_eq!(content(&good(&explicit)), content(&good(MINIMAL)));
 }
 
@@ -169,6 +175,7 @@ fn document_with_overrides_gives_the_same_scene_again() {
     let overrides = Overrides {
         frames: Some(3),
         scale: Some(0.5),
+        solver: None,
         set: [
             "materials.sand.young=3e6",
             "materials.'hard sand'.poisson=0.2",
@@ -178,7 +185,7 @@ fn document_with_overrides_gives_the_same_scene_again() {
             "collider.floor.friction=0.3",
             "collider.arm.motion.position.keyframes.1.value.0=0.2",
             "collider.bowl.shape.revolution.profile.2.0=1.7",
-            "solver.kernel=quadratic",
+            "solver.mpm.kernel=quadratic",
             "description=a bare sentence",
             "emitter.spout.end=4",
         ]
@@ -221,7 +228,7 @@ fn start_is_relative_to_the_scene_file() {
     let errors = start.frame_mark.refuse("no", "another");
     assert_eq!(errors.errors()[0].marked(), Some("96"));
     // Without a frame, the result is to blame for a missing one. A start is something to simulate.
-    let text = "start = { result = \"../bed\" }\n[solver]\ndx = 0.02\n";
+    let text = "start = { result = \"../bed\" }\n[solver]\nresolution = 0.02\n";
     let start = good(text).start.unwrap();
     assert_eq!(start.frame, None);
     let errors = start.frame_mark.refuse("no", "another");

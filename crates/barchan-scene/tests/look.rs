@@ -187,17 +187,17 @@ fn wrong_looks_and_colours_are_refused() {
     ] {
         refuse(
             floor,
-            &format!("{floor}\ncolour = {colour}"),
+            &format!("{floor}\ncolor = {colour}"),
             message,
             colour,
         );
-        refuse(sand, &format!("{sand}\ncolour = {colour}"), message, colour);
+        refuse(sand, &format!("{sand}\ncolor = {colour}"), message, colour);
     }
-    let mix = |part: &str| format!("{sand}\ncolour = [{{ colour = [1, 2, 3], part = {part} }}]");
+    let mix = |part: &str| format!("{sand}\ncolor = [{{ color = [1, 2, 3], part = {part} }}]");
     refuse(sand, &mix("0"), "must be above 0", "0");
     refuse(sand, &mix("-1"), "must be above 0", "-1");
-    let without = format!("{sand}\ncolour = [{{ colour = [1, 2, 3] }}]");
-    refuse(sand, &without, "part` is missing", "{ colour = [1, 2, 3] }");
+    let without = format!("{sand}\ncolor = [{{ color = [1, 2, 3] }}]");
+    refuse(sand, &without, "part` is missing", "{ color = [1, 2, 3] }");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn presets_have_their_colours() {
         assert!(!elastic[..i].contains(mix));
     }
     // Without a preset: sand is sand, and elastic is something else.
-    let scene = good(&COMPLETE.replace("colour = [200, 40, 40]\n", ""));
+    let scene = good(&COMPLETE.replace("color = [200, 40, 40]\n", ""));
     assert_eq!(scene.materials[1].colour, dry);
     assert_eq!(scene.materials[2].colour.parts().len(), 1);
 }
@@ -232,8 +232,8 @@ fn command_line_reaches_cameras_looks_and_colours() {
         "camera.fov=40",
         "camera.position=[1, 2, 3]",
         "collider.glass.look=hidden",
-        "collider.glass.colour=[1, 2, 3]",
-        "materials.sand.colour=[9, 8, 7]",
+        "collider.glass.color=[1, 2, 3]",
+        "materials.sand.color=[9, 8, 7]",
     ];
     let scene = load_with(&text, &settings).unwrap_or_else(|e| panic!("{}", show(&e)));
     let view = scene.camera.as_ref().unwrap().at(0.0, AUTOMATIC);
@@ -246,8 +246,8 @@ fn command_line_reaches_cameras_looks_and_colours() {
     // Into what is there.
     let deeper = [
         "camera.keyframes.1.fov=50",
-        "materials.sand.colour.0.part=1",
-        "materials.ball.colour.1=41",
+        "materials.sand.color.0.part=1",
+        "materials.ball.color.1=41",
     ];
     let scene = load_with(COMPLETE, &deeper).unwrap_or_else(|e| panic!("{}", show(&e)));
     assert_eq!(scene.camera.unwrap().fov_at(9.0), Some(50.0));
@@ -269,9 +269,9 @@ fn schema_knows_camera_look_and_colour() {
     assert_eq!(camera["fov"]["exclusiveMaximum"], 170.0);
     let collider = &schema["properties"]["collider"]["items"]["properties"];
     assert_eq!(collider["look"]["enum"][1], "glass");
-    assert_eq!(collider["colour"]["items"]["maximum"], 255.0);
+    assert_eq!(collider["color"]["items"]["maximum"], 255.0);
     let material = &schema["properties"]["materials"]["additionalProperties"]["properties"];
-    assert_eq!(material["colour"]["oneOf"].as_array().unwrap().len(), 2);
+    assert_eq!(material["color"]["oneOf"].as_array().unwrap().len(), 2);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn rate_in_two_dimensions_is_by_metre_of_depth() {
 
 #[test]
 fn nothing_to_simulate() {
-    let errors = bad("[solver]\ndx = 0.1\n");
+    let errors = bad("[solver]\nresolution = 0.1\n");
     assert_eq!(errors.errors().len(), 1);
     assert!(errors.messages()[0].contains("nothing to simulate"));
     assert_eq!(errors.errors()[0].line(), Some(1));

@@ -19,7 +19,7 @@ fn examples() -> Vec<&'static str> {
 fn complete(example: &str) -> String {
     let mut text = example.to_owned();
     if !text.contains("[solver]") {
-        text += "\n[solver]\ndx = 0.02\n";
+        text += "\n[solver]\nresolution = 0.02\n";
     }
     if !text.contains("[[fill]]") {
         text += "\n[[fill]]\nshape = { sphere = { center = [0, 5, 0], radius = 0.2 } }\nmaterial = \"dry sand\"\n";

@@ -112,7 +112,7 @@ proptest! {
     #[test]
     fn odd_settings_of_known_keys(
         path in proptest::sample::select(vec![
-            "solver", "solver.dx", "fill.0", "fill.0.shape", "fill", "materials", "materials.sand", "gravity",
+            "solver", "solver.resolution", "fill.0", "fill.0.shape", "fill", "materials", "materials.sand", "gravity",
             "gravity.keyframes", "collider.arm.motion", "collider.2.motion.rotation.keyframes.0", "check.mass_in",
             "fill.1.shape.torus", "fill.2.shape.union", "dimensions", "domain", "emitter.spout.shape",
         ]),

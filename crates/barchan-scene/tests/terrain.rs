@@ -9,7 +9,7 @@ use common::*;
 
 const SITE: &str = r#"[solver]
 method = "pbd"
-radius = 0.05
+resolution = 0.1
 
 [terrain]
 material = "dry sand"

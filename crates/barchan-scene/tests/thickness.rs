@@ -66,7 +66,7 @@ fn discs_of_a_flat_scene_and_meshes() {
     let scene = good(
         r#"dimensions = 2
 [solver]
-dx = 0.02
+resolution = 0.02
 [[fill]]
 shape = { box = { min = [3, 0], max = [4, 1] } }
 material = "dry sand"
@@ -82,7 +82,7 @@ shape = { box = { min = [0, 0], max = [0.05, 1] }, rotate = { axis = [0, 0, 1], 
 
     let scene = good(
         r#"[solver]
-dx = 0.05
+resolution = 0.05
 [[fill]]
 shape = { mesh = { file = "tetrahedron.obj", voxel = 0.02 } }
 material = "dry sand"

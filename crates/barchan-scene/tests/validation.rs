@@ -15,9 +15,9 @@ fn the_scene_to_break_is_good() {
 #[test]
 fn unknown_keys() {
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nkernal = \"cubic\"",
-        "unknown key `kernal` in `solver`",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.kernal = \"cubic\"",
+        "unknown key `kernal` in `solver.mpm`",
         "kernal",
     );
     refuse(
@@ -94,8 +94,8 @@ fn wrong_types() {
         "1",
     );
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nkernel = 2",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.kernel = 2",
         "must be \"quadratic\" or \"cubic\"",
         "2",
     );
@@ -112,7 +112,7 @@ fn wrong_types() {
         "[35, 9]",
     );
     expect(
-        "fill = 3\n[solver]\ndx = 0.1\n",
+        "fill = 3\n[solver]\nresolution = 0.1\n",
         "3",
         "3",
         "must be a list of tables",
@@ -122,8 +122,18 @@ fn wrong_types() {
 
 #[test]
 fn numbers_out_of_range() {
-    refuse("dx = 0.02", "dx = 0", "`solver.dx` is 0", "0");
-    refuse("dx = 0.02", "dx = -1", "`solver.dx` is -1", "-1");
+    refuse(
+        "resolution = 0.02",
+        "resolution = 0",
+        "`solver.resolution` is 0",
+        "0",
+    );
+    refuse(
+        "resolution = 0.02",
+        "resolution = -1",
+        "`solver.resolution` is -1",
+        "-1",
+    );
     refuse("density = 1600", "density = 0", "must be above 0", "0");
     refuse(
         "density = 1600",
@@ -154,23 +164,33 @@ fn numbers_out_of_range() {
     refuse("frames = 10", "dimensions = 4", "at most 3", "4");
     refuse("frame_rate = 24", "frame_rate = 0", "above 0", "0");
     refuse("frame_rate = 24", "seed = -1", "at least 0", "-1");
-    refuse("dx = 0.02", "dx = 0.02\ncfl = 1.1", "at most 1", "1.1");
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nelastic_cfl = 1.6",
-        "at most 1.5",
-        "1.6",
-    );
-    refuse("dx = 0.02", "dx = 0.02\nmax_dt = 0", "above 0", "0");
-    refuse(
-        "dx = 0.02",
-        "dx = 0.02\ntransfer = \"flip\"\nflip = 1.1",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.cfl = 1.1",
         "at most 1",
         "1.1",
     );
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nparticles_per_cell = 0",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.elastic_cfl = 1.6",
+        "at most 1.5",
+        "1.6",
+    );
+    refuse(
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.max_dt = 0",
+        "above 0",
+        "0",
+    );
+    refuse(
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.transfer = \"flip\"\nmpm.flip = 1.1",
+        "at most 1",
+        "1.1",
+    );
+    refuse(
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.particles_per_cell = 0",
         "at least 1",
         "0",
     );
@@ -214,8 +234,14 @@ fn values_at_the_edge_are_fine() {
         ("density = 1600", "poisson = 0.499"),
         ("friction_angle = 35", "friction_angle = 0"),
         ("friction_angle = 35", "friction_angle = 89.9"),
-        ("dx = 0.02", "dx = 0.02\ncfl = 1\nelastic_cfl = 1.5"),
-        ("dx = 0.02", "dx = 0.02\ntransfer = \"flip\"\nflip = 1"),
+        (
+            "resolution = 0.02",
+            "resolution = 0.02\nmpm.cfl = 1\nmpm.elastic_cfl = 1.5",
+        ),
+        (
+            "resolution = 0.02",
+            "resolution = 0.02\nmpm.transfer = \"flip\"\nmpm.flip = 1",
+        ),
     ] {
         good(&SCENE.replace(from, to));
     }
@@ -224,14 +250,14 @@ fn values_at_the_edge_are_fine() {
 #[test]
 fn choices() {
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nkernel = \"cubik\"",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.kernel = \"cubik\"",
         "cannot be \"cubik\"",
         "\"cubik\"",
     );
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nmethod = \"spf\"",
+        "resolution = 0.02",
+        "resolution = 0.02\nmethod = \"spf\"",
         "cannot be \"spf\"",
         "\"spf\"",
     );
@@ -241,13 +267,21 @@ fn choices() {
         "cannot be \"stikcy\"",
         "\"stikcy\"",
     );
-    let errors = bad(&SCENE.replace("dx = 0.02", "dx = 0.02\nkernel = \"cubik\""));
+    let errors = bad(&SCENE.replace(
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.kernel = \"cubik\"",
+    ));
     assert_eq!(errors.errors()[0].help_text(), "did you mean `cubic`?");
 }
 
 #[test]
 fn missing_keys() {
-    refuse("dx = 0.02", "", "`solver.dx` is missing", "[solver]");
+    refuse(
+        "resolution = 0.02",
+        "",
+        "`solver.resolution` is missing",
+        "[solver]",
+    );
     refuse(
         "velocity = [0, -2, 0]",
         "",
@@ -316,8 +350,8 @@ fn laws_and_their_keys() {
         "friction_angle",
     );
     refuse(
-        "dx = 0.02",
-        "dx = 0.02\nflip = 0.5",
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.flip = 0.5",
         "no meaning unless",
         "flip",
     );
@@ -572,7 +606,7 @@ fn names() {
 
 #[test]
 fn syntax_errors() {
-    let errors = bad("[solver\ndx = 0.1\n");
+    let errors = bad("[solver\nresolution = 0.1\n");
     assert!(
         errors.messages()[0].contains("not valid TOML"),
         "{}",
@@ -593,7 +627,10 @@ fn syntax_errors() {
 fn all_errors_come_in_one_go_in_the_order_of_the_file() {
     let text = SCENE
         .replace("frames = 10", "frames = -1")
-        .replace("dx = 0.02", "dx = 0.02\nkernal = \"cubic\"")
+        .replace(
+            "resolution = 0.02",
+            "resolution = 0.02\nmpm.kernal = \"cubic\"",
+        )
         .replace("density = 1600", "density = -1600")
         .replace("radius = 0.2", "radius = \"big\"")
         .replacen(
@@ -612,12 +649,17 @@ fn all_errors_come_in_one_go_in_the_order_of_the_file() {
 #[test]
 fn overrides_are_checked_and_labelled() {
     let cases = [
-        ("solver.dx=-1", "`solver.dx` is -1", "-1", ""),
         (
-            "solver.dxx=1",
-            "no key `solver.dxx`",
-            "dxx",
-            "did you mean `dx`?",
+            "solver.resolution=-1",
+            "`solver.resolution` is -1",
+            "-1",
+            "",
+        ),
+        (
+            "solver.resolutoin=1",
+            "no key `solver.resolutoin`",
+            "resolutoin",
+            "did you mean `resolution`?",
         ),
         (
             "solvr.dx=1",
@@ -680,11 +722,14 @@ fn frames_and_scale_are_checked_and_labelled() {
     let overrides = Overrides {
         frames: Some(0),
         scale: Some(0.0),
+        solver: Some("spf".to_owned()),
         set: vec![],
     };
     let errors = load(&source(SCENE), &overrides).unwrap_err();
     let names: Vec<_> = errors.errors().iter().map(|e| e.source_name()).collect();
-    assert_eq!(names, [Some("in --frames"), Some("in --scale")]);
+    let expected = ["in --frames", "in --scale", "in --solver"].map(Some);
+    assert_eq!(names, expected);
+    assert_eq!(errors.errors()[2].help_text(), "did you mean `sph`?");
     for scale in [f64::NAN, f64::INFINITY, -1.0, 1e-30] {
         let overrides = Overrides {
             scale: Some(scale),

@@ -174,7 +174,7 @@ fn law() -> PreparedLaw {
 
 #[allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 fn scene() -> Scene {
-    let text = "[solver]\ndx = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
+    let text = "[solver]\nresolution = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
                 [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }\n";
     let source = SceneSource {
         name: "kernels".into(),

@@ -1,7 +1,8 @@
 //! Everything that is not grains: signed distance, velocity and friction, posed for a step; and what grains do to it.
 
+use crate::solvers::Method;
 use barchan_scene::numbers::rounded;
-use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene, SolverSpec};
+use barchan_scene::{Boundary, Bounds, Collider, Geometry, Motion, Pose, Scene};
 use glam::{Mat3, Quat, Vec3};
 
 mod broad_phase;
@@ -229,8 +230,6 @@ impl Colliders {
     }
 }
 
-/// Cells that a body must be thick to hold the grains it pushes: see the limits in docs/solvers/mpm.md.
-const CELLS_TO_PUSH: f64 = 4.0;
 /// Allows for the error of the estimate.
 const MARGIN: f64 = 0.98;
 
@@ -241,41 +240,44 @@ pub struct ThinMover {
     pub name: String,
     /// Its thickness where it is thickest [m].
     pub thickness: f64,
-    /// Grid spacing [m].
+    /// Resolution of the scene [m].
     pub dx: f64,
+    /// Thickness that the solver needs, as a multiple of the resolution.
+    pub needed: f64,
 }
 
 impl std::fmt::Display for ThinMover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "body `{}` moves and is {} m thick, {:.1} cells: grains get through a body that pushes them with less than \
-             {CELLS_TO_PUSH} cells; make it {} m thick, or solver.dx {} m",
+            "body `{}` moves and is {} m thick, {:.1} times solver.resolution: grains get through a body that pushes them \
+             with less than {}; make it {} m thick, or solver.resolution {} m",
             self.name,
             rounded(self.thickness, 3),
             self.thickness / self.dx,
-            rounded(CELLS_TO_PUSH * self.dx, 3),
-            rounded(self.thickness / CELLS_TO_PUSH, 3),
+            self.needed,
+            rounded(self.needed * self.dx, 3),
+            rounded(self.thickness / self.needed, 3),
         )
     }
 }
 
-/// The bodies of a scene that move and are thinner than grains respect. Infinite bodies are thick enough.
+/// The bodies of a scene that move and are thinner than its solver needs. Infinite bodies are thick enough.
 pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
-    let SolverSpec::Mpm(spec) = &scene.solver else {
-        return Vec::new();
-    };
-    let enough = MARGIN * CELLS_TO_PUSH * spec.dx;
+    let needed = Method::of(scene).pushing_thickness;
+    let dx = scene.solver.resolution;
+    let enough = MARGIN * needed * dx;
     let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
     let free = scene.bodies.iter().map(|b| &b.surface);
-    moving
-        .chain(free)
+    let solids = moving.chain(free).filter(|_| enough > 0.0);
+    solids
         .filter_map(|c| {
             let thickness = c.shape.thickness(scene.dimensions, enough as f32)?;
             Some(ThinMover {
                 name: c.name.clone(),
                 thickness: f64::from(thickness),
-                dx: spec.dx,
+                dx,
+                needed,
             })
         })
         .filter(|thin| thin.thickness < enough)

@@ -165,7 +165,7 @@ impl Simulation {
         let impulses = BodyImpulses::zero(colliders.list.len());
         Ok(Self {
             frame_rate: scene.frame_rate,
-            dx: scene.solver.length(),
+            dx: scene.solver.resolution,
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),

@@ -123,7 +123,7 @@ fn open(scene: &Scene, start: &Start) -> Result<ResultDirectory, StartError> {
             "start from a result of as many dimensions",
         ));
     }
-    let solver = scene.solver.name();
+    let solver = scene.solver.family.name;
     if manifest.solver != solver {
         return Err(StartError::new(
             format!(

@@ -10,8 +10,9 @@
 mod support;
 
 use barchan_frame::Checkpoint;
-use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use barchan_scene::{Overrides, Scene, SceneSource, load};
 use barchan_sim::collider::PosedCollider;
+use barchan_sim::math::Level;
 use barchan_sim::simulation::Simulation;
 use barchan_sim::solvers::pbd::Pbd;
 use rayon::prelude::*;
@@ -141,12 +142,13 @@ fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
     };
     let (sin, cos) = f64::sin_cos(tilt);
     let mut text = format!(
-        "gravity = [{:.6}, {:.6}, 0]\ndimensions = {}\nseed = {}\n[solver]\nmethod = \"pbd\"\nradius = {radius}\n\
-         scheme = \"{scheme}\"\nradius_spread = {:.3}\n",
+        "gravity = [{:.6}, {:.6}, 0]\ndimensions = {}\nseed = {}\n[solver]\nmethod = \"pbd\"\nresolution = {}\n\
+         [solver.pbd]\nscheme = \"{scheme}\"\nradius_spread = {:.3}\n",
         g * sin,
         -g * cos,
         if flat { 2 } else { 3 },
         d.whole(1, 1000),
+        2.0 * radius,
         d.within(0.0, 0.5),
     );
     if d.chance(0.3) {
@@ -168,15 +170,15 @@ fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
         let density = d.decades(20.0, 2e5);
         write!(
             text,
-            "[materials.{name}]\npreset = \"dry sand\"\nstiffness = {stiffness:.3e}\nfriction_angle = {angle:.2}\n\
+            "[materials.{name}]\npreset = \"dry sand\"\npbd.stiffness = {stiffness:.3e}\nfriction_angle = {angle:.2}\n\
              density = {density:.2}\n"
         )
         .unwrap();
         if d.chance(0.3) {
-            writeln!(text, "damping = {:.3e}", d.decades(1e-3, 1e6)).unwrap();
+            writeln!(text, "pbd.damping = {:.3e}", d.decades(1e-3, 1e6)).unwrap();
         }
         if d.chance(0.4) {
-            writeln!(text, "adhesion = {:.3e}", d.decades(1.0, 1e7)).unwrap();
+            writeln!(text, "pbd.adhesion = {:.3e}", d.decades(1.0, 1e7)).unwrap();
         }
     }
     text
@@ -358,10 +360,7 @@ impl Outcome {
 /// The simulation of an abuse, with its bodies put into soil that was there before them, and its grains squeezed.
 fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
     let scene = read(&abuse.text)?;
-    let SolverSpec::Pbd(spec) = &scene.solver else {
-        return None;
-    };
-    let mut solver = Pbd::new(&scene, spec).unwrap();
+    let mut solver = Pbd::new(&scene, Level::new()).unwrap();
     if freely {
         solver.part_freely();
     }

@@ -53,7 +53,7 @@ fn allocations(simulation: &mut Simulation, steps: u32) -> u64 {
 const HEAP: &str = r#"
 frame_rate = 2
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 preset = "dry sand"
 [[collider]]
@@ -75,7 +75,7 @@ fn a_settled_step_does_not_allocate() {
 
         // Position-based grains.
         let grains = HEAP
-            .replace("dx = 0.02", "method = \"pbd\"\nradius = 0.01")
+            .replace("[solver]", "[solver]\nmethod = \"pbd\"")
             .replace("frame_rate = 2", "frame_rate = 0.2");
         let mut heap = support::start(&grains);
         support::advance(&mut heap, 1);

@@ -49,7 +49,7 @@ frame_rate = 100
 frames = 20
 gravity = [0, 0, 0]
 [solver]
-dx = {DX}
+resolution = {DX}
 [materials.sand]
 preset = "dry sand"
 [[fill]]
@@ -93,7 +93,7 @@ fn on_sand(mass: f64) -> String {
 frame_rate = 50
 frames = 50
 [solver]
-dx = 0.04
+resolution = 0.04
 [materials.sand]
 preset = "dry sand"
 young = 4e5

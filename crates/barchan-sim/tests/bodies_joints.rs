@@ -11,7 +11,7 @@ use support::*;
 /// Grains far away, since a scene must have some.
 const GRAINS: &str = r#"
 [solver]
-dx = 0.05
+resolution = 0.05
 [[fill]]
 shape = { box = { min = [50, 50, 50], max = [50.1, 50.1, 50.1] } }
 material = "dry sand"
@@ -280,7 +280,7 @@ const BUSY: &str = r#"
 frame_rate = 50
 frames = 8
 [solver]
-dx = 0.05
+resolution = 0.05
 [[fill]]
 shape = { box = { min = [-0.4, 0, -0.2], max = [0.4, 0.25, 0.2] } }
 material = "dry sand"

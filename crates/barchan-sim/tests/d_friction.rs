@@ -26,7 +26,7 @@ dimensions = {dimensions}
 frame_rate = 50
 gravity = {}
 [solver]
-dx = {dx}
+resolution = {dx}
 [materials.block]
 law = "elastic"
 model = "fixed corotated"
@@ -298,7 +298,7 @@ frame_rate = {SLAB_RATE}
 gravity = {}
 domain = {{ min = [0, -1, 0], max = [{side}, 3, {side}] }}
 [solver]
-dx = {SLAB_DX}
+resolution = {SLAB_DX}
 [materials.sand]
 law = "sand"
 density = {SLAB_DENSITY}

@@ -21,9 +21,10 @@ frame_rate = 60
 gravity = {}
 [solver]
 method = "pbd"
+resolution = {}
+[solver.pbd]
 scheme = "{scheme}"
 dt = {dt}
-radius = {RADIUS}
 radius_spread = 0
 sleep_threshold = 0
 [[collider]]
@@ -34,7 +35,8 @@ material = "dry sand"
 sampling = "lattice"
 shape = {{ box = {{ min = [0, 0, 0], max = [0.08, 0.12, 0.08] }} }}
 "#,
-        tilted(degrees)
+        tilted(degrees),
+        2.0 * RADIUS
     ));
     place(&mut run, &[Vec3::new(0.0, RADIUS, 0.0)]);
     run

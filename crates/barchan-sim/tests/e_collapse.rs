@@ -18,7 +18,7 @@ fn column(friction_angle: f64) -> String {
         dimensions = 2
         frame_rate = 100
         [solver]
-        dx = 0.005
+        resolution = 0.005
         [materials.sand]
         density = 1600
         young = 1e6
@@ -121,7 +121,7 @@ fn ridge(friction_angle: f64, start_slope: f64, apex: f64) -> String {
         gravity = {{ keyframes = [{{ time = 0, value = [0, -0.01, 0] }}, {{ time = 0.6, value = [0, -9.81, 0] }}] }}
         domain = {{ min = [-2, -1, -0.02], max = [2, 2, 0.02], periodic = ["z"] }}
         [solver]
-        dx = 0.01
+        resolution = 0.01
         [materials.sand]
         density = 1600
         young = 2e5

@@ -34,7 +34,8 @@ frame_rate = 2
 seed = {}
 [solver]
 method = "pbd"
-radius = {RADIUS}
+resolution = {}
+[solver.pbd]
 scheme = "{}"
 iterations = {}
 error_reduction = {}
@@ -42,7 +43,7 @@ sleep_threshold = 3e-4
 [materials.sand]
 preset = "dry sand"
 {} = {}
-adhesion = {}
+pbd.adhesion = {}
 [[collider]]
 shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 friction = 1
@@ -54,6 +55,7 @@ rate = {rate}
 end = 10.2
 "#,
             self.seed,
+            2.0 * RADIUS,
             self.scheme,
             self.passes,
             self.reduction,
@@ -133,7 +135,7 @@ impl Pile {
     }
 }
 
-const CONTACT: &str = "contact_friction_angle";
+const CONTACT: &str = "pbd.contact_friction_angle";
 
 const REPOSE: std::ops::RangeInclusive<f64> = 24.0..=36.0;
 

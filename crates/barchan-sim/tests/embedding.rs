@@ -13,8 +13,7 @@ use glam::Vec3;
 const BED: &str = r#"
 [solver]
 method = "METHOD"
-dx = 0.1
-radius = 0.05
+resolution = 0.1
 [[collider]]
 name = "floor"
 shape = { half_space = { normal = [0, 1, 0] } }
@@ -150,7 +149,7 @@ const JOINTS: [&str; 3] = ["digger/shoulder", "digger/elbow", "digger/wrist"];
 const SITE: &str = r#"
 [solver]
 method = "pbd"
-radius = 0.05
+resolution = 0.1
 [[collider]]
 shape = { half_space = { normal = [0, 1, 0] } }
 [[fill]]

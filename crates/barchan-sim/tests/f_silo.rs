@@ -14,7 +14,7 @@ fn silo(friction_angle: f64) -> String {
         frame_rate = 20
         frames = 60
         [solver]
-        dx = 0.005
+        resolution = 0.005
         [materials.sand]
         density = 1600
         young = 2e5

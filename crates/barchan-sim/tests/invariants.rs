@@ -6,10 +6,12 @@
 mod support;
 
 use barchan_frame::{Checkpoint, ColumnData};
-use barchan_scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use barchan_scene::{Overrides, Scene, SceneSource, load};
+use barchan_sim::math::Level;
 use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
 use barchan_sim::solver::{Solver, SolverError};
+use barchan_sim::solvers::build_on;
 use barchan_sim::solvers::mpm::Mpm;
 use glam::{DVec3, Mat3, Vec3};
 use std::path::Path;
@@ -27,10 +29,7 @@ fn golden(name: &str, set: &[&str]) -> Scene {
 }
 
 fn solver_of(scene: &Scene) -> Mpm {
-    let SolverSpec::Mpm(spec) = &scene.solver else {
-        panic!("an mpm scene")
-    };
-    Mpm::new(scene, spec).unwrap()
+    Mpm::new(scene, Level::new()).unwrap()
 }
 
 /// Advances as the command line does: a frame is written after each.
@@ -63,8 +62,8 @@ fn thread_count_does_not_change_a_byte() {
         for kernel in ["quadratic", "cubic"] {
             for transfer in ["apic", "flip"] {
                 let set = [
-                    &*format!("solver.kernel={kernel}"),
-                    &*format!("solver.transfer={transfer}"),
+                    &*format!("solver.mpm.kernel={kernel}"),
+                    &*format!("solver.mpm.transfer={transfer}"),
                 ];
                 let scene = golden(name, &set);
                 let (one, state) = end_state(&scene, 8, 1);
@@ -136,7 +135,8 @@ frames = 6
 frame_rate = 200
 {domain}
 [solver]
-dx = 0.05
+resolution = 0.05
+[solver.mpm]
 {solver}
 [materials.sand]
 preset = "dry sand"
@@ -224,13 +224,9 @@ fn saving_and_watching_do_not_disturb() {
 fn portable_code_gives_the_same_motion() {
     for name in ["busy2d.toml", "busy3d.toml"] {
         let scene = golden(name, &[]);
-        let SolverSpec::Mpm(spec) = &scene.solver else {
-            panic!("an mpm scene")
-        };
         let mut best = Simulation::new(&scene).unwrap();
-        let mut solver = solver_of(&scene);
-        solver.use_baseline_simd();
-        let mut portable = Simulation::with_solver(&scene, Box::new(solver)).unwrap();
+        let solver = build_on(&scene, Level::baseline()).unwrap();
+        let mut portable = Simulation::with_solver(&scene, solver).unwrap();
         for run in [&mut best, &mut portable] {
             advance(run, 3);
         }
@@ -241,9 +237,9 @@ fn portable_code_gives_the_same_motion() {
         );
         println!(
             "{name}: portable code differs by {:.1e} dx",
-            worst / spec.dx
+            worst / scene.solver.resolution
         );
-        assert!(worst < 0.01 * spec.dx, "{worst} m");
+        assert!(worst < 0.01 * scene.solver.resolution, "{worst} m");
     }
 }
 
@@ -268,7 +264,7 @@ fn askew(ball: Vec3, gravity: Vec3) -> Scene {
 frame_rate = 50
 gravity = [{}, {}, {}]
 [solver]
-dx = 0.05
+resolution = 0.05
 [materials.sand]
 density = 1600
 young = 2e5
@@ -353,7 +349,7 @@ fn runout(shift: f64) -> f64 {
 dimensions = 2
 frame_rate = 20
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 density = 1600
 young = 3e5
@@ -406,7 +402,7 @@ fn a_ball_and_sand_exchange_momentum_exactly() {
 frame_rate = 50
 gravity = [0, 0, 0]
 [solver]
-dx = 0.05
+resolution = 0.05
 [materials.sand]
 density = 1600
 young = 2e5
@@ -464,7 +460,7 @@ fn small_drop() -> Scene {
         r#"
 frame_rate = 50
 [solver]
-dx = 0.05
+resolution = 0.05
 [materials.sand]
 density = 1600
 young = 2e5
@@ -525,7 +521,7 @@ fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
                 .max_element();
             assert!(distance < 3.0 * 0.05, "{column}: {distance} m away");
             let text = error.to_string();
-            for word in ["frame 2", &format!("particle {id}"), "solver.max_dt"] {
+            for word in ["frame 2", &format!("particle {id}"), "max_dt"] {
                 assert!(text.contains(word), "{text}");
             }
         }
@@ -579,7 +575,7 @@ fn a_step_too_small_is_an_error() {
         .unwrap();
     let error = solver.pace().unwrap().dt().unwrap_err();
     assert!(matches!(error, SolverError::StepTooSmall { .. }), "{error}");
-    assert!(error.to_string().contains("solver.dx"), "{error}");
+    assert!(error.to_string().contains("solver.resolution"), "{error}");
     let mut run = Simulation::with_solver(&scene, Box::new(solver)).unwrap();
     let error = run.advance_frame(&mut |_| Control::Continue).unwrap_err();
     assert!(
@@ -596,7 +592,7 @@ fn nothing_at_all_steps_fine() {
 dimensions = {dimensions}
 frame_rate = 50
 [solver]
-dx = 0.05
+resolution = 0.05
 [[emitter]]
 material = "dry sand"
 shape = {{ sphere = {{ center = [0, 1, 0], radius = 0.1 }} }}

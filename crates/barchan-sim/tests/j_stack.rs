@@ -21,12 +21,14 @@ frame_rate = 60
 gravity = [0, {}, 0]
 [solver]
 method = "pbd"
-radius = {RADIUS}
+resolution = {}
+[solver.pbd]
 radius_spread = 0
 sleep_threshold = 0
 {solver}
 [materials.sand]
 preset = "dry sand"
+[materials.sand.pbd]
 stiffness = {stiffness}
 [[fill]]
 material = "sand"
@@ -35,6 +37,7 @@ shape = {{ box = {{ min = [0, 0, 0], max = [0.08, 0.12, 0.08] }} }}
 {}
 "#,
         -gravity,
+        2.0 * RADIUS,
         floor.repeat(floors)
     )
 }
@@ -108,12 +111,14 @@ dimensions = 2
 frame_rate = 20
 [solver]
 method = "pbd"
-radius = 0.004
+resolution = 0.008
+[solver.pbd]
 dt = {}
 substeps = 20
 [materials.sand]
 preset = "dry sand"
 friction_angle = 0
+[materials.sand.pbd]
 stiffness = {stiffness}
 [[fill]]
 material = "sand"

@@ -40,11 +40,12 @@ dimensions = {dimensions}
 frame_rate = 10
 [solver]
 method = "sph"
-radius = 0.05
+resolution = 0.1
 [materials.sand]
 preset = "dry sand"
 density = 1600
 friction_angle = {angle}
+[materials.sand.sph]
 viscosity = 0.05
 [[fill]]
 material = "sand"
@@ -209,11 +210,12 @@ fn spread(cohesion: f64, viscosity: f64) -> (f32, f32) {
 frame_rate = 10
 [solver]
 method = "sph"
-radius = 0.05
+resolution = 0.1
 [materials.sand]
 preset = "dry sand"
 density = 1600
 friction_angle = 50
+[materials.sand.sph]
 viscosity = {viscosity}
 cohesion_intensity = {cohesion}
 [[fill]]

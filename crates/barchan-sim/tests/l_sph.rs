@@ -5,6 +5,7 @@
 mod support;
 
 use barchan_scene::{Dimensions, Geometry, SphYield};
+use barchan_sim::math::Level;
 use barchan_sim::solvers::sph::kernel::{Kernel, Prototype};
 use barchan_sim::solvers::sph::law::{deviator, friction, norm, stiffness, viscosity};
 use barchan_sim::solvers::sph::surface::{Sampling, Surface};
@@ -76,9 +77,9 @@ fn l1_a_lattice_has_the_density_of_rest() {
     let flat = Prototype::new(D0, Dimensions::Two).fraction;
     assert!((flat - 1.0).abs() < 2e-2, "{flat}");
     // What the solver gives a particle: all of the fill's mass, however fine.
-    for radius in [0.05, 0.025] {
+    for spacing in [0.1, 0.05] {
         let mut run = support::start(&format!(
-            "[solver]\nmethod = \"sph\"\nradius = {radius}\n[materials.sand]\npreset = \"dry sand\"\ndensity = {RHO}\n[[fill]]\n\
+            "[solver]\nmethod = \"sph\"\nresolution = {spacing}\n[materials.sand]\npreset = \"dry sand\"\ndensity = {RHO}\n[[fill]]\n\
              material = \"sand\"\nsampling = \"lattice\"\nshape = {{ box = {{ min = [0, 0, 0], max = [0.5, 0.5, 0.5] }} }}\n"
         ));
         let mass: f32 = support::sph::grains(&mut run).iter().map(|g| g.mass).sum();
@@ -350,9 +351,8 @@ fn block(n: usize) -> Vec<Grain> {
 
 fn sand(more: &str) -> String {
     format!(
-        "[solver]\nmethod = \"sph\"\nradius = {}\n{more}\n[materials.a]\npreset = \"dry sand\"\ndensity = {RHO}\n\
-         friction_angle = 50\n",
-        0.5 * D0
+        "[solver]\nmethod = \"sph\"\nresolution = {D0}\n[solver.sph]\n{more}\n[materials.a]\npreset = \"dry sand\"\ndensity = {RHO}\n\
+         friction_angle = 50\n"
     )
 }
 
@@ -525,8 +525,8 @@ fn unbalanced(text: &str, pressure: f32) -> f64 {
 
 #[test]
 fn l7_what_particles_give_each_other_adds_up_to_nothing() {
-    let sticky = "cohesion_intensity = 5";
-    let thick = "viscosity = 0.3";
+    let sticky = "sph.cohesion_intensity = 5";
+    let thick = "sph.viscosity = 0.3";
     let far = "yield = \"per component\"";
     for (what, text, pressure) in [
         ("pressure and friction", two_sands("", ""), 1e4),
@@ -566,7 +566,7 @@ fn l7_bodies_get_what_particles_lose() {
         ("viscous", "wall_friction = \"viscous\""),
         ("no friction kept", "static_friction = false"),
     ] {
-        let text = format!("{}{BOWL}", two_sands(more, "cohesion_intensity = 1"));
+        let text = format!("{}{BOWL}", two_sands(more, "sph.cohesion_intensity = 1"));
         let all = disorder(1e3);
         let mut hand = Hand::new(&text, &all);
         let (mut before, mut given) = (momentum(&all), 0.0);
@@ -663,19 +663,16 @@ fn b2_motion_of_all_is_not_seen() {
 fn the_portable_path_gives_the_same() {
     let text = format!(
         "{}{BOWL}",
-        two_sands("", "cohesion_intensity = 1\nviscosity = 0.1")
+        two_sands("", "sph = { cohesion_intensity = 1, viscosity = 0.1 }")
     );
-    let run = |portable: bool| {
-        let mut hand = Hand::new(&text, &disorder(1e3));
-        if portable {
-            hand.sph.use_baseline_simd();
-        }
+    let run = |level: Level| {
+        let mut hand = Hand::on(&text, &disorder(1e3), level);
         for _ in 0..20 {
             hand.step(DT as f32, Vec3::new(0.0, -9.81, 0.0));
         }
         hand.grains()
     };
-    let (best, portable) = (run(false), run(true));
+    let (best, portable) = (run(Level::new()), run(Level::baseline()));
     let apart = best.iter().zip(&portable).map(|(a, b)| a.x.distance(b.x));
     let apart = f64::from(apart.fold(0.0, f32::max)) / D0;
     println!("portable path: {apart:.1e} spacings apart");

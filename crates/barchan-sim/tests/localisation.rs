@@ -52,7 +52,7 @@ frame_rate = 10
 gravity = {{ keyframes = [{{ time = 0, value = [{}, {}, 0] }}, {{ time = 0.5, value = [{x}, {y}, 0] }}] }}
 domain = {{ min = [-0.04, -1, -0.02], max = [0.04, 2, 0.02], periodic = ["x", "z"] }}
 [solver]
-dx = 0.01
+resolution = 0.01
 [materials.sand]
 density = 1600
 young = 1e6

@@ -269,7 +269,7 @@ fn hybrid(rest: &str) -> Simulation {
 frame_rate = 60
 [solver]
 method = "pbd"
-radius = {GRAIN}
+resolution = {}
 [terrain]
 material = "dry sand"
 size = [4, 4]
@@ -277,7 +277,8 @@ cell = 0.1
 depth = 1
 angle_of_repose = 35
 {rest}
-"#
+"#,
+        2.0 * GRAIN
     ))
 }
 

@@ -14,7 +14,7 @@ fn scene(dimensions: usize, output: &str) -> Scene {
         r#"dimensions = {dimensions}
 frame_rate = 24
 [solver]
-dx = 0.05
+resolution = 0.05
 [materials.sand]
 preset = "klar sand"
 [[fill]]

@@ -14,9 +14,10 @@ const SCHEMES: [&str; 3] = ["mass splitting", "averaged", "gauss-seidel"];
 const HEAP: &str = r#"
 [solver]
 method = "pbd"
-radius = 0.05
+resolution = 0.1
 [materials.soil]
 preset = "dry sand"
+[materials.soil.pbd]
 adhesion = 200
 [[collider]]
 shape = { half_space = { normal = [0, 1, 0] } }
@@ -35,7 +36,7 @@ shape = { box = { min = [-0.2, 1.2, -0.2], max = [0.2, 1.5, 0.2] } }
 "#;
 
 fn heap(scheme: &str) -> String {
-    HEAP.replace("[materials", &format!("scheme = \"{scheme}\"\n[materials"))
+    HEAP.replace("[solver]", &format!("[solver]\npbd.scheme = \"{scheme}\""))
 }
 
 fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
@@ -87,7 +88,8 @@ const CLOUDS: &str = r#"
 gravity = [0, 0, 0]
 [solver]
 method = "pbd"
-radius = 0.05
+resolution = 0.1
+[solver.pbd]
 error_reduction = 0
 [[fill]]
 material = "dry sand"
@@ -125,7 +127,7 @@ fn a_heap_at_rest_stays_at_rest_for_a_minute() {
         frame_rate = 1
         [solver]
         method = "pbd"
-        radius = 0.05
+        resolution = 0.1
         [[collider]]
         shape = { half_space = { normal = [0, 1, 0] } }
         friction = 0.6
@@ -165,8 +167,9 @@ fn slide(scheme: &str, degrees: f64, friction: f64) -> f64 {
         frame_rate = 2
         [solver]
         method = "pbd"
+        resolution = 0.1
+        [solver.pbd]
         scheme = "{scheme}"
-        radius = 0.05
         radius_spread = 0
         sleep_threshold = 0
         [[collider]]
@@ -204,7 +207,7 @@ fn grains_slide_as_coulomb_says() {
 
 #[test]
 fn settings_that_pbd_cannot_follow_are_refused() {
-    let elastic = "[solver]\nmethod = \"pbd\"\nradius = 0.05\n[[fill]]\nmaterial = \"rubber\"\n\
+    let elastic = "[solver]\nmethod = \"pbd\"\nresolution = 0.1\n[[fill]]\nmaterial = \"rubber\"\n\
                    shape = { sphere = { center = [0, 0, 0], radius = 1 } }\n";
     let error = Simulation::new(&scene(elastic)).err().unwrap().to_string();
     assert!(error.contains("rubber") && error.contains("mpm"), "{error}");

@@ -46,7 +46,7 @@ impl Column {
 dimensions = {}
 frame_rate = 10
 [solver]
-dx = {}
+resolution = {}
 [materials.sand]
 law = "sand"
 density = {DENSITY}
@@ -142,7 +142,7 @@ fn all_but_the_toe_of_a_flat_heap_stays_at_rest() {
     let mut run = start(
         &FLAT
             .text()
-            .replace("[solver]", "[solver]\ntransfer = \"pic\""),
+            .replace("[solver]", "[solver]\nmpm.transfer = \"pic\""),
     );
     advance(&mut run, 50);
     let first = particles(&mut run);
@@ -160,7 +160,7 @@ frame_rate = 10
 gravity = {{ interpolation = "smooth", keyframes = [{{ time = 0, value = [0, 0] }}, {{ time = 0.5, value = {} }}, {{ time = 1.5, value = {} }}] }}
 domain = {{ min = [0, -1], max = [0.4, 3], periodic = ["x"] }}
 [solver]
-dx = 0.05
+resolution = 0.05
 [materials.sand]
 density = {DENSITY}
 young = 1e6

@@ -30,9 +30,10 @@ fn top(all: &[Grain]) -> f32 {
 const HEAP: &str = r#"
 [solver]
 method = "sph"
-radius = 0.05
+resolution = 0.1
 [materials.soil]
 preset = "dry sand"
+[materials.soil.sph]
 viscosity = 0.05
 wet_cohesion_intensity = 1
 [[wetting]]
@@ -66,7 +67,10 @@ fn the_same_bytes_for_any_number_of_threads_and_after_a_resume() {
         "wall_friction = \"viscous\"\ndensity_error = 0.01",
         "sleep_velocity = 0.01",
     ] {
-        let text = HEAP.replace("radius = 0.05", &format!("radius = 0.05\n{more}"));
+        let text = HEAP.replace(
+            "resolution = 0.1",
+            &format!("resolution = 0.1\n[solver.sph]\n{more}"),
+        );
         let run = |threads: usize, frames: u32| {
             in_pool(threads, || {
                 let mut run = start(&text);
@@ -100,7 +104,8 @@ fn b2_a_scene_that_moves_goes_on_as_one_that_rests() {
 frame_rate = 20
 [solver]
 method = "sph"
-radius = 0.05
+resolution = 0.1
+[solver.sph]
 cfl = 1
 [materials.sand]
 preset = "dry sand"
@@ -142,7 +147,7 @@ frame_rate = 20
 gravity = {}
 [solver]
 method = "sph"
-radius = {}
+resolution = {D0}
 [materials.block]
 preset = "dry sand"
 density = 1600
@@ -156,8 +161,7 @@ shape = {{ box = {{ min = [-0.5, 0, -0.5], max = [0.5, 0.1, 0.5] }} }}
 shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 {plane}
 "#,
-        tilted(degrees),
-        0.5 * D0
+        tilted(degrees)
     ))
 }
 
@@ -260,7 +264,7 @@ dimensions = 2
 frame_rate = 10
 [solver]
 method = "sph"
-radius = {radius}
+resolution = {}
 [materials.sand]
 preset = "dry sand"
 density = 1600
@@ -274,7 +278,8 @@ shape = {{ half_space = {{ normal = [0, 1] }} }}
 [[collider]]
 friction = 0.5
 shape = {{ half_space = {{ normal = [1, 0] }} }}
-"#
+"#,
+        2.0 * radius
     ));
     advance(&mut run, 9);
     let all = grains(&mut run);
@@ -309,7 +314,7 @@ const PILE: &str = r#"
 frame_rate = 2
 [solver]
 method = "sph"
-radius = 0.05
+resolution = 0.1
 [materials.sand]
 preset = "dry sand"
 friction_angle = 45
@@ -323,7 +328,10 @@ shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.4, 0.3] } }
 
 /// Largest way of a particle within some seconds after the first five [spacings], and the height of the heap [m].
 fn later(more: &str, seconds: u32) -> (f64, f32) {
-    let mut run = start(&PILE.replace("radius = 0.05", &format!("radius = 0.05\n{more}")));
+    let mut run = start(&PILE.replace(
+        "resolution = 0.1",
+        &format!("resolution = 0.1\n[solver.sph]\n{more}"),
+    ));
     advance(&mut run, 10);
     let before = grains(&mut run);
     advance(&mut run, 2 * seconds);
@@ -352,7 +360,8 @@ fn truck(more: &str) -> f64 {
 frame_rate = 10
 [solver]
 method = "sph"
-radius = {}
+resolution = {D0}
+[solver.sph]
 {more}
 [materials.sand]
 preset = "dry sand"
@@ -366,8 +375,7 @@ name = "bed"
 shape = {{ difference = [{{ box = {{ min = [-0.9, -0.3, -0.6], max = [0.9, 0.5, 0.6] }} }}, {{ box = {{ min = [-0.6, 0, -0.3], max = [0.6, 2, 0.3] }} }}] }}
 friction = 0.6
 motion = {{ position = {{ keyframes = [{{ time = 1, value = [0, 0, 0] }}, {{ time = 5, value = [6.6667, 0, 0] }}], interpolation = "smooth" }} }}
-"#,
-        0.5 * D0
+"#
     ));
     advance(&mut run, 10);
     let before = grains(&mut run);
@@ -417,7 +425,7 @@ fn sunk(angle: f64, frames: u32) -> Vec<(f32, f32)> {
 frame_rate = 60
 [solver]
 method = "sph"
-radius = 0.03
+resolution = 0.06
 [materials.sand]
 preset = "dry sand"
 density = 1600
@@ -508,7 +516,7 @@ fn anything(d: &mut Dice) -> (String, f64) {
     let flat = d.next() < 0.3;
     let (g, width) = (d.decades(0.5, 30.0), d.within(0.4, 0.8));
     let mut text = format!(
-        "dimensions = {}\ngravity = [{}, {}, 0]\n[solver]\nmethod = \"sph\"\nradius = 0.05\nyield = \"{}\"\nwall_friction = \"{}\"\n\
+        "dimensions = {}\ngravity = [{}, {}, 0]\n[solver]\nmethod = \"sph\"\nresolution = 0.1\n[solver.sph]\nyield = \"{}\"\nwall_friction = \"{}\"\n\
          static_friction = {}\ndiscrete_forces = {}\nsleep_velocity = {}\niterations = {}\n{}\n",
         if flat { 2 } else { 3 },
         d.within(-0.3, 0.3) * g,
@@ -529,10 +537,10 @@ fn anything(d: &mut Dice) -> (String, f64) {
             d.within(0.0, 80.0),
             d.one_of(&[
                 "",
-                "viscosity = 0.3",
-                "cohesion_intensity = 0.7",
+                "sph.viscosity = 0.3",
+                "sph.cohesion_intensity = 0.7",
                 "cohesion = 1e4",
-                "viscosity = 2"
+                "sph.viscosity = 2"
             ]),
         );
         // The second lies higher, so that something is left of it.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const BED: &str = r#"dimensions = 2
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 preset = "dry sand"
 [[fill]]
@@ -25,7 +25,7 @@ shape = { half_space = { normal = [0, 1] } }
 const NEXT: &str = r#"dimensions = 2
 start = { result = "bed" }
 [solver]
-dx = 0.02
+resolution = 0.02
 [materials.sand]
 preset = "dry sand"
 "#;
@@ -98,7 +98,10 @@ fn every_column_comes_over_whatever_the_grid() {
 fn other_transfers_drop_the_affine_velocity() {
     let (folder, state) = bed("mpm");
     assert!(affine(&state).iter().any(|c| *c != 0.0));
-    let text = NEXT.replace("dx = 0.02", "dx = 0.02\ntransfer = \"pic\"");
+    let text = NEXT.replace(
+        "resolution = 0.02",
+        "resolution = 0.02\nmpm.transfer = \"pic\"",
+    );
     let mut simulation = Simulation::new(&scene(&text, folder.path())).unwrap();
     let begun = simulation.save().unwrap();
     assert!(affine(&begun).iter().all(|c| c.to_bits() == 0));

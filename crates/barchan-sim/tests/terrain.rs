@@ -15,7 +15,7 @@ frame_rate = 60
 
 [solver]
 method = "pbd"
-radius = 0.04
+resolution = 0.08
 
 [terrain]
 material = "dry sand"
@@ -183,11 +183,12 @@ frame_rate = 30
 
 [solver]
 method = "pbd"
-radius = 0.035
+resolution = 0.07
 
 [materials.loam]
 preset = "soil"
 friction_angle = 30
+[materials.loam.pbd]
 adhesion = 0
 
 [terrain]

@@ -11,7 +11,7 @@ use barchan_scene::{
     Bounds, ConeMatch, Dimensions, ElasticLaw, ElasticModel, Friction, Kernel, Law, Material,
     SandLaw, Transfer,
 };
-use barchan_sim::math::Sym3;
+use barchan_sim::math::{Level, Sym3};
 use common::real::{Real, material, scene, spec, stuff};
 use common::twin::{Lattice, Particle, Stuff, Twin};
 use common::{DENSITY, POISSON, Random, YOUNG, as_f32, exact};
@@ -216,10 +216,11 @@ fn departures<const D: usize, const K: usize>(
             p.x.x = as_f32(p.x.x.rem_euclid(length));
         }
     }
-    let mut real = Real::new(&scene, &start);
-    if baseline {
-        real.mpm.use_baseline_simd();
-    }
+    let level = match baseline {
+        true => Level::baseline(),
+        false => Level::new(),
+    };
+    let mut real = Real::on(&scene, &start, level);
     let mut reference = twin::<D, K>(exact, transfer, &start, period);
     let mut rounded = twin::<D, K>(as_f32, transfer, &start, period);
     for _ in 0..steps {

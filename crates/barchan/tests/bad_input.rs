@@ -68,9 +68,13 @@ fn wrong_calls() {
 fn wrong_scenes() {
     let place = Place::new();
     let cases = [
-        ("dx = 0.04", "dxx = 0.04", "did you mean `dx`"),
-        ("dx = 0.04", "dx = -0.04", "dx"),
-        ("dx = 0.04", "dx = \"fine\"", "dx"),
+        (
+            "resolution = 0.04",
+            "resolutoin = 0.04",
+            "did you mean `resolution`",
+        ),
+        ("resolution = 0.04", "resolution = -0.04", "resolution"),
+        ("resolution = 0.04", "resolution = \"fine\"", "resolution"),
         ("\"dry sand\"", "\"dry snad\"", "did you mean `dry sand`"),
         ("frames = 8", "frames = -8", "frames"),
         ("frames = 8", "frames = ", "TOML"),
@@ -150,10 +154,10 @@ velocity = [0, -1, 0]
 fn all_errors_come_in_one_go() {
     let place = Place::new();
     let scene = SCENE
-        .replace("dx = 0.04", "dxx = 0.04")
+        .replace("resolution = 0.04", "resolutoin = 0.04")
         .replace("sand", "snad");
     place.write("bad.toml", &scene);
-    refused(&place, &["run", "bad.toml"], &["dxx", "dry snad"]);
+    refused(&place, &["run", "bad.toml"], &["resolutoin", "dry snad"]);
 }
 
 #[test]
@@ -199,16 +203,16 @@ fn an_occupied_directory() {
 fn a_scene_larger_than_the_machine() {
     let place = Place::new();
     for dx in ["1e-5", "1e-7"] {
-        let setting = format!("solver.dx={dx}");
+        let setting = format!("solver.resolution={dx}");
         refused(
             &place,
             &["run", "block.toml", "--set", &setting],
-            &["of memory", "free", "--scale", "solver.dx"],
+            &["of memory", "free", "--scale", "solver.resolution"],
         );
     }
     refused(
         &place,
-        &["check", "block.toml", "--set", "solver.dx=1e-5"],
+        &["check", "block.toml", "--set", "solver.resolution=1e-5"],
         &["of memory", "--scale"],
     );
 }
@@ -228,9 +232,12 @@ fn sand_beyond_the_addressable_grid() {
 fn the_setting_that_makes_a_run_endless_is_named() {
     let place = Place::new();
     for (setting, says) in [
-        ("solver.max_dt=1e-9", "solver.max_dt = 1e-9"),
-        ("solver.cfl=1e-12", "solver.cfl = 1e-12"),
-        ("solver.elastic_cfl=1e-9", "solver.elastic_cfl = 1e-9"),
+        ("solver.mpm.max_dt=1e-9", "solver.mpm.max_dt = 1e-9"),
+        ("solver.mpm.cfl=1e-12", "solver.mpm.cfl = 1e-12"),
+        (
+            "solver.mpm.elastic_cfl=1e-9",
+            "solver.mpm.elastic_cfl = 1e-9",
+        ),
         ("frame_rate=1e-9", "frame_rate = 1e-9"),
     ] {
         for command in ["check", "run"] {
@@ -239,11 +246,11 @@ fn the_setting_that_makes_a_run_endless_is_named() {
         }
     }
     // What is only slow is let through, with a word about it.
-    let slow = place.run(&["check", "block.toml", "--set", "solver.max_dt=1e-8"]);
+    let slow = place.run(&["check", "block.toml", "--set", "solver.mpm.max_dt=1e-8"]);
     assert_eq!(slow.code, Some(0), "{slow:?}");
     let warning = slow.message();
     assert!(
-        warning.contains("warning") && warning.contains("solver.max_dt = 1e-8"),
+        warning.contains("warning") && warning.contains("solver.mpm.max_dt = 1e-8"),
         "{warning}"
     );
     assert_eq!(place.run(&["check", "block.toml"]).stderr, "");
@@ -295,12 +302,21 @@ fn a_mistyped_gallery_name_is_guessed() {
 #[test]
 fn errors_are_json_too() {
     let place = Place::new();
-    place.write("bad.toml", &SCENE.replace("dx = 0.04", "dxx = 0.04"));
+    place.write(
+        "bad.toml",
+        &SCENE.replace("resolution = 0.04", "resolutoin = 0.04"),
+    );
     for arguments in [
         &["run", "nowhere.toml", "--json"][..],
         &["run", "--json"],
         &["check", "block.toml", "--json", "--scale", "wide"],
-        &["check", "block.toml", "--json", "--set", "solver.dx=1e-7"],
+        &[
+            "check",
+            "block.toml",
+            "--json",
+            "--set",
+            "solver.resolution=1e-7",
+        ],
         &["scenes", "nonsense", "--json"],
         &["info", "nowhere", "--json"],
         &["measure", "nowhere", "--json"],
@@ -317,6 +333,6 @@ fn errors_are_json_too() {
     let problem = &outcome.json()["problems"][1];
     assert_eq!(problem["file"], "bad.toml", "{outcome:?}");
     assert_eq!(problem["line"], 6, "{outcome:?}");
-    assert!(problem["help"].as_str().unwrap().contains("`dx`"));
-    assert!(outcome.stderr.contains("dxx"), "{outcome:?}");
+    assert!(problem["help"].as_str().unwrap().contains("`resolution`"));
+    assert!(outcome.stderr.contains("resolutoin"), "{outcome:?}");
 }

@@ -155,7 +155,7 @@ fn scale_and_set_change_the_scene() {
     let plain = particles("plain", &[]);
     let ratio = particles("finer", &["--scale", "1.5"]) / plain;
     assert!((ratio / 1.5_f64.powi(3) - 1.0).abs() < 0.1, "{ratio}");
-    let by_hand = particles("set", &["--set", "solver.dx=0.02666666666666667"]) / plain;
+    let by_hand = particles("set", &["--set", "solver.resolution=0.02666666666666667"]) / plain;
     assert!((by_hand / ratio - 1.0).abs() < 0.01, "{by_hand}");
     let resolved = std::fs::read_to_string(place.path("set/scene.toml")).unwrap();
     assert!(resolved.contains("0.02666666666666667"), "{resolved}");
@@ -292,7 +292,7 @@ fn numbers_are_short() {
     let place = Place::new();
     let set = [
         "--set",
-        "solver.dx=0.0400000001",
+        "solver.resolution=0.0400000001",
         "--set",
         "frame_rate=23.976",
     ];
@@ -363,9 +363,9 @@ fn thin_moving_bodies_are_warned_of() {
     let thin = warning(&body(0.08, moving));
     for text in [
         "body `paddle`",
-        "0.08 m thick, 2.0 cells",
+        "0.08 m thick, 2.0 times solver.resolution",
         "0.16 m",
-        "solver.dx 0.02 m",
+        "solver.resolution 0.02 m",
     ] {
         assert!(thin.contains(text), "{text}: {thin}");
     }

@@ -193,7 +193,7 @@ fn a_base_whose_first_frame_is_gone_leaves_nothing() {
 #[test]
 fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
     let place = Place::new();
-    let pour = "frames = 8\nframe_rate = 24\n[solver]\ndx = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\n\
+    let pour = "frames = 8\nframe_rate = 24\n[solver]\nresolution = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\n\
                 velocity = [0, -1, 0]\nshape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n\
                 [[drain]]\nshape = { box = { min = [-1, -1, -1], max = [1, 0.2, 1] } }\n";
     place.write("pour.toml", pour);
@@ -215,7 +215,7 @@ fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
 #[test]
 fn bases_without_particles_and_in_the_plane_are_refined() {
     let place = Place::new();
-    let late = "frames = 2\n[solver]\ndx = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\nstart = 9\nvelocity = [0, -1, 0]\n\
+    let late = "frames = 2\n[solver]\nresolution = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\nstart = 9\nvelocity = [0, -1, 0]\n\
                 shape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n";
     place.write("late.toml", late);
     place.json(&["run", "late.toml", "-o", "base", "--json"]);
@@ -223,7 +223,7 @@ fn bases_without_particles_and_in_the_plane_are_refined() {
     assert_eq!(nothing["grains"], 0);
     assert_eq!(nothing["frames"], 2);
 
-    let flat = "frames = 4\ndimensions = 2\n[solver]\ndx = 0.04\n[[fill]]\nmaterial = \"dry sand\"\n\
+    let flat = "frames = 4\ndimensions = 2\n[solver]\nresolution = 0.04\n[[fill]]\nmaterial = \"dry sand\"\n\
                 shape = { box = { min = [-0.1, 0, -1], max = [0.1, 0.3, 1] } }\n\
                 [[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n";
     place.write("flat.toml", flat);

@@ -44,12 +44,12 @@ fn off_backward_euler(set: &[&str]) -> [f64; 2] {
 
 #[test]
 fn figure_2_a_grain_on_a_spring_and_damper_follows_backward_euler() {
-    for passes in ["solver.iterations=5", "solver.iterations=1"] {
+    for passes in ["solver.pbd.iterations=5", "solver.pbd.iterations=1"] {
         let off = off_backward_euler(&[passes]);
         assert!(off[0] < 1e-5 && off[1] < 1e-4, "{passes}: {off:?}");
     }
     // Error reduction lifts the grain more than the spring does.
-    let off = off_backward_euler(&["solver.error_reduction=0.5"]);
+    let off = off_backward_euler(&["solver.pbd.error_reduction=0.5"]);
     assert!(off[0] > 1e-3 && off[1] > 1e-3, "{off:?}");
 }
 
@@ -68,7 +68,7 @@ fn figure_3_friction_and_adhesion_make_heaps_steeper() {
     // With the same friction and no adhesion all three are alike.
     let [first, second, third] = heights(&[
         "materials.rough.friction_angle=5",
-        "materials.cohesive.adhesion=0",
+        "materials.cohesive.pbd.adhesion=0",
     ]);
     assert!((second / first - 1.0).abs() < 0.1, "{second} {first}");
     assert!((third / first - 1.0).abs() < 0.1, "{third} {first}");
@@ -111,9 +111,12 @@ fn figure_5_slopes_by_solver_and_error_reduction() {
         height(&positions(&run_to(&mut simulation, 210)))
     };
     let reduced = slope(&[]);
-    let averaged = slope(&["solver.error_reduction=0"]);
-    let more = slope(&["solver.error_reduction=0", "solver.iterations=40"]);
-    let sequential = slope(&["solver.error_reduction=0", "solver.scheme=gauss-seidel"]);
+    let averaged = slope(&["solver.pbd.error_reduction=0"]);
+    let more = slope(&["solver.pbd.error_reduction=0", "solver.pbd.iterations=40"]);
+    let sequential = slope(&[
+        "solver.pbd.error_reduction=0",
+        "solver.pbd.scheme=gauss-seidel",
+    ]);
     assert!(more > 1.1 * averaged, "{more} {averaged}");
     assert!(sequential > 1.1 * averaged, "{sequential} {averaged}");
     assert!(reduced > 1.3 * averaged, "{reduced} {averaged}");
@@ -141,7 +144,7 @@ fn figure_6_loam_sticks_to_the_bucket_until_it_is_shaken() {
     assert!(lifted > 200.0, "{lifted}");
     assert!(held > 0.01 * lifted, "{held} of {lifted}");
     assert!(shaken < 0.5 * held, "{shaken} of {held}");
-    let [lifted, held, _] = loads(&["materials.loam.adhesion=0"]);
+    let [lifted, held, _] = loads(&["materials.loam.pbd.adhesion=0"]);
     assert!(lifted > 200.0, "{lifted}");
     assert!(held < 0.001 * lifted, "{held} of {lifted}");
 }

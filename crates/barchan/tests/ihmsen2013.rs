@@ -5,7 +5,7 @@
 
 mod paper;
 
-use barchan::scene::SolverSpec;
+use barchan::scene::SphSpec;
 use barchan::sim::sampling::estimate_particles;
 use barchan::sim::simulation::Simulation;
 use glam::Vec3;
@@ -18,9 +18,9 @@ const PARTICLES: &[(&str, &[&str], f64)] = &[
     ("splash", &[], 83e3),
     ("spheres", &[], 96e3),
     ("rope_ladder", &[], 138e3),
-    ("resolution", &["solver.radius=0.05"], 7e3),
+    ("resolution", &["solver.resolution=0.1"], 7e3),
     ("resolution", &[], 60e3),
-    ("resolution", &["solver.radius=0.0125"], 500e3),
+    ("resolution", &["solver.resolution=0.025"], 500e3),
     ("resolution_quarter", &[], 125e3),
 ];
 
@@ -57,9 +57,8 @@ fn parameters_are_those_of_the_paper() {
         "dry_and_wet",
     ] {
         let scene = load_scene(&format!("ihmsen2013/{name}"), 1.0, &[]);
-        let SolverSpec::Sph(solver) = &scene.solver else {
-            panic!("{name} is for sph")
-        };
+        assert_eq!(scene.solver.family.name, "sph", "{name}");
+        let solver: SphSpec = scene.settings();
         assert_eq!((solver.max_dt, solver.iterations), (1e-3, 3), "{name}");
         assert_eq!(scene.frame_rate, 50.0, "{name}");
         for material in &scene.materials {
@@ -129,8 +128,8 @@ fn figure_3_a_wet_block_keeps_together() {
     println!("Figure 3: dry {dry:.2} m, wet {wet:.2} m");
     assert!(wet > 1.2 * dry, "{wet} {dry}");
     let [first, second] = heights(&[
-        "materials.wet.cohesion_intensity=0",
-        "materials.wet.viscosity=0.01",
+        "materials.wet.sph.cohesion_intensity=0",
+        "materials.wet.sph.viscosity=0.01",
     ]);
     println!("  both dry: {first:.2} m, {second:.2} m");
     assert!((second / first - 1.0).abs() < 0.05, "{second} {first}");

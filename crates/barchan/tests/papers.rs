@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use barchan::scene::{
-    Friction, Kernel, Law, Overrides, SandLaw, Scene, SceneSource, SolverSpec, Transfer, load,
+    Friction, Kernel, Law, MpmSpec, Overrides, SandLaw, Scene, SceneSource, Transfer, load,
 };
 use barchan::sim::sampling::estimate_particles;
 use barchan::sim::simulation::{Control, Simulation};
@@ -140,9 +140,7 @@ fn sands(scene: &Scene) -> Vec<(f64, SandLaw)> {
 
 /// Every way in which a scene departs from its row.
 fn differences(scene: &Scene, row: &Row) -> Vec<String> {
-    let SolverSpec::Mpm(solver) = &scene.solver else {
-        panic!("an mpm scene")
-    };
+    let solver: MpmSpec = scene.settings();
     let mut found = Vec::new();
     let mut same = |what: &str, is: f64, wanted: f64| {
         if (is - wanted).abs() > 1e-9 * wanted.abs() {
@@ -234,12 +232,12 @@ fn a_changed_parameter_is_noticed() {
         "materials.sand.poisson=0.31",
         "materials.sand.hardening=[35,9,0.2,10]",
         "materials.sand.volume_correction=true",
-        "solver.dx=0.011",
-        "solver.max_dt=9e-4",
-        "solver.cfl=0.9",
-        "solver.kernel=quadratic",
-        "solver.transfer=pic",
-        "solver.particles_per_cell=9",
+        "solver.resolution=0.011",
+        "solver.mpm.max_dt=9e-4",
+        "solver.mpm.cfl=0.9",
+        "solver.mpm.kernel=quadratic",
+        "solver.mpm.transfer=pic",
+        "solver.mpm.particles_per_cell=9",
         "frame_rate=71",
         "domain.max=[1.5,1.3,1.01]",
     ] {
@@ -264,10 +262,7 @@ fn numbers_of_particles_are_those_of_table_2() {
 fn notched_block_has_the_grids_and_particles_of_table_4() {
     for &(scale, cells, particles) in TABLE_4 {
         let scene = klar2016("notched_block", scale, &[]);
-        let SolverSpec::Mpm(solver) = &scene.solver else {
-            panic!("an mpm scene")
-        };
-        for (is, wanted) in grid(&scene, solver.dx).into_iter().zip(cells) {
+        for (is, wanted) in grid(&scene, scene.solver.resolution).into_iter().zip(cells) {
             assert!((is - wanted).abs() < 1e-3, "{is} instead of {wanted}");
         }
         let ratio = estimate_particles(&scene) as f64 / particles;

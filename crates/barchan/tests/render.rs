@@ -127,7 +127,7 @@ fn settings_change_the_picture() {
         &["--grain-size", "0.4"],
         &["--label"],
         &["--set", "camera.position=[0,2,0.01]"],
-        &["--set", "collider.floor.colour=[20,60,200]"],
+        &["--set", "collider.floor.color=[20,60,200]"],
         &["--set", "collider.floor.look=hidden"],
     ];
     for (i, change) in changes.iter().enumerate() {
@@ -146,7 +146,7 @@ fn settings_change_the_picture() {
 #[test]
 fn flat_scenes_are_drawn_flat() {
     let place = Place::new();
-    let flat = "dimensions = 2\nframes = 2\n[solver]\ndx = 0.02\n\
+    let flat = "dimensions = 2\nframes = 2\n[solver]\nresolution = 0.02\n\
         [[fill]]\nshape = { box = { min = [-0.2, 0], max = [0.2, 0.3] } }\nmaterial = \"dry sand\"\n\
         [[collider]]\nshape = { half_space = { normal = [0, 1] } }\n";
     place.write("flat.toml", flat);

@@ -151,7 +151,7 @@ const SPH: &str = r#"
 frame_rate = 50
 [solver]
 method = "sph"
-radius = 0.03
+resolution = 0.06
 [materials.sand]
 preset = "dry sand"
 [[collider]]
@@ -188,7 +188,11 @@ fn another_scene_is_refused() {
     let place = Place::new();
     place.json(&["run", "block.toml", "-o", "r", "--frames", "2", "--json"]);
     let before = contents(&place.path("r"));
-    for change in ["seed=2", "solver.dx=0.05", "fill.0.velocity=[1, 0, 0]"] {
+    for change in [
+        "seed=2",
+        "solver.resolution=0.05",
+        "fill.0.velocity=[1, 0, 0]",
+    ] {
         let arguments = ["run", "block.toml", "-o", "r", "--resume", "--set", change];
         let outcome = place.run(&arguments);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");

@@ -6,10 +6,11 @@
 
 use barchan::frame::{Checkpoint, Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
 use barchan::post::detail::{self, BaseFrame, Census, Plan, Refiner, Settings, World};
-use barchan::scene::{Overrides, Scene, SceneSource, SolverSpec, load};
+use barchan::scene::{Overrides, Scene, SceneSource, load};
+use barchan::sim::math::Level;
 use barchan::sim::simulation::{Control, Simulation};
 use barchan::sim::solver::Solver;
-use barchan::sim::solvers::{self, mpm::Mpm, pbd::Pbd, sph::Sph};
+use barchan::sim::solvers;
 use std::path::Path;
 
 /// A scene as it is run here, and what comes out.
@@ -89,29 +90,13 @@ fn scene(name: &str, scale: f64) -> Scene {
     load(&source, &overrides).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Whether to take the fastest code path of this machine: for comparing two versions of the program, see
-/// `on_the_best_path`.
+/// `best`: the fastest code path of this machine, for comparing two versions of the program; see `on_the_best_path`.
 fn solver(scene: &Scene, best: bool) -> Box<dyn Solver> {
-    if best {
-        return solvers::build(scene).unwrap();
-    }
-    match &scene.solver {
-        SolverSpec::Mpm(spec) => {
-            let mut solver = Mpm::new(scene, spec).unwrap();
-            solver.use_baseline_simd();
-            Box::new(solver)
-        }
-        SolverSpec::Pbd(spec) => {
-            let mut solver = Pbd::new(scene, spec).unwrap();
-            solver.use_baseline_simd();
-            Box::new(solver)
-        }
-        SolverSpec::Sph(spec) => {
-            let mut solver = Sph::new(scene, spec).unwrap();
-            solver.use_baseline_simd();
-            Box::new(solver)
-        }
-    }
+    let level = match best {
+        true => Level::new(),
+        false => Level::baseline(),
+    };
+    solvers::build_on(scene, level).unwrap()
 }
 
 fn advance(simulation: &mut Simulation, frames: u32) {
@@ -200,7 +185,7 @@ fn detail_digest(name: &str, best: bool) -> String {
     });
     let manifest = Manifest {
         dimensions: scene.dimensions.count() as u32,
-        dx: scene.solver.length(),
+        dx: scene.solver.resolution,
         materials: materials.collect(),
         ..Manifest::default()
     };

@@ -14,7 +14,7 @@ frames = 6
 frame_rate = 24
 
 [solver]
-dx = 0.02
+resolution = 0.02
 
 [materials.sand]
 preset = "dry sand"
@@ -36,7 +36,7 @@ frame_rate = 24
 start = { result = "results/bed" }
 
 [solver]
-dx = 0.02
+resolution = 0.02
 
 [materials.ball]
 preset = "soft rubber"
@@ -282,9 +282,9 @@ fn unfinished_and_damaged_results_are_refused() {
 fn another_grid_and_another_transfer_take_the_bed_over() {
     let place = settled();
     for change in [
-        "solver.dx=0.025",
-        "solver.transfer=flip",
-        "solver.kernel=cubic",
+        "solver.resolution=0.025",
+        "solver.mpm.transfer=flip",
+        "solver.mpm.kernel=cubic",
     ] {
         let arguments = ["run", "drop.toml", "-o", "c", "--set", change, "--json"];
         let outcome = place.run(&arguments);

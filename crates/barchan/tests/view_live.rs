@@ -17,7 +17,8 @@ const SCENE: &str = r#"
 frame_rate = 60
 [solver]
 method = "pbd"
-radius = 0.01
+resolution = 0.02
+[solver.pbd]
 iterations = 1
 [[fill]]
 shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.25, 0.3] } }
@@ -177,7 +178,7 @@ fn place() -> Place {
 #[test]
 fn only_the_own_page_may_steer() {
     let place = place();
-    let viewer = Viewer::start(&place, &["--set", "solver.radius=0.05"]);
+    let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let host = viewer.address.clone();
     let status = |host: &str, more: &str| viewer.connect(host, more).0;
     assert_eq!(status(&host, &format!("Origin: http://{host}\r\n")), 101);
@@ -190,7 +191,7 @@ fn only_the_own_page_may_steer() {
 #[test]
 fn nonsense_is_answered_and_does_no_harm() {
     let place = place();
-    let viewer = Viewer::start(&place, &["--set", "solver.radius=0.05"]);
+    let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let mut socket = viewer.open();
     socket.picture();
     for (kind, data) in [
@@ -253,7 +254,7 @@ fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
 #[test]
 fn it_ends_with_its_last_reader_or_stays_when_told_to() {
     let place = place();
-    let small = ["--set", "solver.radius=0.05"];
+    let small = ["--set", "solver.resolution=0.1"];
     let mut viewer = Viewer::start(&place, &small);
     let mut staying = Viewer::start(&place, &[small.as_slice(), &["--stay"]].concat());
     for viewer in [&viewer, &staying] {

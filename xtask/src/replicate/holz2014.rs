@@ -2,14 +2,17 @@
 
 use super::rows::{Preview, Row, SAME, Shot, shot, single};
 
-const GAUSS_SEIDEL: &[&str] = &["solver.scheme=gauss-seidel", "solver.error_reduction=0"];
-const GAUSS_SEIDEL_40: &[&str] = &[
-    "solver.scheme=gauss-seidel",
-    "solver.error_reduction=0",
-    "solver.iterations=40",
+const GAUSS_SEIDEL: &[&str] = &[
+    "solver.pbd.scheme=gauss-seidel",
+    "solver.pbd.error_reduction=0",
 ];
-const AVERAGED: &[&str] = &["solver.error_reduction=0"];
-const AVERAGED_40: &[&str] = &["solver.error_reduction=0", "solver.iterations=40"];
+const GAUSS_SEIDEL_40: &[&str] = &[
+    "solver.pbd.scheme=gauss-seidel",
+    "solver.pbd.error_reduction=0",
+    "solver.pbd.iterations=40",
+];
+const AVERAGED: &[&str] = &["solver.pbd.error_reduction=0"];
+const AVERAGED_40: &[&str] = &["solver.pbd.error_reduction=0", "solver.pbd.iterations=40"];
 
 /// The picture of a frame of a run.
 const fn of(run: usize, frame: u32) -> Shot {

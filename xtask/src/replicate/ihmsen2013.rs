@@ -3,14 +3,14 @@
 use super::rows::{Detail, Paper, Preview, Row, SAME, Shot, Timing, shot, single};
 
 /// With 7 K particles.
-const COARSE: &[&str] = &["solver.radius=0.05"];
+const COARSE: &[&str] = &["solver.resolution=0.1"];
 /// The same as the paper has friction.
 const COARSE_PRINTED: &[&str] = &[
-    "solver.radius=0.05",
-    "solver.yield=\"per component\"",
-    "solver.static_friction=false",
-    "solver.wall_friction=viscous",
-    "solver.sleep_velocity=0.02",
+    "solver.resolution=0.1",
+    "solver.sph.yield=\"per component\"",
+    "solver.sph.static_friction=false",
+    "solver.sph.wall_friction=viscous",
+    "solver.sph.sleep_velocity=0.02",
 ];
 
 const WETNESS: &[&str] = &["--colour", "wetness"];

@@ -161,7 +161,7 @@ pub const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
 }
 
 /// A coarse grid allows longer steps than the paper's.
-const COARSE: &[&str] = &["solver.max_dt=1e-3"];
+const COARSE: &[&str] = &["solver.mpm.max_dt=1e-3"];
 pub const SAME: &[&str] = &[];
 const CASES: &[&str] = &["--colour", "plastic_case", "--shutter", "0"];
 const SPEED: &[&str] = &["--colour", "speed", "--range", "0,0.3"];
@@ -186,7 +186,12 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 13, Table 2 “Friction angle”",
         scene: "klar2016/friction_angle",
         paper: paper(false, "1.20e6", "1e-4", 4, 4.10),
-        preview: single(0.4, 120.0, &[&["solver.max_dt=2.5e-4"]], &[shot(72, &[])]),
+        preview: single(
+            0.4,
+            120.0,
+            &[&["solver.mpm.max_dt=2.5e-4"]],
+            &[shot(72, &[])],
+        ),
         timing: timing(120.0, 2.0, 80.0),
         verdict: "Agrees: the larger the angle, the taller and steeper the pile. In the run shown, the highest grain lies at 7.6, 8.5, 9.2, 9.8 and 10.2 mm and radii (99 % of the mass) are 27.6, 25.5, 24.0, 22.9 and 21.9 mm from 20° to 40°. Slopes stay below the friction angle, the more so the larger it is: see [validation](validation.md).",
     },
@@ -195,7 +200,12 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 1, Table 2 “Hourglass”",
         scene: "klar2016/hourglass",
         paper: paper(false, "4.60e5", "1e-4", 12, 2.00),
-        preview: single(0.4, 90.0, &[&["solver.max_dt=2.5e-4"]], &[shot(48, &[])]),
+        preview: single(
+            0.4,
+            90.0,
+            &[&["solver.mpm.max_dt=2.5e-4"]],
+            &[shot(48, &[])],
+        ),
         timing: timing(48.0, 3.0, 60.0),
         verdict: "Agrees: a smooth, steady stream through the neck, and a pile that grows below until the upper bulb is empty.",
     },
@@ -243,7 +253,7 @@ pub const ROWS: &[Row] = &[
         preview: single(
             0.4,
             120.0,
-            &[&["solver.elastic_cfl=1.2"]],
+            &[&["solver.mpm.elastic_cfl=1.2"]],
             &[shot(180, &[])],
         ),
         timing: Some(Timing {
@@ -260,7 +270,7 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 2, Table 2 “Splash”",
         scene: "klar2016/splash",
         paper: paper(false, "6.6e6", "5e-5", 8, 9.27),
-        preview: single(0.35, 90.0, &[&["solver.max_dt=3e-4"]], &[shot(50, &[])]),
+        preview: single(0.35, 90.0, &[&["solver.mpm.max_dt=3e-4"]], &[shot(50, &[])]),
         timing: timing(240.0, 0.8, 90.0),
         verdict: "Agrees: the ball throws up a smooth crown without noise. The ball is scripted, so its own slowing down is ours.",
     },
@@ -269,7 +279,7 @@ pub const ROWS: &[Row] = &[
         figure: "Fig. 11, Table 2 “Shovel”",
         scene: "klar2016/shovel",
         paper: paper(false, "1.96e6", "1e-4", 4, 24.84),
-        preview: single(0.35, 90.0, &[&["solver.max_dt=6e-4"]], &[shot(90, &[])]),
+        preview: single(0.35, 90.0, &[&["solver.mpm.max_dt=6e-4"]], &[shot(90, &[])]),
         timing: timing(24.0, 0.5, 80.0),
         verdict: "Agrees: the blade goes in, pushes sand ahead, and lifts a load of which what does not fit runs off over the sides.",
     },
@@ -335,7 +345,7 @@ pub const ROWS: &[Row] = &[
         preview: pair(
             1.0,
             30.0,
-            &[SAME, &["solver.transfer=flip", "solver.flip=1"]],
+            &[SAME, &["solver.mpm.transfer=flip", "solver.mpm.flip=1"]],
             &[
                 shot(72, SPEED),
                 Shot {

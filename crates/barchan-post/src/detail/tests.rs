@@ -11,8 +11,9 @@ const G: f32 = 9.81;
 
 fn scene(more: &str) -> Scene {
     let text = format!(
-        "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\n[[fill]]\nmaterial = \"dry sand\"\n\
-         shape = {{ box = {{ min = [0, 0, 0], max = [0.3, 0.3, 0.3] }} }}\n{more}"
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[[fill]]\nmaterial = \"dry sand\"\n\
+         shape = {{ box = {{ min = [0, 0, 0], max = [0.3, 0.3, 0.3] }} }}\n{more}",
+        2.0 * RADIUS
     );
     let source = SceneSource {
         name: "grains.toml".into(),
@@ -512,7 +513,7 @@ fn emitted_particles_bring_their_grains_when_they_appear() {
 
 #[test]
 fn two_dimensions_stay_in_the_plane() {
-    let text = "dimensions = 2\n[solver]\nmethod = \"pbd\"\nradius = 0.05\n[[fill]]\nmaterial = \"dry sand\"\n\
+    let text = "dimensions = 2\n[solver]\nmethod = \"pbd\"\nresolution = 0.1\n[[fill]]\nmaterial = \"dry sand\"\n\
                 shape = { box = { min = [0, 0, -1], max = [0.3, 0.3, 1] } }\n\
                 [[collider]]\nshape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } }\n";
     let source = SceneSource {

@@ -329,7 +329,7 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
         boundary: boundary(table),
         friction: table.number("friction").unwrap_or(0.5),
         look: Some(look(table).unwrap_or(Look::Solid)),
-        colour: table.get("colour").and_then(colour),
+        colour: table.get("color").and_then(colour),
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) static BODY: &[Key] = &[
     .default("true"),
     Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
     Key::new(
-        "colour",
+        "color",
         Kind::Colour,
         "Colour in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
     ),
@@ -205,7 +205,7 @@ pub(crate) static URDF: &[Key] = &[
     .default("true"),
     Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
     Key::new(
-        "colour",
+        "color",
         Kind::Colour,
         "Colour in pictures; that of the file when left out",
     ),

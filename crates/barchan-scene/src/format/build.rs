@@ -3,10 +3,9 @@
 use super::Builder;
 use super::bodies::{Holds, boundary, look};
 use super::node::{Node, Table};
-use super::solver::{usual_frame_rate, usual_sampling};
 use super::substances::colour;
 use crate::bodies::Body;
-use crate::errors::Place;
+use crate::errors::{Place, Places};
 use crate::geometry::Bounds;
 use crate::model::*;
 use glam::Vec3;
@@ -65,7 +64,7 @@ impl Builder<'_> {
             frames: u32::try_from(document.integer("frames").unwrap_or(120)).ok()?,
             frame_rate: document
                 .number("frame_rate")
-                .unwrap_or_else(|| usual_frame_rate(document)),
+                .unwrap_or(self.family.frame_rate),
             seed: u64::try_from(document.integer("seed").unwrap_or(1)).ok()?,
             domain: domain?,
             periodic,
@@ -84,12 +83,13 @@ impl Builder<'_> {
             drains: self.parts(drains)?,
             wettings: self.parts(wettings)?,
             terrain: terrain?,
-            solver: solver?,
+            solver,
             camera: camera?,
             columns: output_columns(document),
             check: check?,
             meshes: std::mem::take(&mut self.meshes),
             document: String::new(),
+            places: Places::default(),
         })
     }
 
@@ -272,7 +272,7 @@ impl Builder<'_> {
                     boundary: boundary(table),
                     friction: table.number("friction").unwrap_or(0.5),
                     look: look(table),
-                    colour: table.get("colour").and_then(colour),
+                    colour: table.get("color").and_then(colour),
                 })
             })
             .collect()
@@ -301,7 +301,7 @@ impl Builder<'_> {
                     sampling: match table.text("sampling") {
                         Some("lattice") => Sampling::Lattice,
                         Some(_) => Sampling::Poisson,
-                        None => usual_sampling(document),
+                        None => self.family.sampling,
                     },
                 };
                 let at = table.at("shape", node.at);

@@ -1,18 +1,18 @@
 //! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
 
 use super::body_keys::{BODY, JOINT, URDF};
-use super::solver_keys::SOLVER;
 use super::spec::{Key, Kind, Range};
+use crate::families::{Part, SOLVER, tables, with_tables};
 use crate::model::OutputColumn;
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
 pub(super) const FAR: f64 = 1e6;
 /// Largest speed [m/s].
-pub(super) const FAST: f64 = 1e5;
+pub(crate) const FAST: f64 = 1e5;
 /// Largest time [s].
 const LONG: f64 = 1e7;
 
-pub(super) const LENGTH: Kind = Kind::Number(Range {
+pub(crate) const LENGTH: Kind = Kind::Number(Range {
     low: 1e-7,
     low_open: false,
     high: FAR,
@@ -52,9 +52,8 @@ pub(crate) static SCENE: &[Key] = &[
     Key::new(
         "frame_rate",
         Kind::Number(Range::positive(1e6)),
-        "Number of frames in a simulated second [1/s]",
-    )
-    .default("48"),
+        "Number of frames in a simulated second [1/s]; usual for the solver when left out",
+    ),
     Key::new(
         "seed",
         Kind::Integer(Range::closed(0.0, 9.2e18)),
@@ -77,8 +76,8 @@ pub(crate) static SCENE: &[Key] = &[
         Kind::Table(START),
         "Earlier result whose particles this scene begins with; fills are added to them",
     ),
-    Key::new("solver", Kind::Table(SOLVER), "Solver and its settings").required(),
-    Key::new("materials", Kind::Named(MATERIAL), "Materials by name"),
+    Key::new("solver", Kind::Table(&SOLVER), "Solver and its settings").required(),
+    Key::new("materials", Kind::Named(&MATERIAL), "Materials by name"),
     Key::new(
         "fill",
         Kind::Tables(FILL),
@@ -101,7 +100,7 @@ pub(crate) static SCENE: &[Key] = &[
     Key::new(
         "wetting",
         Kind::Tables(WETTING),
-        "Regions where grains of sph turn wet or dry",
+        "Regions where grains turn wet or dry",
     ),
     Key::new(
         "terrain",
@@ -191,7 +190,10 @@ static VECTOR_KEY: &[Key] = &[
 ];
 
 /// A material.
-pub(crate) static MATERIAL: &[Key] = &[
+pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
+    with_tables(&SUBSTANCE, Part::Material);
+
+const SUBSTANCE: [Key; 13] = [
     Key::new("preset", Kind::Text, "Name of the preset whose values hold where no key says otherwise"),
     Key::new("law", Kind::Choice(&["sand", "elastic"]), "Constitutive law; the preset's, otherwise \"elastic\" where `model` is given and \"sand\" where not"),
     Key::new("density", Kind::Number(Range::positive(1e6)), "Bulk density at rest [kg/m³]"),
@@ -200,27 +202,18 @@ pub(crate) static MATERIAL: &[Key] = &[
     Key::new("friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle of internal friction [degrees]").slider(0.0, 60.0),
     Key::new("hardening", Kind::Numbers(4), "Friction angle [h0, h1, h2, h3] that changes with plastic strain q: h0 + (h1 q - h3) exp(-h2 q) [degrees]"),
     Key::new("cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion of the grains [Pa]; 0 for dry sand").slider(0.0, 5e4),
+    Key::new("wet_cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion where it is wet [Pa]; as where dry when left out").slider(0.0, 5e4),
     Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
     Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
-    Key::new("colour", Kind::ColourMix(COLOUR_PART), "Colour of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colours with their parts"),
-    Key::new("contact_friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle of friction where two grains touch [degrees], for solvers that know grains; when left out, the one with which heaps stand at the friction angle").slider(0.0, 60.0),
-    Key::new("static_friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle up to which touching grains at rest stay [degrees], for solvers that know grains; the contact friction angle when left out").slider(0.0, 60.0),
-    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out").slider(0.0, 5e4),
-    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out").slider(1e2, 1e7),
-    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out").slider(0.0, 1e3),
-    Key::new("viscosity", Kind::Number(Range::closed(0.0, 100.0)), "Artificial viscosity in sph").default("0.01").slider(0.0, 1.0),
-    Key::new("cohesion_intensity", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion intensity in sph [m³/(kg s²)]; follows from the cohesion when left out").slider(0.0, 2.0),
-    Key::new("wet_viscosity", Kind::Number(Range::closed(0.0, 100.0)), "Artificial viscosity in sph where it is wet; as where dry when left out").slider(0.0, 1.0),
-    Key::new("wet_cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion in sph where it is wet [Pa]; as where dry when left out").slider(0.0, 5e4),
-    Key::new("wet_cohesion_intensity", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion intensity in sph where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out").slider(0.0, 2.0),
+    Key::new("color", Kind::ColourMix(COLOUR_PART), "Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts"),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
 ];
 
 static COLOUR_PART: &[Key] = &[
     Key::new(
-        "colour",
+        "color",
         Kind::Colour,
-        "Colour [red, green, blue] from 0 to 255 (sRGB)",
+        "Color [red, green, blue] from 0 to 255 (sRGB)",
     )
     .required(),
     Key::new(
@@ -255,7 +248,7 @@ pub(crate) static FILL: &[Key] = &[
     Key::new(
         "sampling",
         Kind::Choice(&["poisson", "lattice"]),
-        "Placing of the particles; \"lattice\" for sph, else \"poisson\" when left out",
+        "Placing of the particles; usual for the solver when left out",
     ),
 ];
 
@@ -328,9 +321,9 @@ pub(crate) static COLLIDER: &[Key] = &[
         "Look in pictures; chosen by the renderer when left out",
     ),
     Key::new(
-        "colour",
+        "color",
         Kind::Colour,
-        "Colour in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
+        "Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
     ),
     Key::new(
         "motion",
@@ -673,7 +666,7 @@ static MESH: &[Key] = &[
     Key::new(
         "voxel",
         LENGTH,
-        "Spacing of the distance field [m]; half of solver.dx when left out, within what the mesh needs",
+        "Spacing of the distance field [m]; a part of solver.resolution when left out, within what the mesh needs",
     ),
     Key::new(
         "allow_open",

@@ -18,27 +18,23 @@ mod overrides;
 mod placement;
 mod schema;
 mod shapes;
-mod solver;
-mod solver_keys;
 mod spec;
 mod substances;
 mod terrain;
 mod urdf;
 
+pub(crate) use keys::{FAST, LENGTH, MATERIAL};
+pub(crate) use node::{Node, Table};
 pub use overrides::Overrides;
 pub use schema::schema;
 pub(crate) use spec::{Key, Kind, Range};
 
 use crate::errors::{Report, SceneError, SceneErrors};
+use crate::families::{FAMILIES, Family, SolverSpec};
 use crate::model::{Dimensions, MeshFile, Scene};
 use std::path::{Path, PathBuf};
 use substances::Substance;
 use toml_edit::DocumentMut;
-
-/// Keys of a material that have a slider.
-pub(crate) fn slider_keys() -> impl Iterator<Item = &'static Key> {
-    keys::MATERIAL.iter().filter(|key| key.slider.is_some())
-}
 
 /// The text of a scene and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,14 +94,35 @@ impl SceneSource {
 pub(crate) struct Builder<'a> {
     report: &'a mut Report,
     directory: &'a Path,
-    dimensions: Dimensions,
-    /// Resolution [m], for meshes that do not choose their own.
-    dx: f64,
+    pub(crate) dimensions: Dimensions,
+    /// The chosen family; the default where the choice is wrong.
+    family: &'static Family,
+    /// Resolution [m]; a stand-in where it is wrong.
+    resolution: f64,
     substances: Vec<Substance>,
     meshes: Vec<MeshFile>,
     /// Whether the scene is only looked at: then lost meshes are warnings, and nothing needs room.
     viewing: bool,
     warnings: Vec<String>,
+}
+
+impl Builder<'_> {
+    /// Spacing at which meshes are sampled that do not choose their own [m].
+    fn voxel(&self) -> f64 {
+        self.family.voxel * self.resolution
+    }
+
+    /// The solver. The tables of all families are read, so that whatever is wrong in them comes out.
+    fn solver(&mut self, document: &Table) -> SolverSpec {
+        let mut solver = SolverSpec::new(self.family, self.resolution);
+        let (empty, table) = (Table::default(), document.table("solver"));
+        for family in FAMILIES {
+            let own = table.and_then(|t| t.table(family.name)).unwrap_or(&empty);
+            let settings = (family.read)(self, own, self.resolution);
+            solver.settings.append(settings);
+        }
+        solver
+    }
 }
 
 /// Reads and validates a scene; on failure returns everything that is wrong with it.
@@ -169,12 +186,15 @@ fn read(
     let mut checker = spec::Checker { report, dimensions };
     checker.table(&mut tree, keys::SCENE, "", "");
     let document = tree.table()?;
-    let resolution = document.table("solver").and_then(solver::resolution);
+    let solver = document.table("solver");
+    let family = solver.and_then(|s| Family::find(s.text("method")?));
+    let resolution = solver.and_then(|s| s.number("resolution"));
     let mut builder = Builder {
         report,
         directory: &source.directory,
         dimensions,
-        dx: resolution.map_or(0.01, |(_, length)| length),
+        family: family.unwrap_or(FAMILIES[0]),
+        resolution: resolution.unwrap_or(0.01),
         substances: Vec::new(),
         meshes: Vec::new(),
         viewing,
@@ -187,5 +207,6 @@ fn read(
         text.insert("name", toml_edit::value(&scene.name));
     }
     scene.document = text.to_string();
+    scene.places = report.places(tree);
     Some(scene)
 }

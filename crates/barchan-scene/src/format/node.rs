@@ -242,6 +242,11 @@ impl Table {
         }
     }
 
+    /// A whole number that is not negative.
+    pub fn count(&self, key: &str) -> Option<u32> {
+        self.integer(key)?.try_into().ok()
+    }
+
     pub fn flag(&self, key: &str) -> Option<bool> {
         match self.get(key)?.value {
             Value::Flag(b) => Some(b),

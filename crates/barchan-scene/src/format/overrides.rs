@@ -1,11 +1,10 @@
-//! Changes from the command line: `--set path=value`, `--frames`, `--scale`.
+//! Changes from the command line: `--set path=value`, `--frames`, `--scale`, `--solver`.
 //!
 //! Each change is made twice: in the tree that the scene is built from, where the new value knows that it came from
 //! the command line, and in the text of the document, which keeps its comments.
 
 use super::keys::{SCENE, SHAPE};
 use super::node::{Entry, Node, Table, Value, parse_value};
-use super::solver::resolution;
 use super::spec::{Key, Kind, is_mix, join};
 use crate::errors::{Place, Report, suggestion};
 use toml_edit::{DocumentMut, Item};
@@ -15,8 +14,10 @@ use toml_edit::{DocumentMut, Item};
 pub struct Overrides {
     /// Number of frames instead of the scene's.
     pub frames: Option<u32>,
-    /// Factor of the resolution: 0.5 doubles the grid spacing.
+    /// Factor of the resolution: 0.5 doubles `solver.resolution`.
     pub scale: Option<f64>,
+    /// Family of solvers instead of the scene's.
+    pub solver: Option<String>,
     /// `path.to.key=value`, the value in TOML or as a bare word.
     pub set: Vec<String>,
 }
@@ -76,6 +77,15 @@ pub(crate) fn apply(
     if let Some(scale) = overrides.scale {
         apply_scale(scale, tree, text, report);
     }
+    if let Some(solver) = &overrides.solver {
+        let at = whole(report.add_source("in --solver", solver), solver);
+        let value = Node {
+            value: Value::Text(solver.clone()),
+            at,
+        };
+        let written = solver.as_str().into();
+        replace(&["solver", "method"], value, written, tree, text, report);
+    }
 }
 
 fn whole(source: usize, text: &str) -> Place {
@@ -98,7 +108,7 @@ fn apply_scale(scale: f64, tree: &mut Node, text: &mut DocumentMut, report: &mut
         return;
     }
     let solver = tree.table().and_then(|t| t.table("solver"));
-    let Some((key, length)) = solver.and_then(resolution) else {
+    let Some(length) = solver.and_then(|s| s.number("resolution")) else {
         return;
     };
     let value = Node {
@@ -106,7 +116,7 @@ fn apply_scale(scale: f64, tree: &mut Node, text: &mut DocumentMut, report: &mut
         at,
     };
     replace(
-        &["solver", key],
+        &["solver", "resolution"],
         value,
         (length / scale).into(),
         tree,
@@ -140,7 +150,7 @@ fn apply_setting(setting: &str, tree: &mut Node, text: &mut DocumentMut, report:
         report.error(
             whole(source, setting),
             format!("`{setting}` is not of the form path=value"),
-            "write --set solver.dx=0.02",
+            "write --set solver.resolution=0.02",
         );
         return;
     };

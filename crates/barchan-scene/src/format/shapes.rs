@@ -365,7 +365,7 @@ impl Builder<'_> {
             return None;
         }
         let Some(voxel) = table.number("voxel") else {
-            let wanted = 0.5 * self.dx as f32;
+            let wanted = self.voxel() as f32;
             return Some(wanted.clamp(longest / MESH_VOXELS, longest / 32.0));
         };
         let voxel = voxel as f32;

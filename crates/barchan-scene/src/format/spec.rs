@@ -9,6 +9,7 @@ use crate::model::Dimensions;
 use crate::numbers::exact;
 
 /// A key of a table.
+#[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
@@ -23,6 +24,7 @@ pub(crate) struct Key {
 }
 
 /// What a key holds.
+#[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Flag,
@@ -196,7 +198,8 @@ impl Checker<'_> {
                 self.report.error(
                     entry.key_at,
                     format!("unknown key `{}` {place}", entry.key),
-                    suggestion(&entry.key, keys.iter().map(|k| k.name)),
+                    belongs(&entry.key, keys, path)
+                        .unwrap_or_else(|| suggestion(&entry.key, keys.iter().map(|k| k.name))),
                 );
             }
         }
@@ -434,6 +437,18 @@ impl Checker<'_> {
             node.value = Value::Bad;
         }
     }
+}
+
+/// In which tables beside it a key would be known.
+fn belongs(word: &str, keys: &[Key], path: &str) -> Option<String> {
+    let tables = keys.iter().filter_map(|key| match key.kind {
+        Kind::Table(inner) if inner.iter().any(|k| k.name == word) => {
+            Some(format!("[{}]", join(path, key.name)))
+        }
+        _ => None,
+    });
+    let tables: Vec<String> = tables.collect();
+    (!tables.is_empty()).then(|| format!("it belongs to {}", tables.join(" or ")))
 }
 
 /// Whether a colour is given as a list of tables.

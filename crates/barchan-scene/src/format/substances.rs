@@ -5,26 +5,18 @@ use super::node::{Entry, Node, Table};
 use super::spec::is_mix;
 use crate::colour::{Colour, ColourMix};
 use crate::errors::{Place, suggestion};
+use crate::families::{FAMILIES, Settings};
 use crate::materials::{ELASTIC_COLOUR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 15] = [
+const SAND_KEYS: [&str; 6] = [
     "friction_angle",
     "hardening",
     "cohesion",
+    "wet_cohesion",
     "cone",
     "volume_correction",
-    "contact_friction_angle",
-    "static_friction_angle",
-    "adhesion",
-    "stiffness",
-    "damping",
-    "viscosity",
-    "cohesion_intensity",
-    "wet_viscosity",
-    "wet_cohesion",
-    "wet_cohesion_intensity",
 ];
 
 /// A material by name; without value when it is wrong, which has been reported.
@@ -88,7 +80,9 @@ impl Builder<'_> {
         let preset = self.preset(table)?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
-            for key in SAND_KEYS {
+            let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
+            let tables = tables.map(|f| f.name);
+            for key in SAND_KEYS.into_iter().chain(tables) {
                 self.useless(table, key, "for an elastic material");
             }
         } else {
@@ -103,25 +97,19 @@ impl Builder<'_> {
             Law::Sand(law) => Law::Sand(self.sand(table, law)?),
             Law::Elastic(law) => Law::Elastic(elastic_law(table, law)?),
         };
+        let mut settings = Settings::default();
+        for family in FAMILIES {
+            if let Some(own) = table.table(family.name) {
+                settings.append((family.read_material)(own));
+            }
+        }
         Some(Material {
             name: entry.key.clone(),
             density: number_or(table, "density", base.density)?,
             law,
-            contact: Contact {
-                friction_angle: own_number(table, "contact_friction_angle")?,
-                static_friction_angle: own_number(table, "static_friction_angle")?,
-                adhesion: own_number(table, "adhesion")?,
-                stiffness: own_number(table, "stiffness")?,
-                damping: own_number(table, "damping")?,
-            },
-            moisture: Moisture {
-                viscosity: number_or(table, "viscosity", base.moisture.viscosity)?,
-                cohesion_intensity: own_number(table, "cohesion_intensity")?,
-                wet_viscosity: own_number(table, "wet_viscosity")?,
-                wet_cohesion: own_number(table, "wet_cohesion")?,
-                wet_cohesion_intensity: own_number(table, "wet_cohesion_intensity")?,
-            },
-            colour: match table.get("colour") {
+            wet_cohesion: table.number("wet_cohesion"),
+            settings,
+            colour: match table.get("color") {
                 Some(node) => colour_mix(node)?,
                 None => base.colour,
             },
@@ -187,8 +175,8 @@ impl Builder<'_> {
             name: String::new(),
             density: table.number("density")?,
             law: Law::Elastic(law),
-            contact: Contact::default(),
-            moisture: Moisture::default(),
+            wet_cohesion: None,
+            settings: Settings::default(),
             colour: ColourMix::plain(ELASTIC_COLOUR),
         })
     }
@@ -283,7 +271,7 @@ fn colour_mix(node: &Node) -> Option<ColourMix> {
     }
     let part = |node: &Node| {
         let table = node.table()?;
-        Some((colour(table.get("colour")?)?, table.number("part")? as f32))
+        Some((colour(table.get("color")?)?, table.number("part")? as f32))
     };
     let parts: Vec<_> = node.list()?.iter().map(part).collect::<Option<_>>()?;
     ColourMix::new(&parts)
@@ -301,14 +289,6 @@ fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
     match table.get(key) {
         Some(node) => node.number(),
         None => Some(default),
-    }
-}
-
-/// The number under a key, if it is there; `None` when it was refused.
-fn own_number(table: &Table, key: &str) -> Option<Option<f64>> {
-    match table.get(key) {
-        Some(node) => node.number().map(Some),
-        None => Some(None),
     }
 }
 

@@ -150,7 +150,7 @@ impl Builder<'_> {
     /// Corner, side of a column, and columns along x and z.
     fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
         let (size, centre) = (table.pair("size")?, pair_or_zero(table, "center")?);
-        let cell = number_or(table, "cell", 2.0 * self.dx)?;
+        let cell = number_or(table, "cell", self.resolution)?;
         let size_at = table.at("size", at);
         if size.iter().any(|s| !(*s > 0.0 && *s <= FAR)) {
             let message = format!("`terrain.size` must be above 0 and at most {FAR} m both ways");

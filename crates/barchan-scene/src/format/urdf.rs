@@ -284,7 +284,7 @@ impl Builder<'_> {
         self.remember_mesh(name, &mesh);
         mesh.vertices.iter_mut().for_each(|v| *v *= scale);
         let longest = mesh.bounds().size().max_element();
-        let voxel = (0.5 * self.dx as f32).clamp(longest / 192.0, longest / 32.0);
+        let voxel = (self.voxel() as f32).clamp(longest / 192.0, longest / 32.0);
         Some(Geometry::mesh(&mesh, voxel))
     }
 

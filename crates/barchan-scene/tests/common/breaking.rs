@@ -9,7 +9,7 @@ gravity = [0, -9.81, 0]
 domain = { min = [-2, -2, -2], max = [2, 2, 2] }
 
 [solver]
-dx = 0.02
+resolution = 0.02
 
 [materials.sand]
 density = 1600

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// The smallest scene.
 pub const MINIMAL: &str = r#"[solver]
-dx = 0.02
+resolution = 0.02
 
 [[fill]]
 shape = { sphere = { center = [0, 1, 0], radius = 0.2 } }
@@ -23,7 +23,7 @@ pub const COMPLETE: &str = include_str!("complete.toml");
 pub const FLAT: &str = r#"dimensions = 2
 
 [solver]
-dx = 0.02
+resolution = 0.02
 
 [[collider]]
 name = "floor"

@@ -79,7 +79,9 @@ impl Bodies {
     pub fn new(scene: &Scene) -> Result<Self, SolverError> {
         let world = match scene.bodies.is_empty() {
             true => World::default(),
-            false => World::new(scene).map_err(SolverError::Unsupported)?,
+            false => World::new(scene).map_err(|reason| {
+                SolverError::unsupported("joint", reason, "name bodies of the scene")
+            })?,
         };
         let flat = scene.dimensions == Dimensions::Two;
         debug_assert!(scene.bodies.is_empty() || world.is_flat() == flat);

@@ -439,7 +439,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sand(dimensions: Dimensions) -> Sand {
-        let text = "[solver]\ndx = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
+        let text = "[solver]\nresolution = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
                     [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
         let source = SceneSource {
             name: "law".into(),

@@ -5,5 +5,6 @@ pub mod lanes;
 pub mod scalar;
 pub mod sym3;
 
+pub use fearless_simd::Level;
 pub use scalar::Scalar;
 pub use sym3::Sym3;

@@ -49,9 +49,11 @@ pub fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
 pub fn check_count(count: usize) -> Result<(), SolverError> {
     match count <= MAX_POINTS {
         true => Ok(()),
-        false => Err(SolverError::Unsupported(format!(
-            "solvers with neighbors take at most {MAX_POINTS} particles; choose a coarser resolution"
-        ))),
+        false => Err(SolverError::unsupported(
+            "solver.resolution",
+            format!("solvers with neighbors take at most {MAX_POINTS} particles"),
+            "choose a coarser resolution",
+        )),
     }
 }
 

@@ -13,8 +13,10 @@ mod tile;
 
 pub use emitter::EmitterSampler;
 pub use fill::{Excluded, sample_fill};
+pub use packing::{grain_volume, solid_fraction};
 
-use barchan_scene::{Dimensions, Scene, SolverSpec};
+use crate::solvers::Method;
+use barchan_scene::{Dimensions, Scene};
 use glam::Vec3;
 
 /// How densely a solver's particles lie, and whether they are grains with a size.
@@ -33,31 +35,7 @@ pub struct Spacing {
 impl Spacing {
     /// What the solver of a scene wants.
     pub fn of(scene: &Scene) -> Self {
-        match &scene.solver {
-            SolverSpec::Mpm(spec) => Self {
-                dx: spec.dx,
-                particles_per_cell: spec.particles_per_cell,
-                grain: None,
-                clearance: 0.0,
-            },
-            SolverSpec::Sph(spec) => Self {
-                dx: spec.spacing(),
-                particles_per_cell: 1.0,
-                grain: None,
-                // A row that does not fit would be pushed inwards at once.
-                clearance: 0.9 * spec.radius,
-            },
-            SolverSpec::Pbd(spec) => {
-                let dx = 2.0 * spec.radius;
-                let cell = dx.powi(scene.dimensions.count() as i32);
-                Self {
-                    dx,
-                    particles_per_cell: spec.number_density(scene.dimensions) * cell,
-                    grain: Some((spec.radius, spec.spread)),
-                    clearance: 0.0,
-                }
-            }
-        }
+        (Method::of(scene).spacing)(scene)
     }
 
     /// Particles per m³ (per m² in 2D).

@@ -6,8 +6,25 @@
 use super::random::Random;
 use super::tile::Tile;
 use crate::neighbors::chains::Chains;
-use barchan_scene::{Dimensions, PbdSpec};
+use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
+
+/// Part of the volume (2D: area) of a bed at rest that the grains of a fill take up: bulk density over grain density.
+pub fn solid_fraction(dimensions: Dimensions) -> f64 {
+    match dimensions {
+        Dimensions::Three => 0.6,
+        Dimensions::Two => 0.8,
+    }
+}
+
+/// Volume of a grain of that radius [m³]; in 2D of a rod 1 m long.
+pub fn grain_volume(radius: f64, dimensions: Dimensions) -> f64 {
+    use std::f64::consts::PI;
+    match dimensions {
+        Dimensions::Three => 4.0 / 3.0 * PI * radius.powi(3),
+        Dimensions::Two => PI * radius * radius,
+    }
+}
 
 /// Balls in the tile.
 const COUNT: usize = 4096;
@@ -54,9 +71,9 @@ impl Packing {
         }
         let solid: f64 = radii
             .iter()
-            .map(|r| PbdSpec::grain_volume(f64::from(*r), dimensions))
+            .map(|r| grain_volume(f64::from(*r), dimensions))
             .sum();
-        let volume = solid / PbdSpec::packing(dimensions);
+        let volume = solid / solid_fraction(dimensions);
         let side = volume.powf(1.0 / dimensions.count() as f64) as f32;
         let cells = (side / (2.0 * (1.0 + spread))).floor().max(1.0) as i32;
         let mut place = || side * random.unit();
@@ -172,10 +189,10 @@ mod tests {
                 assert!(passes < PASSES, "{dimensions:?}, spread {spread}");
                 let volume = packing.side.powi(dimensions.count() as i32);
                 let solid: f64 = (packing.radii.iter())
-                    .map(|r| PbdSpec::grain_volume(f64::from(*r), dimensions))
+                    .map(|r| grain_volume(f64::from(*r), dimensions))
                     .sum();
                 let part = solid / f64::from(volume);
-                let wanted = PbdSpec::packing(dimensions);
+                let wanted = solid_fraction(dimensions);
                 assert!((part - wanted).abs() < 1e-4, "{part}");
             }
         }

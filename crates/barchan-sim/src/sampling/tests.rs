@@ -445,8 +445,8 @@ fn estimates_count_fills_and_emitters() {
             poisson: 0.3,
             model: barchan_scene::ElasticModel::Hencky,
         }),
-        contact: Default::default(),
-        moisture: Default::default(),
+        wet_cohesion: None,
+        settings: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     };
     let mut scene = Scene {
@@ -467,7 +467,7 @@ fn estimates_count_fills_and_emitters() {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        solver: SolverSpec::Mpm(spec),
+        solver: barchan_scene::SolverSpec::new(&barchan_scene::MPM, spec.dx).with(spec),
         camera: None,
         columns: Vec::new(),
         check: Default::default(),
@@ -475,6 +475,7 @@ fn estimates_count_fills_and_emitters() {
         terrain: None,
         meshes: Vec::new(),
         document: String::new(),
+        places: Default::default(),
     };
     // One cubic metre, and 1.5 s of 0.05 m³/s.
     let expected = (1.0 + 1.5 * 80.0 / RHO) * 8.0 * 8000.0;

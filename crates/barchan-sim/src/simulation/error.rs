@@ -55,7 +55,7 @@ pub enum SimulationError {
     },
     /// Ids are 32 bits wide.
     #[error(
-        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.dx or use a smaller --scale"
+        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.resolution or use a smaller --scale"
     )]
     TooManyParticles,
     /// The solver stopped.

@@ -54,7 +54,7 @@ impl Limits {
         let warning = (steps > MANY_STEPS_PER_FRAME).then(|| match fault {
             Some(fault) => fault.to_string(),
             None => format!(
-                "a frame would take about {} steps of {} s; coarsen solver.dx or soften the material",
+                "a frame would take about {} steps of {} s; coarsen solver.resolution or soften the material",
                 rounded(steps, 2),
                 rounded(expected, 2)
             ),

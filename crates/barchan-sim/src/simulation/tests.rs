@@ -179,8 +179,8 @@ fn scene() -> Scene {
         wettings: Vec::new(),
         gravity: Gravity::default(),
         materials: vec![Material {
-            contact: Default::default(),
-            moisture: Default::default(),
+            wet_cohesion: None,
+            settings: Default::default(),
             name: "sand".into(),
             density: 1000.0,
             law: Law::Elastic(ElasticLaw {
@@ -204,7 +204,7 @@ fn scene() -> Scene {
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        solver: SolverSpec::Mpm(MpmSpec {
+        solver: SolverSpec::new(&MPM, 0.25).with(MpmSpec {
             dx: 0.25,
             particles_per_cell: 8.0,
             kernel: Kernel::Quadratic,
@@ -220,6 +220,7 @@ fn scene() -> Scene {
         terrain: None,
         meshes: Vec::new(),
         document: String::new(),
+        places: Default::default(),
     }
 }
 
@@ -511,7 +512,7 @@ fn failures_name_the_frame() {
     assert!(!error.is_scene_error());
     let text = error.to_string();
     assert!(text.starts_with("frame 3: particle 7"), "{text}");
-    assert!(text.contains("solver.max_dt"), "{text}");
+    assert!(text.contains("max_dt"), "{text}");
 }
 
 #[test]

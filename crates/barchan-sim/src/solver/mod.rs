@@ -131,8 +131,8 @@ impl Stopwatch {
 pub enum SolverError {
     /// A value turned NaN or infinite.
     #[error(
-        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower solver.max_dt or \
-         solver.elastic_cfl (the step was {dt:.3e} s), or soften the material",
+        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower the time step of the \
+         solver (it was {dt:.3e} s) by its max_dt, dt or elastic_cfl, or soften the material",
         position.x, position.y, position.z
     )]
     NotFinite {
@@ -158,7 +158,7 @@ pub enum SolverError {
     },
     /// The stable time step is too small to get anywhere.
     #[error(
-        "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.dx, soften the material, or look for what moves so fast"
+        "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.resolution, soften the material, or look for what moves so fast"
     )]
     StepTooSmall {
         /// Proposed step [s].
@@ -197,8 +197,30 @@ pub enum SolverError {
     #[error("the checkpoint does not fit this scene: {0}; start again without --resume")]
     Checkpoint(String),
     /// The solver cannot do what the scene asks for.
-    #[error("{0}")]
-    Unsupported(String),
+    #[error("{reason}; {help}")]
+    Unsupported {
+        /// Path of the key in the scene that asks for it.
+        at: String,
+        /// What it cannot do.
+        reason: String,
+        /// What to change.
+        help: String,
+    },
+}
+
+impl SolverError {
+    /// That the scene asks, at a path of keys, for what the solver cannot do.
+    pub fn unsupported(
+        at: impl Into<String>,
+        reason: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self::Unsupported {
+            at: at.into(),
+            reason: reason.into(),
+            help: help.into(),
+        }
+    }
 }
 
 /// A solver: owns its state as structure of arrays.

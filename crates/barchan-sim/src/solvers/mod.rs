@@ -1,26 +1,108 @@
-//! The families of solver, and how a scene chooses one.
+//! The families of solver: a folder each, and a line each in [`METHODS`].
 
 pub mod mpm;
 pub mod pbd;
+mod refusal;
 pub mod sph;
 
+use crate::math::Level;
+use crate::sampling::Spacing;
 use crate::solver::{Solver, SolverError};
-use barchan_scene::{Scene, SolverSpec};
+use barchan_scene::parameters::Parameter;
+use barchan_scene::{Family, Material, Scene};
 
-/// Builds the solver that a scene asks for. What it cannot do is refused here.
-pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
-    match &scene.solver {
-        SolverSpec::Mpm(spec) => Ok(Box::new(mpm::Mpm::new(scene, spec)?)),
-        SolverSpec::Pbd(spec) => Ok(Box::new(pbd::Pbd::new(scene, spec)?)),
-        SolverSpec::Sph(spec) => Ok(Box::new(sph::Sph::new(scene, spec)?)),
+/// Methods of the families of barchan-scene, one for each.
+pub static METHODS: &[&Method] = &[&mpm::METHOD, &pbd::METHOD, &sph::METHOD];
+
+/// Builds a solver for a scene.
+pub type Build = fn(&Scene, Level) -> Result<Box<dyn Solver>, SolverError>;
+
+/// What the rest of the program asks of a family without a solver at hand.
+pub struct Method {
+    /// The family.
+    pub family: &'static Family,
+    /// A solver without particles, at a SIMD level. What it cannot do is refused.
+    pub build: Build,
+    /// Memory that a run of so many particles needs at its peak [bytes].
+    pub memory: fn(&Scene, usize) -> u64,
+    /// How densely particles lie.
+    pub spacing: fn(&Scene) -> Spacing,
+    /// What there is to say of the settings beside the resolution, for `barchan check`.
+    pub describe: fn(&Scene) -> String,
+    /// Where a live parameter stands in a material, with its derived value where the material leaves it open; `None`: it has no
+    /// such parameter.
+    pub parameter: for<'a> fn(&Scene, &'a mut Material, &str) -> Option<&'a mut f64>,
+    /// Radius at which particles without a size are drawn, as a part of the resolution.
+    pub drawn_radius: f64,
+    /// Thickness that a body needs to push grains, as a multiple of the resolution; 0: any does.
+    pub pushing_thickness: f64,
+}
+
+impl Method {
+    /// The method of a scene. Where its family has none, [`build_on`] says so, and estimates are those of the first.
+    pub fn of(scene: &Scene) -> &'static Self {
+        let own = METHODS.iter().find(|m| m.is_of(scene));
+        own.unwrap_or(&METHODS[0])
     }
+
+    fn is_of(&self, scene: &Scene) -> bool {
+        self.family.name == scene.solver.family.name
+    }
+}
+
+/// Builds the solver that a scene asks for, for this machine. What it cannot do is refused here.
+pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
+    build_on(scene, Level::new())
+}
+
+/// As [`build`], at a SIMD level; `Level::baseline()` computes alike on every x86-64 processor.
+pub fn build_on(scene: &Scene, level: Level) -> Result<Box<dyn Solver>, SolverError> {
+    let method = Method::of(scene);
+    if !method.is_of(scene) {
+        let reason = format!("there is no solver `{}`", scene.solver.family.name);
+        let help = "choose another solver.method";
+        return Err(SolverError::unsupported("solver.method", reason, help));
+    }
+    (method.build)(scene, level)
 }
 
 /// Memory that a run of that many particles needs at its peak [bytes].
 pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
-    match &scene.solver {
-        SolverSpec::Mpm(spec) => mpm::memory_estimate(spec, scene.dimensions, particles),
-        SolverSpec::Pbd(_) => pbd::memory_estimate(particles),
-        SolverSpec::Sph(_) => sph::memory_estimate(particles),
+    (Method::of(scene).memory)(scene, particles)
+}
+
+/// What can be changed of a material of a scene while it runs, with the present values.
+pub fn parameters(scene: &Scene, material: &Material) -> Vec<Parameter> {
+    let method = Method::of(scene);
+    // What is left open gets its value in a copy only.
+    let value = |key: &str| (method.parameter)(scene, &mut material.clone(), key).map(|v| *v);
+    method.family.parameters(value)
+}
+
+/// Gives a parameter of a material another value; says whether the material has it.
+pub fn set_parameter(scene: &mut Scene, material: usize, key: &str, value: f64) -> bool {
+    let Some(mut changed) = scene.materials.get(material).cloned() else {
+        return false;
+    };
+    let Some(place) = (Method::of(scene).parameter)(scene, &mut changed, key) else {
+        return false;
+    };
+    *place = value;
+    scene.materials[material] = changed;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan_scene::FAMILIES;
+
+    #[test]
+    fn every_family_has_one_method() {
+        let names = |all: &mut dyn Iterator<Item = &'static Family>| -> Vec<&str> {
+            all.map(|f| f.name).collect()
+        };
+        let methods = names(&mut METHODS.iter().map(|m| m.family));
+        assert_eq!(methods, names(&mut FAMILIES.iter().copied()));
     }
 }

@@ -3,13 +3,13 @@
 use super::twin::{Particle, Stuff};
 use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use barchan_scene::{
-    Collider, Dimensions, FinalCheck, Gravity, Kernel, Law, Material, MpmSpec, Scene, SolverSpec,
-    Transfer,
+    Collider, Dimensions, FinalCheck, Gravity, Kernel, Law, MPM, Material, MpmSpec, Scene,
+    SolverSpec, Transfer,
 };
 use barchan_sim::collider::{BodyImpulses, Colliders};
 use barchan_sim::identities::Identities;
 use barchan_sim::material::PreparedLaw;
-use barchan_sim::math::Sym3;
+use barchan_sim::math::{Level, Sym3};
 use barchan_sim::solver::{Solver, StepContext, Timings};
 use barchan_sim::solvers::mpm::Mpm;
 use glam::{DMat3, DVec3, Vec3};
@@ -47,7 +47,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         bodies: Vec::new(),
         joints: Vec::new(),
         drains: Vec::new(),
-        solver: SolverSpec::Mpm(spec),
+        solver: SolverSpec::new(&MPM, spec.dx).with(spec),
         camera: None,
         columns: Vec::new(),
         check: FinalCheck::default(),
@@ -55,6 +55,7 @@ pub fn scene(dimensions: Dimensions, spec: MpmSpec, materials: Vec<Material>) ->
         terrain: None,
         meshes: Vec::new(),
         document: String::new(),
+        places: Default::default(),
     }
 }
 
@@ -64,8 +65,8 @@ pub fn material(density: f64, law: Law) -> Material {
         name: "test".into(),
         density,
         law,
-        contact: Default::default(),
-        moisture: Default::default(),
+        wet_cohesion: None,
+        settings: Default::default(),
         colour: barchan_scene::ColourMix::plain([128; 3]),
     }
 }
@@ -89,10 +90,11 @@ pub struct Real {
 
 impl Real {
     pub fn new(scene: &Scene, particles: &[Particle]) -> Self {
-        let SolverSpec::Mpm(spec) = &scene.solver else {
-            panic!("an mpm scene")
-        };
-        let mut mpm = Mpm::new(scene, spec).unwrap();
+        Self::on(scene, particles, Level::new())
+    }
+
+    pub fn on(scene: &Scene, particles: &[Particle], level: Level) -> Self {
+        let mut mpm = Mpm::new(scene, level).unwrap();
         mpm.load(&checkpoint(particles)).unwrap();
         Self {
             mpm,

@@ -2,9 +2,9 @@
 
 use super::{floats, scene};
 use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
-use barchan_scene::SolverSpec;
 use barchan_sim::collider::{BodyImpulses, Colliders};
 use barchan_sim::identities::Identities;
+use barchan_sim::math::Level;
 use barchan_sim::simulation::Simulation;
 use barchan_sim::solver::{Solver, StepContext, Timings};
 use barchan_sim::solvers::sph::Sph;
@@ -109,14 +109,15 @@ pub struct Hand {
 impl Hand {
     /// Settings, materials (one is `a`) and colliders of TOML text without fills, with these particles.
     pub fn new(text: &str, all: &[Grain]) -> Self {
+        Self::on(text, all, Level::new())
+    }
+
+    pub fn on(text: &str, all: &[Grain], level: Level) -> Self {
         // A scene needs sand; what it is filled with is not used.
         let fill =
             "[[fill]]\nmaterial = \"a\"\nshape = { sphere = { center = [0, 0, 0], radius = 1 } }\n";
         let scene = scene(&format!("{text}{fill}"));
-        let SolverSpec::Sph(spec) = &scene.solver else {
-            panic!("a scene of sph")
-        };
-        let mut sph = Sph::new(&scene, spec).unwrap();
+        let mut sph = Sph::new(&scene, level).unwrap();
         sph.load(&state(all)).unwrap();
         Self {
             sph,

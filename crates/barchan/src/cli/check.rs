@@ -3,9 +3,10 @@
 use super::resources::Estimate;
 use super::scene::SceneArguments;
 use super::{Failure, inputs, output};
+use barchan::scene::Scene;
 use barchan::scene::numbers::rounded;
-use barchan::scene::{Scene, SolverSpec};
 use barchan::sim::simulation::Forecast;
+use barchan::sim::solvers::Method;
 use barchan::sim::start::StartRecord;
 use clap::Args;
 use std::process::ExitCode;
@@ -68,28 +69,17 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
             output::number(f64::from(scene.frames) / scene.frame_rate)
         ),
     )?;
+    let family = scene.solver.family;
     line(
         "solver",
-        match &scene.solver {
-            SolverSpec::Mpm(spec) => format!(
-                "mpm in {}D, dx {} m, {} particles per cell",
-                scene.dimensions.count(),
-                output::number(spec.dx),
-                output::number(spec.particles_per_cell)
-            ),
-            SolverSpec::Sph(spec) => format!(
-                "sph in {}D, particles {} m apart, {} iterations",
-                scene.dimensions.count(),
-                output::number(spec.spacing()),
-                spec.iterations
-            ),
-            SolverSpec::Pbd(spec) => format!(
-                "pbd in {}D, grains of radius {} m, {} iterations",
-                scene.dimensions.count(),
-                output::number(spec.radius),
-                spec.iterations
-            ),
-        },
+        format!(
+            "{} in {}D, {} {} m, {}",
+            family.name,
+            scene.dimensions.count(),
+            family.resolution,
+            output::number(scene.solver.resolution),
+            (Method::of(scene).describe)(scene)
+        ),
     )?;
     if let (Some(from), Some(named)) = (&start.from, &scene.start) {
         let count = output::grouped(from.particles as u64);
@@ -127,6 +117,7 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
 fn show_json(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
     output::say_json(&serde_json::json!({
         "scene": scene.name,
+        "solver": scene.solver.family.name,
         "frames": scene.frames,
         "particles": start.particles,
         "particles_over_the_run": estimate.particles,

@@ -2,9 +2,10 @@
 //! Also warns of what a scene asks for that will hardly come out as meant.
 
 use super::{Failure, output};
-use barchan::frame::{ManifestMesh, ManifestStart, ResultDirectory};
+use barchan::frame::{Checkpoint, ManifestMesh, ManifestStart, ResultDirectory};
 use barchan::scene::Scene;
 use barchan::sim::simulation::{Forecast, Simulation, SimulationError};
+use barchan::sim::solver::SolverError;
 use barchan::sim::start::{self, StartError, StartRecord};
 
 /// What the scene starts from, without its particles.
@@ -14,10 +15,23 @@ pub fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
 
 /// The scene at its beginning.
 pub fn begin(scene: &Scene) -> Result<Simulation, Failure> {
-    Simulation::new(scene).map_err(|error| match &error {
+    Simulation::new(scene).map_err(|error| failure(error, scene))
+}
+
+/// The scene where a checkpoint left off.
+pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Simulation, Failure> {
+    Simulation::resume(scene, checkpoint).map_err(|error| failure(error, scene))
+}
+
+/// What the scene is to blame for shows its line.
+fn failure(error: SimulationError, scene: &Scene) -> Failure {
+    match &error {
         SimulationError::Start(start) => start_failure(start, scene),
+        SimulationError::Setup(SolverError::Unsupported { at, reason, help }) => {
+            scene.places.find(at).refuse(reason, help).into()
+        }
         _ => error.into(),
-    })
+    }
 }
 
 fn start_failure(error: &StartError, scene: &Scene) -> Failure {

@@ -60,7 +60,7 @@ impl Estimate {
                 output::bytes(self.available),
             ),
             format_args!(
-                "make it coarser: --scale {}, or a larger solver.dx in the scene",
+                "make it coarser: --scale {}, or a larger solver.resolution in the scene",
                 rounded(scale, 2)
             ),
         ))

@@ -160,7 +160,7 @@ impl Session {
             None => false,
         };
         let simulation = match &checkpoint {
-            Some(checkpoint) => Simulation::resume(&scene, checkpoint)?,
+            Some(checkpoint) => inputs::resume(&scene, checkpoint)?,
             None => inputs::begin(&scene)?,
         };
         inputs::refuse_new_start(&directory, &simulation)?;
@@ -408,9 +408,9 @@ fn manifest(scene: &Scene, base: &Path) -> Manifest {
         scene: scene.name.clone(),
         description: scene.description.clone(),
         scene_directory: base.to_string_lossy().into_owned(),
-        solver: scene.solver.name().into(),
+        solver: scene.solver.family.name.into(),
         dimensions: scene.dimensions.count() as u32,
-        dx: scene.solver.length(),
+        dx: scene.solver.resolution,
         frame_rate: scene.frame_rate,
         frames: scene.frames,
         materials: materials.collect(),

@@ -15,10 +15,13 @@ pub struct SceneArguments {
     /// Frames to simulate, instead of the scene's own number
     #[arg(long, value_name = "N")]
     pub frames: Option<u32>,
-    /// Multiply the resolution: 0.5 doubles the grid spacing
+    /// Multiply the resolution: 0.5 doubles the size of cells or grains
     #[arg(long, value_name = "S")]
     pub scale: Option<f64>,
-    /// Change a value of the scene, such as `solver.dx=0.02`; may be repeated
+    /// Family of solvers, instead of the scene's own
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
+    /// Change a value of the scene, such as `solver.resolution=0.02`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -34,6 +37,7 @@ impl SceneArguments {
         let overrides = Overrides {
             frames: self.frames,
             scale: self.scale,
+            solver: self.solver.clone(),
             set: self.set.clone(),
         };
         let scene = load(&source, &overrides)?;

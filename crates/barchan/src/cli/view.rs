@@ -32,7 +32,10 @@ pub struct View {
     /// Scene: multiply the resolution; 0.5 doubles the size of cells or grains
     #[arg(long, value_name = "S")]
     scale: Option<f64>,
-    /// Scene: change a value, such as `solver.dx=0.02`; may be repeated
+    /// Scene: family of solvers, instead of the scene's own
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
+    /// Scene: change a value, such as `solver.resolution=0.02`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Scene: threads [default: one for each processor]
@@ -93,6 +96,7 @@ impl View {
             scene: self.what.clone(),
             frames: None,
             scale: self.scale,
+            solver: self.solver.clone(),
             set: self.set.clone(),
         };
         let is_there = self.what.exists();

@@ -159,7 +159,7 @@ fn manifest(scene: &Scene) -> Manifest {
     Manifest {
         materials: scene.materials.iter().map(material).collect(),
         dimensions: scene.dimensions.count() as u32,
-        dx: scene.solver.length(),
+        dx: scene.solver.resolution,
         ..Manifest::default()
     }
 }

@@ -11,9 +11,10 @@ use barchan_scene::materials::SAND_COLOURS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
-    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, SolverSpec, TerrainSpec,
-    View, load_for_viewing,
+    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, TerrainSpec, View,
+    load_for_viewing,
 };
+use barchan_sim::solvers::Method;
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -112,14 +113,10 @@ impl Look {
                 |name| typical(frame.column(name)?),
                 scene.materials.first().map_or(0.0, |m| m.density),
                 scene.dimensions.count() as u32,
-                match &scene.solver {
-                    SolverSpec::Mpm(spec) => 0.3 * spec.dx,
-                    SolverSpec::Pbd(spec) => spec.radius,
-                    SolverSpec::Sph(spec) => spec.radius,
-                },
+                Method::of(&scene).drawn_radius * scene.solver.resolution,
             ),
             dimensions: scene.dimensions.count() as u32,
-            dx: scene.solver.length(),
+            dx: scene.solver.resolution,
             materials: scene.materials.iter().map(|m| m.name.clone()).collect(),
             names: scene.solids().map(|c| c.name.clone()).collect(),
             scene: Some(scene),

@@ -13,7 +13,7 @@ frames = 8
 frame_rate = 24
 
 [solver]
-dx = 0.04
+resolution = 0.04
 
 [[fill]]
 name = "block"

@@ -2,6 +2,7 @@
 
 pub mod grid_to_particles;
 pub mod grid_update;
+mod method;
 pub mod particles;
 pub mod particles_to_grid;
 pub mod passes;
@@ -21,6 +22,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
+use crate::solvers::refusal::{self, Lacks};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Material, MpmSpec, Scene, Transfer};
@@ -28,6 +30,7 @@ use fearless_simd::Level;
 use glam::Vec3;
 use grid_to_particles::BlockReport;
 use grid_update::GridParams;
+pub use method::METHOD;
 use particles::{Packet, Rows};
 use passes::Passes;
 use rayon::prelude::*;
@@ -118,40 +121,32 @@ use with_kernel;
 
 impl Mpm {
     /// A solver without particles. Refuses what it cannot do.
-    pub fn new(scene: &Scene, spec: &MpmSpec) -> Result<Self, SolverError> {
-        if scene.materials.len() > 256 {
-            return Err(SolverError::Unsupported(
-                "mpm takes at most 256 materials".into(),
-            ));
-        }
-        if scene.terrain.is_some() {
-            let reason = "mpm has no [terrain], whose soil turns into grains and back; choose method = \"pbd\", or fill a box";
-            return Err(SolverError::Unsupported(reason.into()));
-        }
+    pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
+        let spec: MpmSpec = scene.settings();
+        let lacks = Lacks {
+            terrain: true,
+            ..Lacks::default()
+        };
+        lacks.refuse("mpm", scene)?;
         let prepared = |m| PreparedLaw::new(m, scene.dimensions);
         let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
         Ok(Self {
-            spec: *spec,
+            spec,
             dimensions: scene.dimensions,
-            level: Level::new(),
+            level,
             state: Rows::new(material::state_rows(&laws)),
             laws,
             density: scene.materials.iter().map(|m| m.density as f32).collect(),
             columns: scene.columns.clone(),
             materials: scene.materials.clone(),
-            cells: cell_frame(scene, spec)?,
-            elastic_dt: elastic_dt(spec, &scene.materials),
+            cells: cell_frame(scene, &spec)?,
+            elastic_dt: elastic_dt(&spec, &scene.materials),
             packets: Vec::new(),
             count: 0,
             max_speed: 0.0,
             needs_sort: true,
             scratch: Scratch::default(),
         })
-    }
-
-    /// Runs the portable code path instead of the machine's best; for tests.
-    pub fn use_baseline_simd(&mut self) {
-        self.level = Level::baseline();
     }
 
     fn sort_into_blocks(&mut self) -> Result<(), SolverError> {
@@ -340,10 +335,7 @@ impl Solver for Mpm {
             Some(own) if same_kind(own) && own.density == material.density => {
                 *own = material.clone();
             }
-            _ => {
-                let reason = "mpm cannot change the law or the density of a material on the way";
-                return Err(SolverError::Unsupported(reason.into()));
-            }
+            _ => return Err(refusal::changed("mpm", material)),
         }
         self.laws[index] = PreparedLaw::new(material, self.dimensions);
         self.elastic_dt = elastic_dt(&self.spec, &self.materials);
@@ -356,14 +348,14 @@ impl Solver for Mpm {
         let (max_dt, elastic) = (MpmSpec::USUAL_MAX_DT, MpmSpec::USUAL_ELASTIC_CFL);
         Ok(Pace::Bounded {
             bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.max_dt", spec.max_dt, max_dt),
+                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
                 Bound::at_rest(
                     self.elastic_dt,
-                    "solver.elastic_cfl",
+                    "solver.mpm.elastic_cfl",
                     spec.elastic_cfl,
                     elastic,
                 ),
-                Bound::in_motion(moving, "solver.cfl", spec.cfl, MpmSpec::USUAL_CFL),
+                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::USUAL_CFL),
                 Bound::NONE,
             ],
             travel: spec.cfl * spec.dx,
@@ -436,14 +428,17 @@ fn cell_frame(scene: &Scene, spec: &MpmSpec) -> Result<CellFrame, SolverError> {
         let length = f64::from(domain.max[axis] - domain.min[axis]);
         let blocks = length / (spec.dx * f64::from(BLOCK));
         if blocks.round() < 1.0 || (blocks - blocks.round()).abs() > 1e-3 {
-            return Err(SolverError::Unsupported(format!(
-                "a periodic domain must span whole blocks of {BLOCK} cells: along {} it spans {:.3} cells of {} m; \
-                 make it {} m, or change solver.dx",
-                ['x', 'y', 'z'][axis],
-                length / spec.dx,
-                spec.dx,
-                blocks.round().max(1.0) * f64::from(BLOCK) * spec.dx
-            )));
+            let whole = blocks.round().max(1.0) * f64::from(BLOCK) * spec.dx;
+            return Err(SolverError::unsupported(
+                "domain.periodic",
+                format!(
+                    "a periodic domain must span whole blocks of {BLOCK} cells: along {} it spans {:.3} cells of {} m",
+                    ['x', 'y', 'z'][axis],
+                    length / spec.dx,
+                    spec.dx
+                ),
+                format!("make it {whole} m, or change solver.resolution"),
+            ));
         }
         frame.period[axis] = blocks.round() as i32;
     }

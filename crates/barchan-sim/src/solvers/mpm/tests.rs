@@ -11,7 +11,7 @@ use crate::linalg;
 use crate::math::lanes::Row;
 use crate::solver::Timings;
 use barchan_frame::ColumnData;
-use barchan_scene::{Overrides, SceneSource, SolverSpec, load};
+use barchan_scene::{Overrides, SceneSource, load};
 
 const DT: f32 = 2e-4;
 const DX: f64 = 0.05;
@@ -29,7 +29,7 @@ impl Random {
 /// Sand and rubber over a rough floor.
 fn scene(dimensions: usize) -> Scene {
     let text = format!(
-        "dimensions = {dimensions}\n[solver]\ndx = {DX}\n\
+        "dimensions = {dimensions}\n[solver]\nresolution = {DX}\n\
          [materials.sand]\ndensity = 1600\nyoung = 2e5\npoisson = 0.3\nfriction_angle = 30\n\
          [materials.rubber]\nlaw = \"elastic\"\ndensity = 1100\nyoung = 2e5\npoisson = 0.4\n\
          [[fill]]\nmaterial = \"sand\"\nshape = {{ sphere = {{ center = [0, 0, 0], radius = 0.1 }} }}\n\
@@ -51,20 +51,23 @@ fn scene(dimensions: usize) -> Scene {
 }
 
 fn spec(scene: &Scene, kernel: Kernel, transfer: Transfer) -> MpmSpec {
-    match &scene.solver {
-        SolverSpec::Mpm(spec) => MpmSpec {
-            kernel,
-            transfer,
-            ..*spec
-        },
-        _ => panic!("mpm is the default"),
+    MpmSpec {
+        kernel,
+        transfer,
+        ..scene.settings()
     }
+}
+
+fn solver(scene: &Scene, spec: &MpmSpec) -> Mpm {
+    let mut scene = scene.clone();
+    scene.solver.settings.set(*spec);
+    Mpm::new(&scene, Level::new()).unwrap()
 }
 
 /// Two hundred particles of both materials that move, turn and are strained at random.
 fn stirred(scene: &Scene, spec: &MpmSpec) -> Mpm {
     let mut random = Random(7);
-    let mut mpm = Mpm::new(scene, spec).unwrap();
+    let mut mpm = solver(scene, spec);
     let flat = scene.dimensions == Dimensions::Two;
     let across = if flat { 0.0 } else { 1.0 };
     for material in 0..2 {
@@ -485,7 +488,7 @@ fn a_checkpoint_needs_the_columns_of_the_laws_it_has_particles_of() {
     assert_eq!(gain, 200);
     // Rubber alone knows nothing of hardening.
     scene.materials.remove(0);
-    let mut rubber = Mpm::new(&scene, &spec).unwrap();
+    let mut rubber = solver(&scene, &spec);
     let mut batch = Samples::none(0);
     (batch.position, batch.velocity) = (vec![Vec3::Y], vec![Vec3::ZERO]);
     batch.volume = 1e-5;

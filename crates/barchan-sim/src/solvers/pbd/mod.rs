@@ -2,6 +2,7 @@
 
 pub mod contact;
 mod grains;
+mod method;
 mod pairs;
 pub mod params;
 mod soil;
@@ -11,16 +12,18 @@ mod walls;
 use crate::collider::{Colliders, PosedCollider};
 use crate::height_field::HeightField;
 use crate::neighbors::cells::Cells;
-use crate::sampling::Samples;
+use crate::sampling::{Samples, grain_volume};
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
+use crate::solvers::refusal::{self, Lacks};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
 use fearless_simd::Level;
 use glam::{Vec3, Vec4};
 use grains::Grains;
+pub use method::METHOD;
 use pairs::Pairs;
 use params::{GrainLaw, Touch};
 use rayon::prelude::*;
@@ -168,31 +171,26 @@ impl Step {
 
 impl Pbd {
     /// A solver without grains. Refuses what it cannot do.
-    pub fn new(scene: &Scene, spec: &PbdSpec) -> Result<Self, SolverError> {
-        if scene.materials.len() > 256 {
-            let reason = "pbd takes at most 256 materials";
-            return Err(SolverError::Unsupported(reason.into()));
-        }
-        if scene.periodic.contains(&true) {
-            let reason = "pbd knows no periodic domain; leave out domain.periodic, or choose method = \"mpm\"";
-            return Err(SolverError::Unsupported(reason.into()));
-        }
-        if let Some(column) = scene.columns.first() {
-            return Err(SolverError::Unsupported(format!(
-                "pbd has no column `{}`; leave it out of output.columns",
-                column.name()
-            )));
-        }
+    pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
+        let spec: PbdSpec = scene.settings();
+        let lacks = Lacks {
+            periodic: true,
+            columns: true,
+            ..Lacks::default()
+        };
+        lacks.refuse("pbd", scene)?;
         if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
-            tracing::warn!("solver.error_reduction has no effect with scheme = \"mass splitting\"");
+            tracing::warn!(
+                "solver.pbd.error_reduction has no effect with scheme = \"mass splitting\""
+            );
         }
         let laws = (scene.materials.iter())
-            .map(|m| GrainLaw::new(m, spec, scene.dimensions))
+            .map(|m| GrainLaw::new(m, &spec, scene.dimensions))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            spec: *spec,
+            spec,
             dimensions: scene.dimensions,
-            level: Level::new(),
+            level,
             touch: params::touch_table(&laws),
             laws,
             grains: Grains::default(),
@@ -200,14 +198,9 @@ impl Pbd {
             pace: 0.0,
             parts_freely: false,
             memory_dt: 0.0,
-            soil: Soil::new(scene, spec),
+            soil: Soil::new(scene, &spec),
             scratch: Scratch::default(),
         })
-    }
-
-    /// Runs the portable code path instead of the machine's best; for tests.
-    pub fn use_baseline_simd(&mut self) {
-        self.level = Level::baseline();
     }
 
     /// Lets contacts part grains as fast as they can; for tests.
@@ -444,7 +437,7 @@ impl Solver for Pbd {
         for (i, v) in batch.velocity.iter().enumerate() {
             let radius = batch.radius.get(i).copied();
             let radius = radius.unwrap_or(self.spec.radius as f32);
-            let volume = PbdSpec::grain_volume(f64::from(radius), self.dimensions);
+            let volume = grain_volume(f64::from(radius), self.dimensions);
             g.radius[first + i] = radius;
             g.mass[first + i] = (density * volume) as f32;
             self.largest = self.largest.max(radius);
@@ -475,10 +468,7 @@ impl Solver for Pbd {
         let law = GrainLaw::new(material, &self.spec, self.dimensions)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => {
-                let reason = "pbd cannot change the density of a material on the way";
-                return Err(SolverError::Unsupported(reason.into()));
-            }
+            _ => return Err(refusal::changed("pbd", material)),
         }
         self.touch = params::touch_table(&self.laws);
         Ok(())
@@ -486,7 +476,7 @@ impl Solver for Pbd {
 
     fn pace(&mut self) -> Result<Pace, SolverError> {
         let dt = self.spec.dt;
-        let bound = Bound::at_rest(dt as f32, "solver.dt", dt, PbdSpec::USUAL_DT);
+        let bound = Bound::at_rest(dt as f32, "solver.pbd.dt", dt, PbdSpec::USUAL_DT);
         Ok(Pace::Fixed(bound))
     }
 

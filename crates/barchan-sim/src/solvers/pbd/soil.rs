@@ -1,8 +1,10 @@
 //! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
 
 use super::Pbd;
+use super::params::number_density;
 use crate::identities::Identities;
 use crate::particles::check_count;
+use crate::sampling::solid_fraction;
 use crate::solver::{SolverError, StepContext};
 use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
 use barchan_frame::Checkpoint;
@@ -34,8 +36,8 @@ impl Soil {
     pub fn new(scene: &Scene, spec: &PbdSpec) -> Option<Self> {
         let terrain = scene.terrain.as_ref()?;
         let material = scene.materials.get(terrain.material)?;
-        let settled = SETTLED / PbdSpec::packing(Dimensions::Three);
-        let grains = settled * spec.number_density(Dimensions::Three);
+        let settled = SETTLED / solid_fraction(Dimensions::Three);
+        let grains = settled * number_density(spec, Dimensions::Three);
         let size = GrainSize {
             radius: spec.radius as f32,
             spread: spec.spread as f32,
@@ -125,7 +127,7 @@ impl Pbd {
         for grain in &soil.spawned {
             let id = identities
                 .take_one()
-                .map_err(|e| SolverError::Unsupported(e.to_string()))?;
+                .map_err(|e| SolverError::unsupported("terrain", e.to_string(), "dig less"))?;
             g.position.push(grain.position);
             g.velocity.push(Vec3::ZERO);
             g.radius.push(grain.radius);

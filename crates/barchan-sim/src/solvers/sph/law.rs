@@ -3,7 +3,8 @@
 use super::kernel::Prototype;
 use super::particles::Symmetric;
 use crate::solver::SolverError;
-use barchan_scene::{Dimensions, Friction, Law, Material, Moisture, SphYield};
+use crate::solvers::refusal;
+use barchan_scene::{Dimensions, Friction, Law, Material, SphMaterial, SphYield};
 
 /// A material as `sph` sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,26 +23,22 @@ impl SandParticle {
     /// Particles of a material. Refuses what is no sand.
     pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
         let Law::Sand(law) = &material.law else {
-            return Err(SolverError::Unsupported(format!(
-                "material `{}` is elastic, and sph knows sand only; give it law = \"sand\", or choose method = \"mpm\"",
-                material.name
-            )));
+            return Err(refusal::elastic("sph", material));
         };
         let angle = match law.friction {
             Friction::Constant(angle) => angle,
             // That of large strains.
             Friction::Hardening { h0, .. } => h0,
         };
-        let Moisture {
+        let SphMaterial {
             viscosity,
             cohesion_intensity,
             wet_viscosity,
-            wet_cohesion,
             wet_cohesion_intensity,
-        } = material.moisture;
+        } = material.settings();
         let from = |c: f64| intensity(c, angle, material.density, prototype);
         let dry = cohesion_intensity.unwrap_or(from(law.cohesion));
-        let wet = match (wet_cohesion_intensity, wet_cohesion) {
+        let wet = match (wet_cohesion_intensity, material.wet_cohesion) {
             (Some(own), _) => own,
             (None, Some(cohesion)) => from(cohesion),
             (None, None) => dry,

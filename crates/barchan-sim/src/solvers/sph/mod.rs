@@ -3,6 +3,7 @@
 pub mod kernel;
 pub mod law;
 mod material;
+mod method;
 mod motion;
 mod neighbors;
 mod particles;
@@ -16,6 +17,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
+use crate::solvers::refusal::{self, Lacks};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, SphWalls, SphYield, Wetting};
@@ -24,6 +26,7 @@ use glam::Vec3;
 use kernel::{Kernel, Prototype};
 use law::SandParticle;
 use material::Moving;
+pub use method::METHOD;
 use neighbors::NeighborSearch;
 use particles::Particles;
 use passes::{Columns, Residual, Row};
@@ -126,33 +129,20 @@ struct Step<'a> {
 
 impl Sph {
     /// A solver without particles. Refuses what it cannot do.
-    pub fn new(scene: &Scene, spec: &SphSpec) -> Result<Self, SolverError> {
-        let refuse = |reason: &str| Err(SolverError::Unsupported(reason.into()));
-        if scene.materials.len() > 256 {
-            return refuse("sph takes at most 256 materials");
-        }
-        if scene.periodic.contains(&true) {
-            return refuse(
-                "sph knows no periodic domain; leave out domain.periodic, or choose method = \"mpm\"",
-            );
-        }
-        if scene.terrain.is_some() {
-            return refuse(
-                "sph has no [terrain], whose soil turns into grains and back; choose method = \"pbd\", or fill a box",
-            );
-        }
-        if let Some(column) = scene.columns.first() {
-            return Err(SolverError::Unsupported(format!(
-                "sph has no column `{}`; leave it out of output.columns",
-                column.name()
-            )));
-        }
+    pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
+        let spec: SphSpec = scene.settings();
+        let lacks = Lacks {
+            periodic: true,
+            terrain: true,
+            columns: true,
+        };
+        lacks.refuse("sph", scene)?;
         let prototype = Prototype::new(spec.spacing(), scene.dimensions);
         let laws = scene.materials.iter();
         Ok(Self {
-            spec: *spec,
+            spec,
             dimensions: scene.dimensions,
-            level: Level::new(),
+            level,
             kernel: Kernel::new(2.0 * spec.spacing(), scene.dimensions),
             prototype,
             laws: laws
@@ -162,11 +152,6 @@ impl Sph {
             particles: Particles::default(),
             scratch: Scratch::default(),
         })
-    }
-
-    /// Runs the portable code path instead of the machine's best; for tests.
-    pub fn use_baseline_simd(&mut self) {
-        self.level = Level::baseline();
     }
 
     /// Volume of a particle [m³]; in 2D of a square rod 1 m long.
@@ -332,10 +317,7 @@ impl Solver for Sph {
         let law = SandParticle::new(material, &self.prototype)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => {
-                let reason = "sph cannot change the density of a material on the way";
-                return Err(SolverError::Unsupported(reason.into()));
-            }
+            _ => return Err(refusal::changed("sph", material)),
         }
         Ok(())
     }

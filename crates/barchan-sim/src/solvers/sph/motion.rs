@@ -33,8 +33,8 @@ impl Sph {
         let moving = cfl * spacing / fastest;
         Pace::Bounded {
             bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.max_dt", spec.max_dt, usual),
-                Bound::in_motion(moving, "solver.cfl", spec.cfl, SphSpec::USUAL_CFL),
+                Bound::at_rest(spec.max_dt as f32, "solver.sph.max_dt", spec.max_dt, usual),
+                Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::USUAL_CFL),
                 Bound {
                     dt: self.viscous_dt(),
                     ..Bound::NONE

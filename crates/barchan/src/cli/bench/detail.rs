@@ -141,11 +141,12 @@ fn edge(particles: u64) -> usize {
 fn scene_text(particles: u64) -> String {
     let half = RADIUS * edge(particles) as f32;
     format!(
-        "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\n\
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n\
          [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
          [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
          [[collider]]\nshape = {{ box = {{ min = [-0.1, 0.3, {}], max = [0.1, 2, {}] }} }}\n\
          motion = {{ velocity = [1, 0, 0] }}\n",
+        2.0 * RADIUS,
         -0.5 * half,
         0.5 * half
     )

@@ -220,7 +220,7 @@ fn scene(variant: &Variant, particles: u64) -> String {
     format!(
         "frame_rate = 48\n\
          domain = {{ min = [{low}, -1, {low}], max = [{high}, {}, {high}] }}\n\
-         [solver]\ndx = {dx}\nparticles_per_cell = {PER_CELL}\nkernel = \"{}\"\n\
+         [solver]\nresolution = {dx}\n[solver.mpm]\nparticles_per_cell = {PER_CELL}\nkernel = \"{}\"\n\
          [materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\nvolume_correction = true\n\
          [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\nfriction = 0.5\n\
          [[fill]]\nmaterial = \"sand\"\n\

@@ -177,10 +177,11 @@ fn settled(particles: u64, settings: &str) -> String {
         wall([-far, 0.0, half], [far, top, half + thick]),
     ];
     format!(
-        "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nradius_spread = 0.05\n{settings}\n\
-         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 26.57\ndensity = 1590\n\
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nradius_spread = 0.05\n{settings}\n\
+         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 26.57\ndensity = 1590\n\
          [[fill]]\nmaterial = \"grains\"\n\
          shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {height}, {half}] }} }}\n{}",
+        2.0 * RADIUS,
         -half,
         -half,
         walls.concat(),
@@ -213,11 +214,12 @@ fn blade(particles: u64, begin: f64) -> String {
 /// 2000 grains in twenty seconds or so onto a floor.
 fn poured(scheme: &str) -> String {
     format!(
-        "[solver]\nmethod = \"pbd\"\nradius = {RADIUS}\nscheme = \"{scheme}\"\n\
-         [materials.grains]\npreset = \"dry sand\"\ncontact_friction_angle = 30\n\
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nscheme = \"{scheme}\"\n\
+         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 30\n\
          [[collider]]\nfriction = 0.6\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
          [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
-         shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n"
+         shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n",
+        2.0 * RADIUS
     )
 }
 

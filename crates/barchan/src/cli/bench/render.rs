@@ -123,7 +123,7 @@ fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let volume = std::f32::consts::PI / 3.0 * RADIUS * RADIUS * HEIGHT;
     let spacing = (volume / count as f32).cbrt();
     let scene = format!(
-        "[solver]\ndx = {}\n\n[[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n",
+        "[solver]\nresolution = {}\n\n[[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n",
         2.0 * spacing
     );
     let position = heap(spacing);

@@ -132,9 +132,10 @@ impl BenchSph {
 
 fn solver(iterations: u64) -> String {
     format!(
-        "frame_rate = {}\n[solver]\nmethod = \"sph\"\nradius = {RADIUS}\nmax_dt = {DT}\niterations = {iterations}\n\
+        "frame_rate = {}\n[solver]\nmethod = \"sph\"\nresolution = {}\n[solver.sph]\nmax_dt = {DT}\niterations = {iterations}\n\
          [materials.sand]\npreset = \"dry sand\"\n",
-        1.0 / DT
+        1.0 / DT,
+        2.0 * RADIUS
     )
 }
 

@@ -44,7 +44,7 @@ impl Column {
             r#"
 frame_rate = {}
 [solver]
-dx = {}
+resolution = {}
 [materials.sand]
 density = 1600
 young = {}

@@ -35,7 +35,8 @@ dimensions = 2
 frame_rate = 10
 gravity = [0, 0]
 [solver]
-dx = {DISC_DX}
+resolution = {DISC_DX}
+[solver.mpm]
 {transfer}
 [materials.rubber]
 law = "elastic"
@@ -123,7 +124,7 @@ dimensions = 2
 frame_rate = 50
 gravity = [{}, {}]
 [solver]
-dx = 0.025
+resolution = 0.025
 [materials.block]
 law = "elastic"
 model = "fixed corotated"
@@ -144,13 +145,38 @@ friction = {friction}
     )
 }
 
-/// Acceleration [m/s²] between 0.2 and 0.6 s; of one grain with pbd, of a slab with sph.
-fn acceleration(context: &Context<'_>, degrees: f64, friction: f64) -> Result<f64, ValidateError> {
-    match context.solver {
-        "pbd" => return super::pbd::acceleration(context, degrees, friction),
-        "sph" => return super::sph::acceleration(context, degrees, friction),
-        _ => {}
-    }
+/// What slides with a solver.
+struct Slider {
+    solver: &'static str,
+    setup: &'static str,
+    /// Acceleration [m/s²] at an inclination [degrees] and a friction coefficient.
+    acceleration: fn(&Context<'_>, f64, f64) -> Result<f64, ValidateError>,
+}
+
+const SLIDERS: [Slider; 3] = [
+    Slider {
+        solver: "mpm",
+        setup: "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
+        acceleration: acceleration_of_block,
+    },
+    Slider {
+        solver: "pbd",
+        setup: "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
+        acceleration: super::pbd::acceleration,
+    },
+    Slider {
+        solver: "sph",
+        setup: "3D slab of sand, 10 × 1 × 10 particles with a cohesion of 300 Pa, on a plane, between 0.5 and 1.5 s.",
+        acceleration: super::sph::acceleration,
+    },
+];
+
+/// Acceleration [m/s²] between 0.2 and 0.6 s.
+fn acceleration_of_block(
+    context: &Context<'_>,
+    degrees: f64,
+    friction: f64,
+) -> Result<f64, ValidateError> {
     let label = format!("{degrees}°, μ = {friction}");
     let mut trial = Trial::start(context, label, 30, &block(degrees, friction))?;
     trial.advance(10)?;
@@ -166,6 +192,8 @@ fn coulomb(degrees: f64, friction: f64) -> f64 {
 }
 
 fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let slider = SLIDERS.iter().find(|s| s.solver == context.solver);
+    let slider = slider.unwrap_or(&SLIDERS[0]);
     let mut plot = Plot::new(
         "Acceleration of the block",
         Axis::new("slope θ [°]"),
@@ -183,7 +211,7 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .collect();
         let mut points = vec![];
         for degrees in slopes {
-            let measured = acceleration(context, degrees, friction)?;
+            let measured = (slider.acceleration)(context, degrees, friction)?;
             points.push([degrees, measured]);
             let band = if [(30.0, 0.2), (30.0, 0.4), (40.0, 0.5)].contains(&(degrees, friction)) {
                 Band::around(coulomb(degrees, friction), 0.02)
@@ -208,7 +236,7 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 &points,
             );
     }
-    let smooth = acceleration(context, 30.0, 0.0)?;
+    let smooth = (slider.acceleration)(context, 30.0, 0.0)?;
     plot = plot.with(Style::Control, "control: no friction", &[[30.0, smooth]]);
     let band = Band::around(coulomb(30.0, 0.2), 0.02);
     checks.push(Check::control(
@@ -219,12 +247,7 @@ fn coulomb_block(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     Ok(Outcome {
         physics: "What lies on an incline slides at g (sin θ − μ cos θ).".into(),
-        setup: match context.solver {
-            "pbd" => "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
-            "sph" => "3D slab of sand, 10 × 1 × 10 particles with a cohesion of 300 Pa, on a plane, between 0.5 and 1.5 s.",
-            _ => "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
-        }
-        .into(),
+        setup: slider.setup.into(),
         reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere what half a degree of slope makes.".into(),
         plots: vec![plot],
         checks,

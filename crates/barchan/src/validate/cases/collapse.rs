@@ -62,6 +62,9 @@ const FRAMES_A_TAU: f64 = 15.0;
 /// √(h/g) that are simulated.
 const TAUS: f64 = 6.5;
 
+/// Resolution in cells of the columns, and settings, by solver: particles of sph are as many as those of mpm.
+const SETTINGS: [(&str, f64, &str); 2] = [("mpm", 1.0, "max_dt = 1"), ("sph", 0.5, "")];
+
 /// What a column became, lengths over its width and times over √(h/g).
 pub struct Deposit {
     /// (d∞ − d_i)/d_i, d∞ the distance from the wall that holds 99 % of the mass.
@@ -95,18 +98,21 @@ impl Column {
         let width = self.width();
         let dx = width / self.cells;
         let left = self.shift * dx;
-        let resolution = match solver {
-            // As many particles as mpm has.
-            "sph" => format!("method = \"sph\"\nradius = {}", 0.25 * dx),
-            _ => format!("dx = {dx}\nmax_dt = 1"),
-        };
+        let (_, part, settings) = SETTINGS
+            .iter()
+            .find(|(name, ..)| *name == solver)
+            .unwrap_or(&SETTINGS[0]);
+        let resolution = part * dx;
         format!(
             r#"
 dimensions = 2
 frame_rate = {}
 gravity = [0, -{}]
 [solver]
-{resolution}
+method = "{solver}"
+resolution = {resolution}
+[solver.{solver}]
+{settings}
 {}
 [materials.sand]
 density = {}

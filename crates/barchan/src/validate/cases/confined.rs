@@ -46,7 +46,7 @@ seed = {seed}
 frame_rate = 20
 gravity = {{ keyframes = [{{ time = 0, value = [0, -0.1] }}, {{ time = 0.5, value = [0, -{G}] }}], interpolation = "smooth" }}
 [solver]
-dx = {dx}
+resolution = {dx}
 [materials.sand]
 density = {DENSITY}
 young = 1.5e6
@@ -212,7 +212,8 @@ gravity = {{ interpolation = "step", keyframes = [
     {{ time = 5, value = [0, -{G}] }}, {{ time = 9, value = [0, {G}] }},
 ] }}
 [solver]
-dx = 7.4e-3
+resolution = 7.4e-3
+[solver.mpm]
 particles_per_cell = {particles_per_cell}
 [materials.sand]
 density = {DENSITY}

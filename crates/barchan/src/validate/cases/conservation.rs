@@ -47,7 +47,7 @@ fn askew(ball: DVec3, gravity: DVec3) -> String {
 frame_rate = 50
 gravity = [{}, {}, {}]
 [solver]
-dx = {CELL}
+resolution = {CELL}
 [materials.sand]
 density = 1600
 young = 2e5
@@ -184,7 +184,7 @@ fn column(frame_rate: f64, floor: &str) -> String {
 dimensions = 2
 frame_rate = {frame_rate}
 [solver]
-dx = {DX}
+resolution = {DX}
 [materials.sand]
 density = {DENSITY}
 young = {YOUNG}

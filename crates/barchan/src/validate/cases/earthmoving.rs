@@ -45,14 +45,17 @@ const WINDOW: [f64; 2] = [0.05, 0.2];
 /// Friction of the bulk, from which that of contacts follows.
 const BULK: &str = "friction_angle";
 /// Friction where two grains touch.
-const CONTACT: &str = "contact_friction_angle";
+const CONTACT: &str = "pbd.contact_friction_angle";
 
 /// A key of the material, and the angle that it is set to [degrees].
 type Friction = (&'static str, f64);
 
 /// How trials name it.
 fn name((key, angle): Friction) -> String {
-    format!("{} {angle}°", key.replace('_', " "))
+    format!(
+        "{} {angle}°",
+        key.trim_start_matches("pbd.").replace('_', " ")
+    )
 }
 
 /// What all 2D scenes have: stiff grains of that mean radius [m].
@@ -65,15 +68,17 @@ gravity = [0, {}]
 seed = {seed}
 [solver]
 method = "pbd"
-radius = {radius}
+resolution = {}
+[solver.pbd]
 dt = {}
 substeps = 20
 [materials.sand]
 preset = "dry sand"
 {key} = {angle}
-stiffness = 1e7
+pbd.stiffness = 1e7
 "#,
         -gravity,
+        2.0 * radius,
         1.0 / 480.0
     )
 }
@@ -569,14 +574,45 @@ const BALLS: [(&str, f32, f64); 3] = [
     ("heavy", 0.55, 3.0),
 ];
 
-fn balls(solver: &str, (key, angle): Friction) -> String {
-    let radius = if solver == "sph" { 0.025 } else { 0.03 };
+/// The bed of a solver.
+struct Bed {
+    solver: &'static str,
+    setup: &'static str,
+    /// [m].
+    resolution: f64,
+    /// No friction.
+    slick: Friction,
+    /// Whether the lightest ball rocks.
+    restless: bool,
+}
+
+const BEDS: [Bed; 2] = [
+    Bed {
+        solver: "pbd",
+        setup: "3200 grains of 3 cm",
+        resolution: 0.06,
+        slick: (CONTACT, 0.0),
+        restless: false,
+    },
+    Bed {
+        solver: "sph",
+        setup: "5760 particles of 2.5 cm",
+        resolution: 0.05,
+        slick: (BULK, 0.0),
+        restless: true,
+    },
+];
+
+fn balls(bed: &Bed, (key, angle): Friction) -> String {
+    let Bed {
+        solver, resolution, ..
+    } = bed;
     let mut text = format!(
         r#"
 frame_rate = 60
 [solver]
 method = "{solver}"
-radius = {radius}
+resolution = {resolution}
 [materials.sand]
 preset = "dry sand"
 {key} = {angle}
@@ -622,13 +658,12 @@ fn centres(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
 }
 
 /// How deep the lowest point of each ball lies below the surface beside it [diameters], and its highest speed in the last sixth of five seconds [m/s].
-fn sunk(context: &Context<'_>, friction: Friction) -> Result<Vec<[f64; 2]>, ValidateError> {
-    let mut trial = Trial::start(
-        context,
-        name(friction),
-        300,
-        &balls(context.solver, friction),
-    )?;
+fn sunk(
+    context: &Context<'_>,
+    bed: &Bed,
+    friction: Friction,
+) -> Result<Vec<[f64; 2]>, ValidateError> {
+    let mut trial = Trial::start(context, name(friction), 300, &balls(bed, friction))?;
     trial.advance(290)?;
     let mut speeds = [0.0f64; 3];
     for _ in 0..10 {
@@ -656,12 +691,10 @@ const RESTLESS: &str = "The lightest ball hardly sinks and rocks in its dent lik
     that: contacts of sph have no rolling friction, and walls no viscosity.";
 
 fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let rough = sunk(context, (BULK, 35.0))?;
-    let slick = match context.solver {
-        "sph" => (BULK, 0.0),
-        _ => (CONTACT, 0.0),
-    };
-    let smooth = sunk(context, slick)?;
+    let bed = BEDS.iter().find(|bed| bed.solver == context.solver);
+    let bed = bed.unwrap_or(&BEDS[0]);
+    let rough = sunk(context, bed, (BULK, 35.0))?;
+    let smooth = sunk(context, bed, bed.slick)?;
     let points = |all: &[[f64; 2]]| -> Vec<[f64; 2]> {
         BALLS.iter().zip(all).map(|(b, s)| [b.2, s[0]]).collect()
     };
@@ -681,8 +714,8 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             "m/s",
             Band::below(1e-3),
         );
-        checks.push(match (context.solver, name) {
-            ("sph", "light") => rest.limited(Band::below(1.5e-3), RESTLESS),
+        checks.push(match (bed.restless, name) {
+            (true, "light") => rest.limited(Band::below(1.5e-3), RESTLESS),
             _ => rest,
         });
     }
@@ -699,10 +732,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         physics: "Sand carries what is denser than itself: a ball sinks in by a part of its diameter and lies still.".into(),
         setup: format!(
             "3D, {} with the 35° of dry sand in a box, balls of 0.3 m let go 1 cm above.",
-            match context.solver {
-                "sph" => "5760 particles of 2.5 cm",
-                _ => "3200 grains of 3 cm",
-            }
+            bed.setup
         ),
         reference: "As Ihmsen and others (2013) show it: at rest and partly embedded, less than half a diameter.".into(),
         plots: vec![

@@ -141,7 +141,7 @@ fn free_column(friction_angle: f64) -> String {
 dimensions = 2
 frame_rate = 20
 [solver]
-dx = 0.01
+resolution = 0.01
 [materials.sand]
 density = 1600
 young = 3e5

@@ -52,7 +52,7 @@ pub(super) struct Grain {
 pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError> {
     let state = trial.save()?;
     // Particles of sph are all alike.
-    let usual = 0.5 * trial.scene().solver.length();
+    let usual = 0.5 * trial.scene().solver.resolution;
     let all = || {
         let three = |name: &str| Some(floats(&state, name)?.as_chunks::<3>().0);
         let (x, v) = (three("position")?, three("velocity")?);
@@ -109,12 +109,14 @@ frame_rate = 60
 gravity = [{}, {}, 0]
 [solver]
 method = "pbd"
-radius = {RADIUS}
+resolution = {}
+[solver.pbd]
 radius_spread = 0
 sleep_threshold = 0
 {solver}
 [materials.sand]
 preset = "dry sand"
+[materials.sand.pbd]
 stiffness = {stiffness}
 [[fill]]
 material = "sand"
@@ -122,7 +124,9 @@ sampling = "lattice"
 shape = {{ box = {{ min = [0, 0, 0], max = [0.08, 0.12, 0.08] }} }}
 {colliders}
 "#,
-        gravity[0], gravity[1]
+        gravity[0],
+        gravity[1],
+        2.0 * RADIUS
     )
 }
 
@@ -354,7 +358,8 @@ frame_rate = 2
 seed = {}
 [solver]
 method = "pbd"
-radius = {RADIUS}
+resolution = {}
+[solver.pbd]
 scheme = "{}"
 iterations = {}
 error_reduction = {}
@@ -362,7 +367,7 @@ sleep_threshold = 3e-4
 [materials.sand]
 preset = "dry sand"
 {} = {}
-adhesion = {}
+pbd.adhesion = {}
 [[collider]]
 shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
 friction = 1
@@ -374,6 +379,7 @@ rate = {}
 end = 10.2
 "#,
             self.seed,
+            2.0 * RADIUS,
             self.scheme,
             self.passes,
             self.reduction,
@@ -428,7 +434,7 @@ impl Pile {
 }
 
 /// Friction where two grains touch.
-const CONTACT: &str = "contact_friction_angle";
+const CONTACT: &str = "pbd.contact_friction_angle";
 
 const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty passes of Gauss–Seidel come \
     nearer to the forces than averaging does, and so to the steep heaps of balls that do not turn.";

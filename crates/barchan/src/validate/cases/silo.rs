@@ -45,7 +45,7 @@ fn silo(friction_angle: f64, slot: f64, height: f64) -> String {
 dimensions = 2
 frame_rate = {RATE}
 [solver]
-dx = {DX}
+resolution = {DX}
 [materials.sand]
 density = {DENSITY}
 young = 2e5
@@ -301,7 +301,7 @@ fn round_silo(friction_angle: f64, hole: f64) -> String {
         r#"
 frame_rate = {HOLE_RATE}
 [solver]
-dx = {DX}
+resolution = {DX}
 [materials.sand]
 density = {DENSITY}
 young = 2e5

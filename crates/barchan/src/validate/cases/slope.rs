@@ -53,7 +53,7 @@ frame_rate = {RATE}
 gravity = {gravity}
 domain = {{ min = [0, -1, 0], max = [{side}, 3, {side}], periodic = ["x", "z"] }}
 [solver]
-dx = {DX}
+resolution = {DX}
 [materials.sand]
 density = {DENSITY}
 young = {YOUNG}
@@ -213,7 +213,7 @@ frame_rate = 10
 gravity = {{ keyframes = [{{ time = 0, value = [0, -0.01, 0] }}, {{ time = 0.6, value = [0, -9.81, 0] }}] }}
 domain = {{ min = [-2, -1, -0.02], max = [2, 2, 0.02], periodic = ["z"] }}
 [solver]
-dx = 0.01
+resolution = 0.01
 [materials.sand]
 density = 1600
 young = 2e5

@@ -69,15 +69,15 @@ fn head_of(spacing: f64, rate: f64, solver: &str, angle: f64, material: &str) ->
 frame_rate = {rate}
 [solver]
 method = "sph"
-radius = {}
+resolution = {spacing}
+[solver.sph]
 {solver}
 [materials.sand]
 preset = "dry sand"
 density = {DENSITY}
 friction_angle = {angle}
 {material}
-"#,
-        0.5 * spacing
+"#
     )
 }
 
@@ -150,7 +150,7 @@ fn column(
     angle: f64,
     friction: f64,
 ) -> Result<(Vec<[f64; 2]>, f64), ValidateError> {
-    let text = head(10.0, "", angle, "viscosity = 0.05")
+    let text = head(10.0, "", angle, "sph.viscosity = 0.05")
         + &fill([0.0; 3], [0.5, 2.0, 0.5])
         + &floor(friction)
         + &plane([0.0; 3], [1, 0, 0], friction)
@@ -240,8 +240,16 @@ fn spread(
 }
 
 fn dry_and_wet(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let (dry, low) = spread(context, "dry", "cohesion_intensity = 0\nviscosity = 0.01")?;
-    let (wet, high) = spread(context, "wet", "cohesion_intensity = 0.7\nviscosity = 0.3")?;
+    let (dry, low) = spread(
+        context,
+        "dry",
+        "sph = { cohesion_intensity = 0, viscosity = 0.01 }",
+    )?;
+    let (wet, high) = spread(
+        context,
+        "wet",
+        "sph = { cohesion_intensity = 0.7, viscosity = 0.3 }",
+    )?;
     let end = |path: &[[f64; 2]]| path.last().map_or(f64::NAN, |p| p[1]);
     let holds = Band::below(0.8);
     Ok(Outcome {

@@ -5,10 +5,10 @@ use super::pace::{Counts, Meter, Pace};
 use super::picture::{Beside, Painter};
 use super::{Play, Trouble};
 use axum::body::Bytes;
-use barchan_scene::parameters::set_parameter;
-use barchan_scene::{Scene, SolverSpec};
+use barchan_scene::Scene;
 use barchan_sim::bodies::Drag;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
+use barchan_sim::solvers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,11 +46,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub fn new(play: Arc<Play>, scene: Scene, simulation: Simulation, playing: bool) -> Self {
-        let stride = match &scene.solver {
-            SolverSpec::Mpm(_) | SolverSpec::Sph(_) => Stride::Frame,
-            SolverSpec::Pbd(spec) => Stride::Step(spec.dt),
-        };
+    pub fn new(play: Arc<Play>, scene: Scene, mut simulation: Simulation, playing: bool) -> Self {
+        let stride = simulation.fixed_step().map_or(Stride::Frame, Stride::Step);
         let now = Instant::now();
         Self {
             stride,
@@ -152,19 +149,11 @@ impl Engine {
     }
 
     fn set_parameter(&mut self, index: usize, key: &str, value: f64) {
-        let Some(material) = self.scene.materials.get_mut(index) else {
-            return;
-        };
-        if !set_parameter(
-            material,
-            &self.scene.solver,
-            self.scene.dimensions,
-            key,
-            value,
-        ) {
+        if !solvers::set_parameter(&mut self.scene, index, key, value) {
             return;
         }
         self.is_stale = true;
+        let material = &self.scene.materials[index];
         if let Err(error) = self.simulation.set_material(index, material) {
             self.stop(&error);
         }

@@ -26,10 +26,10 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
-use barchan_scene::parameters::parameters;
-use barchan_scene::{Scene, SolverSpec};
+use barchan_scene::Scene;
 use barchan_sim::bodies::JointState;
 use barchan_sim::simulation::{Simulation, SimulationError};
+use barchan_sim::solvers::parameters;
 use engine::Engine;
 use message::Limits;
 use orders::Inbox;
@@ -153,7 +153,7 @@ impl Live {
         let look = Look::at_start(scene.clone(), &frame, notes);
         let limits = limits(&scene, &simulation);
         let play = Arc::new(Play {
-            about: about(&scene, &simulation, &look, &limits),
+            about: about(&scene, &mut simulation, &look, &limits),
             look,
             limits,
             inbox: Inbox::default(),
@@ -224,7 +224,7 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
         parameters: scene
             .materials
             .iter()
-            .map(|m| parameters(m, &scene.solver, scene.dimensions))
+            .map(|m| parameters(scene, m))
             .collect(),
         joints: joints
             .map(|j| j.control.as_ref().map_or(0.0, |c| c.speed.abs()))
@@ -234,11 +234,8 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
 }
 
 /// What `/api/result` tells of a live scene: what it tells of a result, and what can be done.
-fn about(scene: &Scene, simulation: &Simulation, look: &Look, limits: &Limits) -> Value {
-    let step = match &scene.solver {
-        SolverSpec::Mpm(_) | SolverSpec::Sph(_) => 1.0 / scene.frame_rate,
-        SolverSpec::Pbd(spec) => spec.dt,
-    };
+fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
+    let step = simulation.fixed_step().unwrap_or(1.0 / scene.frame_rate);
     let columns = json!([{
         "name": "velocity", "unit": "m/s", "meaning": "speed", "kind": "quantity", "parts": ["magnitude"], "tolerance": 0,
     }, {
@@ -261,9 +258,9 @@ fn about(scene: &Scene, simulation: &Simulation, look: &Look, limits: &Limits) -
     json!({
         "scene": scene.name,
         "description": scene.description,
-        "solver": scene.solver.name(),
+        "solver": scene.solver.family.name,
         "dimensions": scene.dimensions.count(),
-        "dx": scene.solver.length(),
+        "dx": scene.solver.resolution,
         "frame_rate": scene.frame_rate,
         "created_by": concat!("barchan ", env!("CARGO_PKG_VERSION")),
         "columns": columns,

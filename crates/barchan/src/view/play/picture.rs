@@ -8,9 +8,9 @@ use super::Trouble;
 use super::pace::Rates;
 use barchan_frame::{BodyRecord, Frame, TERRAIN_HEIGHT};
 use barchan_scene::Scene;
-use barchan_scene::parameters::parameters;
 use barchan_sim::bodies::Drag;
 use barchan_sim::simulation::Simulation;
+use barchan_sim::solvers::parameters;
 use serde_json::{Value, json};
 
 /// The part of the range of speeds that is kept from one picture to the next: the scale must not flicker.
@@ -156,7 +156,7 @@ fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
 /// Values of all parameters, by material.
 fn values(scene: &Scene) -> Value {
     let of = |material| {
-        let all = parameters(material, &scene.solver, scene.dimensions);
+        let all = parameters(scene, material);
         all.iter().map(|p| p.value).collect::<Value>()
     };
     scene.materials.iter().map(of).collect()

@@ -19,7 +19,8 @@ const SCENE: &str = r#"
 frame_rate = 100
 [solver]
 method = "pbd"
-radius = 0.03
+resolution = 0.06
+[solver.pbd]
 dt = 0.01
 [[fill]]
 shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }
@@ -180,7 +181,7 @@ fn a_pull_lifts_a_body_and_letting_go_drops_it() {
 #[test]
 fn a_terrain_comes_once_and_again_when_it_has_changed() {
     let terrain = "[terrain]\nsize = [2, 2]\ncell = 0.25\ndepth = 0.5\nmaterial = \"dry sand\"\n";
-    let live = live(&format!("{SCENE}{terrain}").replace("radius = 0.03", "radius = 0.05"));
+    let live = live(&format!("{SCENE}{terrain}").replace("resolution = 0.06", "resolution = 0.1"));
     let first = when(&live, |h| h["terrain"].is_string());
     assert_eq!(first["terrain"], "/api/live/terrain?number=1");
     let heights = live.play.terrain.borrow().clone();
@@ -262,8 +263,8 @@ fn a_solver_that_stops_is_told_and_can_start_over() {
 fn it_ends_at_once_however_long_a_frame_takes() {
     let text = SCENE
         .replace(
-            "method = \"pbd\"\nradius = 0.03\ndt = 0.01",
-            "dx = 0.02\nmax_dt = 1e-5",
+            "method = \"pbd\"\nresolution = 0.06\n[solver.pbd]\ndt = 0.01",
+            "resolution = 0.02\n[solver.mpm]\nmax_dt = 1e-5",
         )
         .replace("frame_rate = 100", "frame_rate = 1");
     let live = live(&text);

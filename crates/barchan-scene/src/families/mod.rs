@@ -1,0 +1,181 @@
+//! Families of solvers as the scene file sees them: a file each, and a line each in [`FAMILIES`].
+//!
+//! A family says here what its keys are and how they become settings. Its method is in barchan-sim, which registers it
+//! under the same name. Nothing else in this crate knows one family from another.
+
+pub mod mpm;
+pub mod pbd;
+mod settings;
+pub mod sph;
+
+pub use settings::{Settings, SettingsValue, SolverSettings};
+
+use crate::format::{Builder, Key, Kind, LENGTH, Table};
+use crate::model::{Sampling, Scene};
+use crate::parameters::Parameter;
+use std::fmt;
+
+/// The families that `solver.method` and `--solver` can name; the first is the default.
+pub const FAMILIES: &[&Family] = &[&mpm::MPM, &pbd::PBD, &sph::SPH];
+
+/// A family of solvers, as the scene file sees it.
+pub struct Family {
+    /// Name in the scene file and in results; also that of its tables.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// What `solver.resolution` is the length of.
+    pub resolution: &'static str,
+    /// `frame_rate` when the scene has none [1/s].
+    pub frame_rate: f64,
+    /// `sampling` of fills that have none.
+    pub sampling: Sampling,
+    /// Keys of `[materials.NAME]`, beside those of its own table, that can be changed while a scene runs.
+    pub live: &'static [&'static str],
+    /// Spacing at which meshes are sampled when they have no `voxel`, as a part of the resolution.
+    pub(crate) voxel: f64,
+    /// Keys of `[solver.NAME]`.
+    pub(crate) keys: &'static [Key],
+    /// Keys of `[materials.X.NAME]`; none: materials have no such table.
+    pub(crate) material_keys: &'static [Key],
+    /// Reads the table of the solver, which may be empty, at a resolution [m].
+    pub(crate) read: fn(&mut Builder<'_>, &Table, f64) -> Settings,
+    /// Reads the table of a material.
+    pub(crate) read_material: fn(&Table) -> Settings,
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Family {
+    /// The family of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        FAMILIES.iter().copied().find(|f| f.name == name)
+    }
+
+    /// What can be changed of a material while it is simulated: common keys first, then the family's own. `value` gives the
+    /// present value under a key, or `None` where the material has none.
+    pub fn parameters(&self, mut value: impl FnMut(&str) -> Option<f64>) -> Vec<Parameter> {
+        self.live_keys()
+            .filter_map(|key| Parameter::new(key, value(key.name)?))
+            .collect()
+    }
+
+    pub(crate) fn live_keys(&self) -> impl Iterator<Item = &'static Key> {
+        let common = crate::format::MATERIAL.iter();
+        let common = common.filter(|key| self.live.contains(&key.name));
+        common.chain(self.material_keys.iter().filter(|k| k.slider.is_some()))
+    }
+
+    const fn keys_of(&self, part: Part) -> &'static [Key] {
+        match part {
+            Part::Solver => self.keys,
+            Part::Material => self.material_keys,
+        }
+    }
+}
+
+/// The solver of a scene.
+#[derive(Debug, Clone)]
+pub struct SolverSpec {
+    /// The chosen family.
+    pub family: &'static Family,
+    /// The resolution [m]; [`Family::resolution`] says of what.
+    pub resolution: f64,
+    /// Settings of the families, chosen or not.
+    pub settings: Settings,
+}
+
+impl SolverSpec {
+    /// A family with its usual settings.
+    pub fn new(family: &'static Family, resolution: f64) -> Self {
+        Self {
+            family,
+            resolution,
+            settings: Settings::default(),
+        }
+    }
+
+    /// The same with settings of a family.
+    pub fn with(mut self, settings: impl SolverSettings) -> Self {
+        self.settings.set(settings);
+        self
+    }
+}
+
+impl Scene {
+    /// Settings of a family at the resolution of the scene; the usual ones where it has none.
+    pub fn settings<T: SolverSettings>(&self) -> T {
+        let own = self.solver.settings.get::<T>().cloned();
+        own.unwrap_or_else(|| T::usual(self.solver.resolution, self.dimensions))
+    }
+}
+
+/// What a table of a family belongs to.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    Solver,
+    Material,
+}
+
+/// Families with a table of that part.
+pub(crate) const fn tables(part: Part) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < FAMILIES.len() {
+        count += !FAMILIES[i].keys_of(part).is_empty() as usize;
+        i += 1;
+    }
+    count
+}
+
+/// Keys of a part, `own` ones followed by the tables of the families.
+pub(crate) const fn with_tables<const N: usize>(own: &[Key], part: Part) -> [Key; N] {
+    let mut keys = [own[0]; N];
+    let (mut next, mut i) = (0, 0);
+    while next < own.len() {
+        keys[next] = own[next];
+        next += 1;
+    }
+    while i < FAMILIES.len() {
+        let family = FAMILIES[i];
+        if !family.keys_of(part).is_empty() {
+            let table = Kind::Table(family.keys_of(part));
+            keys[next] = Key::new(family.name, table, family.summary);
+            next += 1;
+        }
+        i += 1;
+    }
+    keys
+}
+
+const NAMES: [&str; FAMILIES.len()] = {
+    let mut names = [""; FAMILIES.len()];
+    let mut i = 0;
+    while i < FAMILIES.len() {
+        names[i] = FAMILIES[i].name;
+        i += 1;
+    }
+    names
+};
+
+const COMMON: [Key; 2] = [
+    Key::new(
+        "method",
+        Kind::Choice(&NAMES),
+        "Family of solvers that simulates the scene",
+    )
+    .default("\"mpm\""),
+    Key::new(
+        "resolution",
+        LENGTH,
+        "Length that the size of everything simulated follows [m]: the grid spacing, or the distance or mean diameter of particles",
+    )
+    .required(),
+];
+
+/// Keys of `[solver]`.
+pub(crate) static SOLVER: [Key; COMMON.len() + tables(Part::Solver)] =
+    with_tables(&COMMON, Part::Solver);

@@ -1,0 +1,164 @@
+//! `mpm`: the explicit material point method.
+
+use super::{Family, Settings, SolverSettings};
+use crate::format::{Builder, Key, Kind, Range, Table};
+use crate::model::{Dimensions, Sampling, Scene};
+
+/// The material point method.
+pub static MPM: Family = Family {
+    name: "mpm",
+    summary: "Material point method: a continuum carried by particles, its forces on a grid",
+    resolution: "grid spacing",
+    frame_rate: Scene::USUAL_FRAME_RATE,
+    sampling: Sampling::Poisson,
+    live: &["young", "friction_angle", "cohesion"],
+    voxel: 0.5,
+    keys: KEYS,
+    material_keys: &[],
+    read,
+    read_material: |_| Settings::default(),
+};
+
+/// Settings of the explicit material point method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MpmSpec {
+    /// Grid spacing h [m]: the resolution.
+    pub dx: f64,
+    /// Particles per grid cell at rest.
+    pub particles_per_cell: f64,
+    /// Interpolation kernel.
+    pub kernel: Kernel,
+    /// Particle–grid transfer.
+    pub transfer: Transfer,
+    /// Largest allowed time step [s].
+    pub max_dt: f64,
+    /// Part of a cell that the fastest particle may cross in a step, in (0, 1].
+    pub cfl: f64,
+    /// Part of a cell that an elastic wave may cross in a step.
+    pub elastic_cfl: f64,
+}
+
+impl MpmSpec {
+    /// `max_dt` when the scene has none [s].
+    pub const USUAL_MAX_DT: f64 = 1e-3;
+    /// `cfl` when the scene has none.
+    pub const USUAL_CFL: f64 = 0.5;
+    /// `elastic_cfl` when the scene has none.
+    pub const USUAL_ELASTIC_CFL: f64 = 0.6;
+
+    /// Whether the transfer compares the grid's velocity with the one before forces.
+    pub fn needs_old_velocity(&self) -> bool {
+        matches!(self.transfer, Transfer::FlipPic { flip } if flip > 0.0)
+    }
+}
+
+impl SolverSettings for MpmSpec {
+    fn usual(resolution: f64, dimensions: Dimensions) -> Self {
+        Self {
+            dx: resolution,
+            particles_per_cell: match dimensions {
+                Dimensions::Two => 4.0,
+                Dimensions::Three => 8.0,
+            },
+            kernel: Kernel::Quadratic,
+            transfer: Transfer::Apic,
+            max_dt: Self::USUAL_MAX_DT,
+            cfl: Self::USUAL_CFL,
+            elastic_cfl: Self::USUAL_ELASTIC_CFL,
+        }
+    }
+}
+
+/// B-spline degree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// Three nodes an axis.
+    Quadratic,
+    /// Four nodes an axis.
+    Cubic,
+}
+
+/// Particle–grid transfer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transfer {
+    /// Affine particle-in-cell.
+    Apic,
+    /// `flip` parts FLIP, the rest PIC; 0 is pure PIC, 1 pure FLIP.
+    FlipPic {
+        /// FLIP part, in [0, 1].
+        flip: f64,
+    },
+}
+
+static KEYS: &[Key] = &[
+    Key::new(
+        "particles_per_cell",
+        Kind::Number(Range::closed(1.0, 512.0)),
+        "Number of particles in a grid cell at rest; 8 in 3D and 4 in 2D when left out",
+    ),
+    Key::new(
+        "kernel",
+        Kind::Choice(&["quadratic", "cubic"]),
+        "Interpolation kernel",
+    )
+    .default("\"quadratic\""),
+    Key::new(
+        "transfer",
+        Kind::Choice(&["apic", "flip", "pic"]),
+        "Way that velocities go between particles and grid",
+    )
+    .default("\"apic\""),
+    Key::new(
+        "flip",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "FLIP part of the blend when transfer = \"flip\"; the rest is PIC",
+    )
+    .default("0.95"),
+    Key::new(
+        "max_dt",
+        Kind::Number(Range::positive(1.0)),
+        "Largest time step [s]",
+    )
+    .default("0.001"),
+    Key::new(
+        "cfl",
+        Kind::Number(Range::positive(1.0)),
+        "Part of a cell that the fastest particle may cross in a step",
+    )
+    .default("0.5"),
+    Key::new(
+        "elastic_cfl",
+        Kind::Number(Range::positive(1.5)),
+        "Part of a cell that an elastic wave may cross in a step",
+    )
+    .default("0.6"),
+];
+
+fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
+    let usual = MpmSpec::usual(resolution, builder.dimensions);
+    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+    let transfer = match table.text("transfer") {
+        Some("flip") => Transfer::FlipPic {
+            flip: number("flip", 0.95),
+        },
+        other => {
+            builder.useless(table, "flip", "unless transfer = \"flip\"");
+            match other {
+                Some("pic") => Transfer::FlipPic { flip: 0.0 },
+                _ => usual.transfer,
+            }
+        }
+    };
+    Settings::of(MpmSpec {
+        dx: usual.dx,
+        particles_per_cell: number("particles_per_cell", usual.particles_per_cell),
+        kernel: match table.text("kernel") {
+            Some("cubic") => Kernel::Cubic,
+            _ => usual.kernel,
+        },
+        transfer,
+        max_dt: number("max_dt", usual.max_dt),
+        cfl: number("cfl", usual.cfl),
+        elastic_cfl: number("elastic_cfl", usual.elastic_cfl),
+    })
+}

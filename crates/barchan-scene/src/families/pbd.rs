@@ -1,0 +1,203 @@
+//! `pbd`: position-based grains.
+
+use super::{Family, Settings, SolverSettings};
+use crate::format::{Builder, Key, Kind, Range, Table};
+use crate::model::{Dimensions, Sampling};
+
+/// Position-based grains.
+pub static PBD: Family = Family {
+    name: "pbd",
+    summary: "Position-based grains with contacts and friction, in real time",
+    resolution: "mean diameter of the grains",
+    // One frame a step.
+    frame_rate: 60.0,
+    sampling: Sampling::Poisson,
+    live: &["friction_angle"],
+    voxel: 0.25,
+    keys: KEYS,
+    material_keys: MATERIAL_KEYS,
+    read,
+    read_material,
+};
+
+/// Settings of the position-based solver.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PbdSpec {
+    /// Mean radius of the grains [m]: half the resolution.
+    pub radius: f64,
+    /// Radii are spread evenly over radius · (1 ± spread), in [0, 0.5].
+    pub spread: f64,
+    /// Passes over the contacts in a substep.
+    pub iterations: u32,
+    /// Substeps of a step; contacts are found once a step.
+    pub substeps: u32,
+    /// Time step [s].
+    pub dt: f64,
+    /// How the corrections of many contacts become one motion.
+    pub scheme: PbdScheme,
+    /// How grains rub.
+    pub friction: PbdFriction,
+    /// ε of the error-reduction weights, in [0, 1].
+    pub error_reduction: f64,
+    /// Displacement in a step below which a grain stays where it is [m]; `None`: 0 with mass splitting, else a tenth of what
+    /// gravity gives.
+    pub sleep: Option<f64>,
+}
+
+impl PbdSpec {
+    /// `dt` when the scene has none [s].
+    pub const USUAL_DT: f64 = 1.0 / 60.0;
+
+    /// The usual settings with a scheme, which decides what suits it.
+    fn with_scheme(resolution: f64, scheme: PbdScheme) -> Self {
+        // Small steps of one pass each bring mass splitting farther than many passes; [Holz14] has no substeps.
+        let (substeps, iterations) = match scheme {
+            PbdScheme::MassSplitting => (10, 1),
+            _ => (1, 10),
+        };
+        Self {
+            radius: 0.5 * resolution,
+            spread: 0.15,
+            iterations,
+            substeps,
+            dt: Self::USUAL_DT,
+            scheme,
+            friction: PbdFriction::Coulomb,
+            error_reduction: match scheme {
+                PbdScheme::Averaged => 0.5,
+                _ => 0.0,
+            },
+            sleep: None,
+        }
+    }
+}
+
+impl SolverSettings for PbdSpec {
+    fn usual(resolution: f64, _: Dimensions) -> Self {
+        Self::with_scheme(resolution, PbdScheme::MassSplitting)
+    }
+}
+
+/// How the corrections of many contacts become one motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PbdScheme {
+    /// The mean of the corrections of a grain, all contacts side by side.
+    Averaged,
+    /// Every contact sees the share of its grains' masses: the corrections add up.
+    MassSplitting,
+    /// One contact after the other, each on what those before left.
+    GaussSeidel,
+}
+
+/// How grains rub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PbdFriction {
+    /// Coulomb's cone on the corrections that a step has accumulated.
+    Coulomb,
+    /// In proportion to the penetration of each pass, after [Macklin14].
+    Macklin,
+}
+
+/// Contact of two grains of a material. What is `None` follows from the material and the size of the grains.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PbdMaterial {
+    /// Angle of friction between two grains [degrees]; `None`: the one with which heaps stand at the friction angle.
+    pub contact_friction_angle: Option<f64>,
+    /// Angle up to which grains at rest stay [degrees]; `None`: that of friction between two grains.
+    pub static_friction_angle: Option<f64>,
+    /// Adhesive stress over the contact area [Pa]; `None`: the cohesion.
+    pub adhesion: Option<f64>,
+    /// Stiffness of the contact spring [N/m]; `None`: Young's modulus times the mean diameter of a grain.
+    pub stiffness: Option<f64>,
+    /// Damping of the contact [N s/m]; `None`: critical for two mean grains.
+    pub damping: Option<f64>,
+}
+
+static KEYS: &[Key] = &[
+    Key::new(
+        "radius_spread",
+        Kind::Number(Range::closed(0.0, 0.5)),
+        "Spread of the radii about their mean: they lie evenly in radius (1 ± spread)",
+    )
+    .default("0.15"),
+    Key::new(
+        "dt",
+        Kind::Number(Range::closed(1e-6, 1.0)),
+        "Time step [s]; 1/60 when left out",
+    ),
+    Key::new(
+        "substeps",
+        Kind::Integer(Range::closed(1.0, 1000.0)),
+        "Substeps of a step, which share its contacts; 10 with scheme = \"mass splitting\", else 1, when left out",
+    ),
+    Key::new(
+        "iterations",
+        Kind::Integer(Range::closed(1.0, 1000.0)),
+        "Passes over the contacts in a substep; 1 with scheme = \"mass splitting\", else 10, when left out",
+    ),
+    Key::new(
+        "scheme",
+        Kind::Choice(&["mass splitting", "averaged", "gauss-seidel"]),
+        "Way in which the corrections of many contacts become one motion",
+    )
+    .default("\"mass splitting\""),
+    Key::new(
+        "friction_model",
+        Kind::Choice(&["coulomb", "macklin"]),
+        "Friction between grains",
+    )
+    .default("\"coulomb\""),
+    Key::new(
+        "error_reduction",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "Part by which the upper of two grains is corrected more and the lower less; 0.5 with scheme = \"averaged\", else 0, when left out",
+    ),
+    Key::new(
+        "sleep_threshold",
+        Kind::Number(Range::closed(0.0, 1.0)),
+        "Displacement in a step below which a grain stays where it is [m]; 0 with scheme = \"mass splitting\", else a tenth of what gravity gives, when left out",
+    ),
+];
+
+const ANGLE: Kind = Kind::Number(Range::closed(0.0, 90.0).below_high());
+
+static MATERIAL_KEYS: &[Key] = &[
+    Key::new("contact_friction_angle", ANGLE, "Angle of friction where two grains touch [degrees]; when left out, the one with which heaps stand at the friction angle").slider(0.0, 60.0),
+    Key::new("static_friction_angle", ANGLE, "Angle up to which touching grains at rest stay [degrees]; the contact friction angle when left out").slider(0.0, 60.0),
+    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out").slider(0.0, 5e4),
+    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out").slider(1e2, 1e7),
+    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out").slider(0.0, 1e3),
+];
+
+fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
+    let scheme = match table.text("scheme") {
+        Some("averaged") => PbdScheme::Averaged,
+        Some("gauss-seidel") => PbdScheme::GaussSeidel,
+        _ => PbdScheme::MassSplitting,
+    };
+    let usual = PbdSpec::with_scheme(resolution, scheme);
+    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+    Settings::of(PbdSpec {
+        spread: number("radius_spread", usual.spread),
+        iterations: table.count("iterations").unwrap_or(usual.iterations),
+        substeps: table.count("substeps").unwrap_or(usual.substeps),
+        dt: number("dt", usual.dt),
+        friction: match table.text("friction_model") {
+            Some("macklin") => PbdFriction::Macklin,
+            _ => usual.friction,
+        },
+        error_reduction: number("error_reduction", usual.error_reduction),
+        sleep: table.number("sleep_threshold"),
+        ..usual
+    })
+}
+
+fn read_material(table: &Table) -> Settings {
+    Settings::of(PbdMaterial {
+        contact_friction_angle: table.number("contact_friction_angle"),
+        static_friction_angle: table.number("static_friction_angle"),
+        adhesion: table.number("adhesion"),
+        stiffness: table.number("stiffness"),
+        damping: table.number("damping"),
+    })
+}

@@ -1,0 +1,116 @@
+//! Settings of families under one roof: found by their type, so that whoever carries them need not know the families.
+
+use crate::model::Dimensions;
+use std::any::Any;
+use std::fmt::Debug;
+
+/// What can be a setting: any plain value.
+pub trait SettingsValue: Any + Debug + Clone + PartialEq + Send + Sync {}
+
+impl<T: Any + Debug + Clone + PartialEq + Send + Sync> SettingsValue for T {}
+
+/// Settings of the solver of a family.
+pub trait SolverSettings: SettingsValue {
+    /// Those of a scene that says nothing but its resolution [m].
+    fn usual(resolution: f64, dimensions: Dimensions) -> Self;
+}
+
+/// Settings of any number of families, at most one of each type.
+#[derive(Debug, Default)]
+pub struct Settings(Vec<Box<dyn Erased>>);
+
+impl Settings {
+    /// These alone.
+    pub fn of(value: impl SettingsValue) -> Self {
+        Self(vec![Box::new(value)])
+    }
+
+    /// Those of a type.
+    pub fn get<T: SettingsValue>(&self) -> Option<&T> {
+        self.0.iter().find_map(|s| s.any().downcast_ref())
+    }
+
+    /// Puts settings in the place of those of the same type.
+    pub fn set<T: SettingsValue>(&mut self, value: T) {
+        self.0.retain(|s| !s.any().is::<T>());
+        self.0.push(Box::new(value));
+    }
+
+    /// Adds others, none of a type that is there.
+    pub fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
+    }
+
+    /// Those of a type to be changed, beginning with its default.
+    pub fn entry<T: SettingsValue + Default>(&mut self) -> Option<&mut T> {
+        if self.get::<T>().is_none() {
+            self.set(T::default());
+        }
+        self.0.iter_mut().find_map(|s| s.any_mut().downcast_mut())
+    }
+}
+
+impl Clone for Settings {
+    fn clone(&self) -> Self {
+        Self(self.0.iter().map(|s| s.boxed()).collect())
+    }
+}
+
+/// Equal when each holds the same values as the other, in any order.
+impl PartialEq for Settings {
+    fn eq(&self, other: &Self) -> bool {
+        let mut own = self.0.iter();
+        self.0.len() == other.0.len() && own.all(|s| other.0.iter().any(|o| s.equals(o.any())))
+    }
+}
+
+trait Erased: Debug + Send + Sync {
+    fn any(&self) -> &dyn Any;
+    fn any_mut(&mut self) -> &mut dyn Any;
+    fn boxed(&self) -> Box<dyn Erased>;
+    fn equals(&self, other: &dyn Any) -> bool;
+}
+
+impl<T: SettingsValue> Erased for T {
+    fn any(&self) -> &dyn Any {
+        self
+    }
+
+    fn any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn boxed(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Default, PartialEq)]
+    struct Young(f64);
+    #[derive(Debug, Clone, Default, PartialEq)]
+    struct Passes(u32);
+
+    #[test]
+    fn each_type_is_there_once() {
+        let mut settings = Settings::of(Young(1.0));
+        assert_eq!(settings.get::<Passes>(), None);
+        settings.set(Passes(3));
+        settings.set(Young(2.0));
+        assert_eq!(settings.get(), Some(&Young(2.0)));
+        let mut other = Settings::of(Passes(3));
+        assert_ne!(settings, other);
+        other.set(Young(2.0));
+        assert_eq!(settings, other);
+        settings.entry::<Passes>().unwrap().0 = 4;
+        assert_ne!(settings, other);
+        assert_eq!(settings.clone().get(), Some(&Passes(4)));
+    }
+}

@@ -1,0 +1,273 @@
+//! `sph`: smoothed particle hydrodynamics.
+
+use super::{Family, Settings, SolverSettings};
+use crate::format::{Builder, FAST, Key, Kind, Range, Table};
+use crate::model::{Dimensions, Sampling, Scene};
+
+/// Smoothed particle hydrodynamics.
+pub static SPH: Family = Family {
+    name: "sph",
+    summary: "Smoothed particle hydrodynamics: pressure and friction of sand as a fluid, dry and wet",
+    resolution: "distance of particles at rest",
+    frame_rate: Scene::USUAL_FRAME_RATE,
+    // Its particles begin at the density of rest.
+    sampling: Sampling::Lattice,
+    live: &["friction_angle", "cohesion", "wet_cohesion"],
+    voxel: 0.25,
+    keys: KEYS,
+    material_keys: MATERIAL_KEYS,
+    read,
+    read_material,
+};
+
+/// Settings of smoothed particle hydrodynamics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphSpec {
+    /// Half the distance d0 of particles at rest [m]: half the resolution.
+    pub radius: f64,
+    /// Largest time step [s].
+    pub max_dt: f64,
+    /// Part of the spacing that the fastest particle may cross in a step.
+    pub cfl: f64,
+    /// Passes of the loop for pressure and friction in a step, at least.
+    pub iterations: u32,
+    /// Error at which the loop ends; `None`: after `iterations`.
+    pub until: Option<SphError>,
+    /// How friction stays within the yield cone.
+    pub yielding: SphYield,
+    /// Whether friction stress goes on from the last step: what rests, stays.
+    pub static_friction: bool,
+    /// How particles rub against bodies.
+    pub wall_friction: SphWalls,
+    /// Whether particles that press nobody meet as grains do.
+    pub discrete_forces: bool,
+    /// Speed of numerical propagation c_s, which scales viscosity [m/s].
+    pub sound_speed: f64,
+    /// Speed below which particles sleep [m/s]; 0: never.
+    pub sleep_velocity: f64,
+    /// Acceleration that wakes them [m/s²].
+    pub wake_acceleration: f64,
+}
+
+impl SphSpec {
+    /// Passes when the scene says nothing.
+    pub const USUAL_ITERATIONS: u32 = 3;
+    /// `cfl` when the scene has none.
+    pub const USUAL_CFL: f64 = 0.4;
+    /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
+    pub const USUAL_PACE: f64 = 50.0;
+
+    /// Distance d0 of particles at rest [m].
+    pub fn spacing(&self) -> f64 {
+        2.0 * self.radius
+    }
+}
+
+impl SolverSettings for SphSpec {
+    fn usual(resolution: f64, _: Dimensions) -> Self {
+        Self {
+            radius: 0.5 * resolution,
+            max_dt: resolution / Self::USUAL_PACE,
+            cfl: Self::USUAL_CFL,
+            iterations: Self::USUAL_ITERATIONS,
+            until: None,
+            yielding: SphYield::Radial,
+            static_friction: true,
+            wall_friction: SphWalls::Coulomb,
+            discrete_forces: true,
+            sound_speed: 30.0,
+            sleep_velocity: 0.0,
+            wake_acceleration: 2.0,
+        }
+    }
+}
+
+/// When the loop of `sph` may end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphError {
+    /// Largest compression, as a part of the density at rest.
+    pub density: f64,
+    /// Largest change of the friction stress in a pass, as a part of the largest pressure.
+    pub stress: f64,
+    /// Passes at most.
+    pub max_iterations: u32,
+}
+
+/// How friction stays within the yield cone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SphYield {
+    /// ŝ ← ŝ min(1, √2 sin θ p/‖ŝ‖).
+    Radial,
+    /// Every component on its own, as printed in [Ihmsen13] Eq. 13.
+    PerComponent,
+}
+
+/// How particles rub against bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SphWalls {
+    /// Coulomb's cone with the friction of the body.
+    Coulomb,
+    /// The larger of frictional stress and artificial viscosity, [Ihmsen13] Eq. 18–21.
+    Viscous,
+}
+
+/// Viscosity and cohesion of a material, dry and wet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphMaterial {
+    /// Artificial viscosity σ of the dry material.
+    pub viscosity: f64,
+    /// Cohesion intensity κ of the dry material [m³/(kg s²)]; `None`: from the cohesion of the law.
+    pub cohesion_intensity: Option<f64>,
+    /// Artificial viscosity of the wet material; `None`: that of the dry one.
+    pub wet_viscosity: Option<f64>,
+    /// Cohesion intensity of the wet material [m³/(kg s²)]; `None`: from its cohesion.
+    pub wet_cohesion_intensity: Option<f64>,
+}
+
+impl Default for SphMaterial {
+    fn default() -> Self {
+        Self {
+            // That of dry sand in [Ihmsen13].
+            viscosity: 0.01,
+            cohesion_intensity: None,
+            wet_viscosity: None,
+            wet_cohesion_intensity: None,
+        }
+    }
+}
+
+static KEYS: &[Key] = &[
+    Key::new(
+        "max_dt",
+        Kind::Number(Range::positive(1.0)),
+        "Largest time step [s]; resolution/50 when left out",
+    ),
+    Key::new(
+        "cfl",
+        Kind::Number(Range::positive(1.0)),
+        "Part of the distance of particles that the fastest may cross in a step",
+    )
+    .default("0.4"),
+    Key::new(
+        "iterations",
+        Kind::Integer(Range::closed(1.0, 1000.0)),
+        "Passes for pressure and friction in a step, at least",
+    )
+    .default("3"),
+    Key::new(
+        "density_error",
+        Kind::Number(Range::positive(1.0)),
+        "Largest compression at which the passes end, as a part of the density at rest; always `iterations` passes when left out",
+    ),
+    Key::new(
+        "stress_error",
+        Kind::Number(Range::positive(1e3)),
+        "Largest change of friction stress at which the passes end, as a part of the largest pressure",
+    )
+    .default("0.01"),
+    Key::new(
+        "max_iterations",
+        Kind::Integer(Range::closed(1.0, 10000.0)),
+        "Passes at most where `density_error` decides",
+    )
+    .default("50"),
+    Key::new(
+        "yield",
+        Kind::Choice(&["radial", "per component"]),
+        "Way in which friction stress is kept within the yield cone; \"per component\" depends on the axes",
+    )
+    .default("\"radial\""),
+    Key::new(
+        "static_friction",
+        Kind::Flag,
+        "Whether friction stress goes on from step to step, so that what rests stays",
+    )
+    .default("true"),
+    Key::new(
+        "wall_friction",
+        Kind::Choice(&["coulomb", "viscous"]),
+        "Friction at bodies: by their friction coefficient, or by stress and artificial viscosity",
+    )
+    .default("\"coulomb\""),
+    Key::new(
+        "discrete_forces",
+        Kind::Flag,
+        "Whether particles that press nobody collide one by one",
+    )
+    .default("true"),
+    Key::new(
+        "sound_speed",
+        Kind::Number(Range::positive(FAST)),
+        "Speed of numerical propagation that scales the viscosity [m/s]",
+    )
+    .default("30"),
+    Key::new(
+        "sleep_velocity",
+        Kind::Number(Range::closed(0.0, FAST)),
+        "Speed below which a particle stays where it is [m/s]; 0: never",
+    )
+    .default("0"),
+    Key::new(
+        "wake_acceleration",
+        Kind::Number(Range::closed(0.0, FAST)),
+        "Acceleration that wakes a sleeping particle [m/s²]",
+    )
+    .default("2"),
+];
+
+const VISCOSITY: Kind = Kind::Number(Range::closed(0.0, 100.0));
+const INTENSITY: Kind = Kind::Number(Range::closed(0.0, 1e12));
+
+static MATERIAL_KEYS: &[Key] = &[
+    Key::new("viscosity", VISCOSITY, "Artificial viscosity").default("0.01").slider(0.0, 1.0),
+    Key::new("cohesion_intensity", INTENSITY, "Cohesion intensity [m³/(kg s²)]; follows from the cohesion when left out").slider(0.0, 2.0),
+    Key::new("wet_viscosity", VISCOSITY, "Artificial viscosity where it is wet; as where dry when left out").slider(0.0, 1.0),
+    Key::new("wet_cohesion_intensity", INTENSITY, "Cohesion intensity where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out").slider(0.0, 2.0),
+];
+
+fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
+    let usual = SphSpec::usual(resolution, builder.dimensions);
+    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+    let iterations = table.count("iterations").unwrap_or(usual.iterations);
+    let until = table.number("density_error").map(|density| SphError {
+        density,
+        stress: number("stress_error", 0.01),
+        max_iterations: table.count("max_iterations").unwrap_or(50).max(iterations),
+    });
+    if !table.has("density_error") {
+        for key in ["stress_error", "max_iterations"] {
+            builder.useless(table, key, "without `density_error`");
+        }
+    }
+    Settings::of(SphSpec {
+        max_dt: number("max_dt", usual.max_dt),
+        cfl: number("cfl", usual.cfl),
+        iterations,
+        until,
+        yielding: match table.text("yield") {
+            Some("per component") => SphYield::PerComponent,
+            _ => usual.yielding,
+        },
+        static_friction: table.flag("static_friction").unwrap_or(true),
+        wall_friction: match table.text("wall_friction") {
+            Some("viscous") => SphWalls::Viscous,
+            _ => usual.wall_friction,
+        },
+        discrete_forces: table.flag("discrete_forces").unwrap_or(true),
+        sound_speed: number("sound_speed", usual.sound_speed),
+        sleep_velocity: number("sleep_velocity", usual.sleep_velocity),
+        wake_acceleration: number("wake_acceleration", usual.wake_acceleration),
+        ..usual
+    })
+}
+
+fn read_material(table: &Table) -> Settings {
+    Settings::of(SphMaterial {
+        viscosity: table
+            .number("viscosity")
+            .unwrap_or(SphMaterial::default().viscosity),
+        cohesion_intensity: table.number("cohesion_intensity"),
+        wet_viscosity: table.number("wet_viscosity"),
+        wet_cohesion_intensity: table.number("wet_cohesion_intensity"),
+    })
+}

@@ -1,0 +1,175 @@
+//! One scene, any solver: every family's tables are checked, the chosen one counts, and what is refused later has its place.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use barchan_scene::*;
+use common::breaking::{expect, refuse};
+use common::*;
+
+fn with_solver(text: &str, solver: &str) -> Scene {
+    let overrides = Overrides {
+        solver: Some(solver.to_owned()),
+        ..Overrides::default()
+    };
+    load(&source(text), &overrides).unwrap_or_else(|e| panic!("{}", show(&e)))
+}
+
+#[test]
+fn tables_of_families_that_are_not_chosen_are_checked() {
+    for (chosen, wrong, message, marked) in [
+        (
+            "pbd",
+            "mpm.kernal = \"cubic\"",
+            "unknown key `kernal` in `solver.mpm`",
+            "kernal",
+        ),
+        ("sph", "mpm.kernel = 2", "`solver.mpm.kernel` must be", "2"),
+        ("pbd", "mpm.flip = 0.5", "`flip` has no meaning", "flip"),
+        ("mpm", "pbd.dt = 0", "`solver.pbd.dt` is 0", "0"),
+        (
+            "sph",
+            "pbd.scheme = \"avaraged\"",
+            "`solver.pbd.scheme`",
+            "\"avaraged\"",
+        ),
+        ("mpm", "sph.cfl = 2", "`solver.sph.cfl` is 2", "2"),
+        (
+            "pbd",
+            "sph.stress_error = 0.1",
+            "`stress_error` has no meaning",
+            "stress_error",
+        ),
+    ] {
+        let method = format!("resolution = 0.02\nmethod = \"{chosen}\"\n{wrong}");
+        refuse("resolution = 0.02", &method, message, marked);
+    }
+    for (wrong, message, marked) in [
+        (
+            "pbd.adhesoin = 1",
+            "unknown key `adhesoin` in `materials.sand.pbd`",
+            "adhesoin",
+        ),
+        (
+            "sph.viscosity = -1",
+            "`materials.sand.sph.viscosity` is -1",
+            "-1",
+        ),
+        ("pbd = 3", "`materials.sand.pbd` must be a table", "3"),
+        ("mpm.cfl = 1", "unknown key `mpm`", "mpm"),
+    ] {
+        let sand = format!("friction_angle = 35\n{wrong}");
+        refuse("friction_angle = 35", &sand, message, marked);
+    }
+}
+
+#[test]
+fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
+    for (key, tables) in [
+        ("cfl = 0.5", "[solver.mpm] or [solver.sph]"),
+        ("scheme = \"averaged\"", "[solver.pbd]"),
+    ] {
+        let errors = bad(&MINIMAL.replace("[solver]", &format!("[solver]\n{key}")));
+        assert_eq!(
+            errors.errors()[0].help_text(),
+            format!("it belongs to {tables}")
+        );
+    }
+    let errors = bad(&format!("{MINIMAL}[materials.sand]\nadhesion = 3\n"));
+    assert!(
+        errors.errors()[0]
+            .help_text()
+            .contains("[materials.sand.pbd]")
+    );
+}
+
+#[test]
+fn resolution_is_what_the_families_say() {
+    for family in FAMILIES {
+        let scene = with_solver(MINIMAL, family.name);
+        assert_eq!(scene.solver.family.name, family.name);
+        assert_eq!(scene.solver.resolution, 0.02);
+        assert_eq!(scene.frame_rate, family.frame_rate);
+        assert_eq!(scene.fills[0].sampling, family.sampling);
+        assert!(!family.summary.is_empty() && !family.resolution.is_empty());
+        // Those of the others are there as well.
+        assert_eq!(scene.settings::<MpmSpec>().dx, 0.02);
+        assert_eq!(scene.settings::<PbdSpec>().radius, 0.01);
+        assert_eq!(scene.settings::<SphSpec>().spacing(), 0.02);
+        assert_eq!(scene.settings::<SphSpec>().max_dt, 0.02 / 50.0);
+    }
+    expect(
+        MINIMAL,
+        "resolution = 0.02",
+        "",
+        "`solver.resolution` is missing",
+        "[solver]",
+    );
+}
+
+#[test]
+fn the_chosen_solver_stands_in_the_document() {
+    for family in FAMILIES {
+        let scene = with_solver(COMPLETE, family.name);
+        let again = good(&scene.document);
+        assert_eq!(again.solver.family.name, family.name);
+        assert_eq!(again.solver.settings, scene.solver.settings);
+        assert_eq!(again.frame_rate, scene.frame_rate);
+    }
+    // Its own settings are those of its table.
+    let scene = with_solver(COMPLETE, "pbd");
+    let spec: PbdSpec = scene.settings();
+    assert_eq!((spec.scheme, spec.iterations), (PbdScheme::Averaged, 2));
+    let spec: SphSpec = scene.settings();
+    assert_eq!((spec.max_dt, spec.iterations, spec.cfl), (1e-3, 4, 0.3));
+}
+
+#[test]
+fn materials_keep_the_calibrations_of_each_family() {
+    let scene = good(COMPLETE);
+    let sand = &scene.materials[0];
+    assert_eq!(sand.wet_cohesion, Some(500.0));
+    assert_eq!(sand.settings::<PbdMaterial>().adhesion, Some(200.0));
+    assert_eq!(sand.settings::<SphMaterial>().wet_viscosity, Some(0.3));
+    let plain = &scene.materials[1];
+    assert_eq!(plain.settings::<PbdMaterial>(), PbdMaterial::default());
+    assert_eq!(plain.settings::<SphMaterial>().viscosity, 0.01);
+    refuse(
+        "friction_angle = 35",
+        "law = \"elastic\"\nyoung = 1e5\npbd.adhesion = 3",
+        "`pbd` has no meaning for an elastic material",
+        "pbd",
+    );
+}
+
+#[test]
+fn what_is_refused_later_has_its_place() {
+    let text = format!(
+        "{COMPLETE}\n[[fill]]\nmaterial = \"jelly\"\nshape = {{ sphere = {{ center = [0, 4, 4], radius = 0.1 }} }}\n"
+    );
+    let scene = good(&text);
+    for (path, marked) in [
+        ("terrain", "[terrain]"),
+        ("domain.periodic", "[\"z\"]"),
+        ("output.columns", "[\"principal_stress\", \"hardening\"]"),
+        ("materials.ball.law", "\"elastic\""),
+        // Without the key, its table; without the table, whoever names the material.
+        ("materials.sand.nothing", "[materials.sand]"),
+        ("materials.jelly.law", "\"jelly\""),
+        ("solver.method", "\"mpm\""),
+    ] {
+        let errors = scene.places.find(path).refuse("no", "another");
+        let error = &errors.errors()[0];
+        assert_eq!(error.marked(), Some(marked), "{path}");
+        let line = 1 + text[..text.find(marked).unwrap()].matches('\n').count();
+        assert_eq!(error.line(), Some(line), "{path}");
+    }
+    // What the command line has changed stands there.
+    let errors = with_solver(MINIMAL, "sph").places.find("solver.method");
+    let errors = errors.refuse("no", "another");
+    assert_eq!(errors.errors()[0].source_name(), Some("in --solver"));
+    assert_eq!(
+        scene.places.find("nowhere").refuse("no", "").errors()[0].line(),
+        None
+    );
+}

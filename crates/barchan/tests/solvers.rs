@@ -1,0 +1,261 @@
+//! One scene, any solver, through the real program: `--solver` on every command that reads a scene, and refusals that point at
+//! the line.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod common;
+
+use barchan::gallery;
+use barchan::scene::{FAMILIES, Law, Overrides, SceneSource, load};
+use barchan::sim::simulation::{Control, Simulation};
+use barchan::sim::solvers::{METHODS, parameters, set_parameter};
+use common::{Place, SCENE};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+fn names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().map(|family| family.name)
+}
+
+#[test]
+fn the_same_scene_runs_with_every_solver() {
+    let place = Place::new();
+    let mut digests = Vec::new();
+    for name in names() {
+        let arguments = [
+            "run",
+            "block.toml",
+            "-o",
+            name,
+            "--frames",
+            "2",
+            "--solver",
+            name,
+            "--json",
+        ];
+        let summary = place.json(&arguments);
+        assert_eq!(summary["frames"], 2, "{summary}");
+        digests.push(summary["digest"].as_str().unwrap().to_owned());
+        let manifest = place.json(&["info", name, "--json"]);
+        assert_eq!(manifest["manifest"]["solver"], name, "{manifest}");
+        // The resolved scene says so by itself: it goes on, and looks, without the option.
+        let text = std::fs::read_to_string(place.path(name).join("scene.toml")).unwrap();
+        assert!(text.contains(&format!("method = \"{name}\"")), "{text}");
+        let more = place.json(&["run", name, "--resume", "--frames", "3", "--json"]);
+        assert_eq!(more["frames"], 3, "{more}");
+        let checked = place.json(&["check", "block.toml", "--solver", name, "--json"]);
+        assert_eq!(checked["solver"], name, "{checked}");
+        let shown = place.run(&["check", "block.toml", "--solver", name]);
+        assert!(shown.stdout.contains(&format!("{name} in 3D")), "{shown:?}");
+    }
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), FAMILIES.len());
+    let unknown = place.run(&["run", "block.toml", "--solver", "pdb"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown.message().contains("did you mean `pbd`"),
+        "{unknown:?}"
+    );
+}
+
+#[test]
+fn the_live_view_takes_another_solver() {
+    let place = Place::new();
+    for name in names() {
+        let arguments = [
+            "view",
+            "block.toml",
+            "--no-open",
+            "--json",
+            "--port",
+            "0",
+            "--solver",
+            name,
+        ];
+        let mut child = place
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = child.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let address = said["url"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("http://")
+            .trim_end_matches('/');
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let request =
+            format!("GET /api/result HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(
+            answer.contains(&format!("\"solver\":\"{name}\"")),
+            "{answer}"
+        );
+    }
+}
+
+/// A line that a solver refuses, with the solver.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "sph",
+        "domain = { min = [-1, -1, -1], max = [1, 1, 1], periodic = [\"x\"] }",
+        "[\"x\"]",
+    ),
+    (
+        "pbd",
+        "output = { columns = [\"hardening\"] }",
+        "[\"hardening\"]",
+    ),
+    (
+        "mpm",
+        "terrain = { material = \"soil\", size = [4, 4], cell = 0.5, height = -3 }",
+        "terrain",
+    ),
+    (
+        "sph",
+        "materials = { jelly = { preset = \"jelly\" } }",
+        "jelly",
+    ),
+    (
+        "mpm",
+        "domain = { min = [-1, -1, -1], max = [1, 1, 1], periodic = [\"x\"] }",
+        "[\"x\"]",
+    ),
+];
+
+#[test]
+fn a_refusal_points_at_its_line() {
+    let place = Place::new();
+    for (solver, line, marked) in REFUSED {
+        place.write(
+            "refused.toml",
+            &format!("name = \"refused\"\n{line}\n{SCENE}"),
+        );
+        for command in ["run", "check", "view"] {
+            let outcome = place.run(&[command, "refused.toml", "--solver", solver, "--json"]);
+            assert_eq!(outcome.code, Some(2), "{line}: {outcome:?}");
+            let said = outcome.json();
+            let problem = &said["problems"][0];
+            assert_eq!(problem["line"], 2, "{said}");
+            assert_eq!(problem["file"], "refused.toml", "{said}");
+            assert!(!problem["help"].as_str().unwrap().is_empty(), "{said}");
+            assert!(outcome.stderr.contains(marked), "{outcome:?}");
+        }
+    }
+    // A preset that only a fill names.
+    place.write("jelly.toml", &SCENE.replace("dry sand", "jelly"));
+    let outcome = place.run(&["check", "jelly.toml", "--solver", "pbd", "--json"]);
+    assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
+}
+
+/// Every gallery scene, coarse, with every solver: two frames, or a refusal where the physics needs another.
+#[test]
+fn gallery_scenes_run_with_every_solver() {
+    let mut ran = 0;
+    for name in gallery::names() {
+        let source = SceneSource {
+            name: name.to_owned(),
+            text: gallery::text(name).unwrap().to_owned(),
+            directory: ".".into(),
+        };
+        for solver in names() {
+            let overrides = Overrides {
+                scale: Some(0.3),
+                solver: Some(solver.to_owned()),
+                ..Overrides::default()
+            };
+            let scene = load(&source, &overrides).unwrap();
+            let is_elastic = scene
+                .materials
+                .iter()
+                .any(|m| matches!(m.law, Law::Elastic(_)));
+            let impossible = match solver {
+                "pbd" => is_elastic,
+                "sph" => is_elastic || scene.terrain.is_some(),
+                _ => scene.terrain.is_some(),
+            };
+            let begun = Simulation::new(&scene);
+            assert_eq!(begun.is_err(), impossible, "{name} with {solver}");
+            let Ok(mut simulation) = begun else { continue };
+            for _ in 0..2 {
+                let end = simulation.advance_frame(&mut |_| Control::Continue);
+                end.unwrap_or_else(|e| panic!("{name} with {solver}: {e}"));
+            }
+            ran += 1;
+        }
+    }
+    assert!(ran >= 14, "{ran}");
+}
+
+#[test]
+fn live_parameters_are_those_of_the_family() {
+    let source = SceneSource {
+        name: "s".into(),
+        text: SCENE.replace("dry sand", "sand") + "[materials.sand]\nfriction_angle = 33\n",
+        directory: ".".into(),
+    };
+    for (method, keys) in METHODS.iter().zip([
+        &["young", "friction_angle", "cohesion"][..],
+        &[
+            "friction_angle",
+            "static_friction_angle",
+            "adhesion",
+            "stiffness",
+            "damping",
+        ],
+        &[
+            "friction_angle",
+            "cohesion",
+            "wet_cohesion",
+            "viscosity",
+            "wet_viscosity",
+        ],
+    ]) {
+        let overrides = Overrides {
+            solver: Some(method.family.name.to_owned()),
+            ..Overrides::default()
+        };
+        let mut scene = load(&source, &overrides).unwrap();
+        let before = scene.materials[0].clone();
+        let found = parameters(&scene, &scene.materials[0]);
+        assert_eq!(found.iter().map(|p| p.key).collect::<Vec<_>>(), keys);
+        // To look at them fixes none; to set one changes that one, and what follows from it.
+        assert_eq!(scene.materials[0], before);
+        for key in keys {
+            assert!(set_parameter(&mut scene, 0, key, 12.0), "{key}");
+            let found = parameters(&scene, &scene.materials[0]);
+            assert_eq!(found.iter().find(|p| p.key == *key).unwrap().value, 12.0);
+        }
+        assert!(!set_parameter(&mut scene, 0, "color", 1.0));
+        assert!(!set_parameter(&mut scene, 9, keys[0], 1.0));
+    }
+}
+
+/// What `pbd` derives from physical quantities.
+#[test]
+fn contacts_follow_from_the_material() {
+    let text = "[solver]\nmethod = \"pbd\"\nresolution = 0.04\n[materials.sand]\nfriction_angle = 33\n\
+                [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
+    let source = SceneSource {
+        name: "s".into(),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    let scene = load(&source, &Overrides::default()).unwrap();
+    let found = parameters(&scene, &scene.materials[0]);
+    let value = |key: &str| found.iter().find(|p| p.key == key).unwrap().value;
+    // Between 18° (5°) and 37° (15°).
+    assert!((value("static_friction_angle") - (5.0 + 150.0 / 19.0)).abs() < 1e-9);
+    assert_eq!((value("adhesion"), value("stiffness")), (0.0, 0.04 * 1e6));
+    // 2 √(k m/2), with m = 1600/0.6 · 4/3 π 0.02³.
+    assert!((value("damping") / 84.54 - 1.0).abs() < 1e-3);
+}
