@@ -17,11 +17,13 @@ pub struct Checkpoint {
     pub columns: Vec<Column>,
     /// State of the solver that is not of particles: as columns, each with its own number of rows.
     pub arrays: Vec<Column>,
+    /// State of the rigid bodies, as the simulation encodes it; empty without any.
+    pub bodies: Vec<u8>,
     /// Everything else.
     pub record: CheckpointRecord,
 }
 
-/// What a checkpoint holds beside columns and arrays.
+/// Single numbers of a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointRecord {
     /// Single numbers of the solver's state.
@@ -29,9 +31,6 @@ pub struct CheckpointRecord {
     /// State of the frame loop; `None` in the state of a solver alone.
     #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
     pub loop_state: Option<LoopState>,
-    /// State of the rigid bodies, as the simulation encodes it; empty without any.
-    #[serde(with = "exact::bytes")]
-    pub bodies: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,7 +103,7 @@ impl Checkpoint {
     }
 
     /// blake3 (hexadecimal) of time and of names, types, shapes and exact bytes of columns and arrays: the same bytes, the
-    /// same digest. Units, the frame number and the record do not enter.
+    /// same digest. Units, the frame number, bodies and the record do not enter.
     pub fn digest(&self) -> String {
         digest::state_digest(self.time, &self.columns, &self.arrays)
     }

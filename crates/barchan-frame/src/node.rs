@@ -5,7 +5,7 @@
 //! altered file is an error that names it.
 
 use crate::checkpoint::{Checkpoint, CheckpointRecord};
-use crate::column::{Column, Frame};
+use crate::column::{Column, ColumnData, Frame};
 use crate::digest::{bytes_digest, json_digest};
 use crate::error::CacheError;
 use crate::files::NewDirectory;
@@ -152,13 +152,16 @@ impl FileRecord {
     }
 }
 
+/// Last array of a checkpoint on disk: the state of the rigid bodies.
+const BODIES: &str = "bodies";
+
 /// A frame or checkpoint to be written.
 struct Group<'a> {
     kind: Kind,
     index: u32,
     time: f64,
     columns: &'a [Column],
-    arrays: &'a [Column],
+    arrays: Vec<&'a Column>,
     digest: Option<String>,
 }
 
@@ -169,7 +172,7 @@ pub(crate) fn write_frame(frame: &Frame, out: &mut NewDirectory) -> Result<(), C
         index: frame.index,
         time: frame.time,
         columns: &frame.columns,
-        arrays: &frame.arrays,
+        arrays: frame.arrays.iter().collect(),
         digest: None,
     };
     let heights = frame.array(TERRAIN_HEIGHT);
@@ -183,12 +186,15 @@ pub(crate) fn write_checkpoint(
     checkpoint: &Checkpoint,
     out: &mut NewDirectory,
 ) -> Result<(), CacheError> {
+    let bodies = ColumnData::U8(checkpoint.bodies.clone());
+    let meaning = "state of the rigid bodies";
+    let bodies = Column::exact(BODIES, Unit::One, meaning, 1, bodies);
     let group = Group {
         kind: Kind::Checkpoint,
         index: checkpoint.index,
         time: checkpoint.time,
         columns: &checkpoint.columns,
-        arrays: &checkpoint.arrays,
+        arrays: checkpoint.arrays.iter().chain([&bodies]).collect(),
         digest: Some(checkpoint.digest()),
     };
     group.write(&checkpoint.record, out)
@@ -311,7 +317,11 @@ fn check(frame: &Group<'_>) -> Result<(), String> {
         return Err(format!("its time is {}", frame.time));
     }
     let particles = frame.particles();
-    let all: Vec<&Column> = frame.columns.iter().chain(frame.arrays).collect();
+    let all: Vec<&Column> = frame
+        .columns
+        .iter()
+        .chain(frame.arrays.iter().copied())
+        .collect();
     for (i, column) in all.iter().enumerate() {
         let name = &column.name;
         if !is_column_name(name) {
@@ -417,11 +427,18 @@ impl Node {
 
     /// Reads a whole checkpoint.
     pub fn read_checkpoint(mut self) -> Result<Checkpoint, CacheError> {
+        let mut arrays = self.arrays()?;
+        let bodies = arrays.pop_if(|array| array.name == BODIES);
+        let Some(ColumnData::U8(bodies)) = bodies.map(|array| array.data) else {
+            let reason = format!("does not list the bytes of `{BODIES}`");
+            return Err(self.damaged(&self.path.join("zarr.json"), reason));
+        };
         Ok(Checkpoint {
             index: self.index,
             time: self.time,
             columns: self.columns()?,
-            arrays: self.arrays()?,
+            arrays,
+            bodies,
             record: self.content::<CheckpointRecord>()?,
         })
     }
@@ -677,7 +694,11 @@ mod tests {
             ("checkpoints", "scalars", None),
             ("checkpoints", "scalars", Some(json!({"pace": 1.0}))),
             ("checkpoints", "loop", Some(json!({"frame": 0}))),
-            ("checkpoints", "bodies", Some(json!("0"))),
+            (
+                "checkpoints",
+                "barchan",
+                Some(json!({"format": FORMAT_VERSION, "particles": 0, "columns": []})),
+            ),
         ];
         for (folder, key, value) in bad {
             directory.write_frame(&frame).unwrap();

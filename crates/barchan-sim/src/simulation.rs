@@ -354,7 +354,7 @@ impl Simulation {
                 source,
             })?;
         checkpoint.record.loop_state = Some(self.state.clone());
-        checkpoint.record.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
+        checkpoint.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
     }
 
@@ -379,7 +379,7 @@ impl Simulation {
             .load(checkpoint)
             .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
         self.bodies
-            .load(&checkpoint.record.bodies)
+            .load(&checkpoint.bodies)
             .map_err(SimulationError::Checkpoint)?;
         self.bodies.pose(&mut self.colliders);
         self.state = state;

@@ -370,6 +370,7 @@ fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
         let mut soil = Simulation::from_toml(text).ok()?;
         state = Checkpoint {
             record: state.record,
+            bodies: state.bodies,
             ..soil.save().unwrap()
         };
     }

@@ -337,11 +337,12 @@ fn a_resumed_run_and_any_number_of_threads_give_the_same_bytes() {
     let (two, frame_two) = run(2, 8, None);
     assert_eq!(whole.columns, two.columns);
     assert_eq!(whole.record, two.record);
+    assert_eq!(whole.bodies, two.bodies);
     assert_eq!(frame.record, frame_two.record);
     let (half, _) = run(2, 4, None);
     let (rest, frame_rest) = run(1, 4, Some(&half));
     assert_eq!(whole.columns, rest.columns);
-    assert_eq!(whole.record.bodies, rest.record.bodies);
+    assert_eq!(whole.bodies, rest.bodies);
     assert_eq!(frame.record.bodies, frame_rest.record.bodies);
     assert_eq!(frame.record.joints, frame_rest.record.joints);
     // They do move, and sand pushes them.
@@ -352,8 +353,8 @@ fn a_resumed_run_and_any_number_of_threads_give_the_same_bytes() {
     assert!(bodies[2].force[1] > 1.0, "{bodies:?}");
     // Without its bodies a checkpoint is refused.
     let mut bare = half.clone();
-    bare.record.bodies.clear();
+    bare.bodies.clear();
     assert!(Simulation::resume(&scene, &bare).is_err());
-    bare.record.bodies = vec![0; 3];
+    bare.bodies = vec![0; 3];
     assert!(Simulation::resume(&scene, &bare).is_err());
 }

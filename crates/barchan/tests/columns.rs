@@ -39,6 +39,7 @@ fn run(scene: &Scene) -> (Frame, Checkpoint) {
 fn refined(scene: &Scene, base: Frame) -> Frame {
     let manifest = Manifest {
         dimensions: scene.dimensions.count() as u32,
+        dx: 0.1,
         ..Manifest::default()
     };
     let base = BaseFrame::of(base, &manifest).unwrap();
@@ -97,6 +98,7 @@ fn every_column_is_documented_with_its_unit() {
     for (name, scale) in [
         ("papers/klar2016/hardening.toml", 0.3),
         ("papers/holz2014/ridges.toml", 0.3),
+        ("papers/holz2014/loam.toml", 0.3),
         ("papers/ihmsen2013/wetting.toml", 0.3),
     ] {
         let scene = scene(name, scale, &[]);
