@@ -5,6 +5,7 @@
 
 mod support;
 
+use barchan_sim::linalg::{Gmres, Minres, Stop};
 use barchan_sim::simulation::{Control, Simulation};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,6 +87,33 @@ fn a_settled_step_does_not_allocate() {
         let mut heap = support::start(&particles);
         support::advance(&mut heap, 1);
         assert_eq!(allocations(&mut heap, 100), 0);
+
+        // Linear solvers that are used again.
+        let apply = |x: &[f32], y: &mut [f32]| {
+            for (i, (x, y)) in x.iter().zip(y).enumerate() {
+                *y = (1 + i % 5) as f32 * x;
+            }
+        };
+        let same = |x: &[f32], y: &mut [f32]| y.copy_from_slice(x);
+        let (b, mut x) = (vec![1.0; 20_000], vec![0.0; 20_000]);
+        let (mut gmres, mut minres) = (Gmres::new(4), Minres::default());
+        let stop = Stop {
+            residual: 1e-3,
+            iterations: 50,
+        };
+        let mut before = 0;
+        for _ in 0..2 {
+            before = ALLOCATIONS.load(Ordering::Relaxed);
+            for by_gmres in [true, false] {
+                x.fill(0.0);
+                let outcome = match by_gmres {
+                    true => gmres.solve(apply, same, &b, &mut x, stop),
+                    false => minres.solve(apply, same, &b, &mut x, stop),
+                };
+                assert!(outcome.unwrap().converged);
+            }
+        }
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
 
         // Negative control: the counter sees the batches of an emitter.
         let spout = "[[emitter]]\nmaterial = \"sand\"\nvelocity = [0, -1, 0]\nrate = 1\n\

@@ -361,8 +361,8 @@ impl Sand {
 
 impl ConstitutiveLaw<ROWS> for Sand {
     const COLUMNS: &'static [StateColumn] = &[
-        hencky::STRAIN,
-        hencky::STRESS,
+        super::STRAIN,
+        super::STRESS,
         StateColumn::new("hardening", 1, Unit::One, "hardening state q"),
         StateColumn {
             initial: |samples| samples.volume_gain,
@@ -380,14 +380,9 @@ impl ConstitutiveLaw<ROWS> for Sand {
     }
 
     #[inline(always)]
-    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
-        hencky::pushed_forward(state, increment)
-    }
-
-    #[inline(always)]
     fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T) {
         let r = self.project_state::<T, D>(SandState {
-            strain: hencky::strain_of(&trial),
+            strain: super::strain_of(&trial),
             hardening: trial[12],
             volume_gain: trial[13],
         });
@@ -396,20 +391,6 @@ impl ConstitutiveLaw<ROWS> for Sand {
         state[6..12].copy_from_slice(&r.stress.to_array());
         (state[12], state[13]) = (r.state.hardening, r.state.volume_gain);
         (state, r.case)
-    }
-
-    #[inline(always)]
-    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T> {
-        hencky::stress_of(state)
-    }
-
-    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T {
-        hencky::volume_ratio_squared(state)
-    }
-
-    #[inline(always)]
-    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
-        hencky::strain_magnitude(state)
     }
 }
 

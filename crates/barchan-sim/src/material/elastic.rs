@@ -83,37 +83,18 @@ impl Elastic {
 }
 
 impl ConstitutiveLaw<ROWS> for Elastic {
-    const COLUMNS: &'static [StateColumn] = &[hencky::STRAIN, hencky::STRESS];
+    const COLUMNS: &'static [StateColumn] = &[super::STRAIN, super::STRESS];
 
     fn wave_speed(&self, density: f64) -> f64 {
         super::compression_wave_speed(self.lambda, self.mu, density)
     }
 
     #[inline(always)]
-    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
-        hencky::pushed_forward(state, increment)
-    }
-
-    #[inline(always)]
     fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T) {
-        let strain = hencky::strain_of(&trial);
+        let strain = super::strain_of(&trial);
         let mut state = trial;
         state[6..].copy_from_slice(&self.stress::<T, D>(strain).to_array());
         (state, strain.xx.constant(0.0))
-    }
-
-    #[inline(always)]
-    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T> {
-        hencky::stress_of(state)
-    }
-
-    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T {
-        hencky::volume_ratio_squared(state)
-    }
-
-    #[inline(always)]
-    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
-        hencky::strain_magnitude(state)
     }
 }
 

@@ -4,60 +4,7 @@
 //! A small strain needs no eigenvectors. Split into a multiple of the identity and a traceless part y, both ln and exp are
 //! polynomials in y whose powers above the second Cayley–Hamilton removes: y³ = J₂ y + J₃ I, J₂ = ½‖y‖², J₃ = det y.
 
-use super::StateColumn;
-use crate::math::sym3::Mat3;
 use crate::math::{Scalar, Sym3};
-use barchan_frame::Unit;
-
-/// The first six rows of a solid's state.
-pub(super) const STRAIN: StateColumn =
-    StateColumn::new("strain", 6, Unit::One, "elastic b − I: xx yy zz yz xz xy");
-
-/// The next six.
-pub(super) const STRESS: StateColumn = StateColumn::new(
-    "stress",
-    6,
-    Unit::Pascal,
-    "Kirchhoff stress: xx yy zz yz xz xy",
-);
-
-/// b − I of a solid's state.
-#[inline(always)]
-pub(super) fn strain_of<T: Scalar, const N: usize>(state: &[T; N]) -> Sym3<T> {
-    Sym3::from_array(std::array::from_fn(|i| state[i]))
-}
-
-/// τ [Pa] of a solid's state.
-#[inline(always)]
-pub(super) fn stress_of<T: Scalar, const N: usize>(state: &[T; N]) -> Sym3<T> {
-    Sym3::from_array(std::array::from_fn(|i| state[6 + i]))
-}
-
-/// The state with b − I after the increment Δt ∇v.
-#[inline(always)]
-pub(super) fn pushed_forward<T: Scalar, const N: usize>(
-    mut state: [T; N],
-    increment: &Mat3<T>,
-) -> [T; N] {
-    let strain = strain_of(&state).pushed_forward(increment);
-    state[..6].copy_from_slice(&strain.to_array());
-    state
-}
-
-/// J² = det b of a solid's state.
-pub(super) fn volume_ratio_squared<T: Scalar, const N: usize>(state: &[T; N]) -> T {
-    state[0].constant(1.0) + strain_of(state).det_identity_plus_m1()
-}
-
-/// Σ |b − I| over the six components.
-#[inline(always)]
-pub(super) fn strain_magnitude<T: Scalar, const N: usize>(state: &[T; N]) -> T {
-    let mut sum = state[0].abs();
-    for e in &state[1..6] {
-        sum = sum + e.abs();
-    }
-    sum
-}
 
 /// Lamé parameters [Pa].
 #[derive(Debug, Clone, Copy)]

@@ -73,20 +73,57 @@ pub trait ConstitutiveLaw<const ROWS: usize> {
     /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
     fn wave_speed(&self, density: f64) -> f64;
 
-    /// The state after the elastic increment Δt ∇v, before any projection (Eq. 16 of [Klar16]). Its stress is not set.
-    fn trial<T: Scalar>(&self, state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS];
-
     /// Return mapping: the state and stress that a trial state is projected to, and the byte.
     fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T);
 
+    /// The state after the elastic increment Δt ∇v, before any projection (Eq. 16 of [Klar16]). Its stress is not set.
+    ///
+    /// This and what follows serves solids, which keep [`STRAIN`] in their first six rows and [`STRESS`] in the next.
+    #[inline(always)]
+    fn trial<T: Scalar>(&self, mut state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
+        let strain = strain_of(&state).pushed_forward(increment);
+        state[..6].copy_from_slice(&strain.to_array());
+        state
+    }
+
     /// Kirchhoff stress τ [Pa] of a state.
-    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T>;
+    #[inline(always)]
+    fn stress<T: Scalar>(&self, state: &[T; ROWS]) -> Sym3<T> {
+        Sym3::from_array(std::array::from_fn(|i| state[6 + i]))
+    }
 
     /// J² = det b of a state.
-    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T;
+    fn volume_ratio_squared<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        state[0].constant(1.0) + strain_of(state).det_identity_plus_m1()
+    }
 
     /// Sum of the magnitudes of the strain; not finite when the state has blown up.
-    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T;
+    #[inline(always)]
+    fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
+        let mut sum = state[0].abs();
+        for e in &state[1..6] {
+            sum = sum + e.abs();
+        }
+        sum
+    }
+}
+
+/// b − I of a solid.
+pub const STRAIN: StateColumn =
+    StateColumn::new("strain", 6, Unit::One, "elastic b − I: xx yy zz yz xz xy");
+
+/// τ of a solid.
+pub const STRESS: StateColumn = StateColumn::new(
+    "stress",
+    6,
+    Unit::Pascal,
+    "Kirchhoff stress: xx yy zz yz xz xy",
+);
+
+/// b − I in the first six rows.
+#[inline(always)]
+fn strain_of<T: Scalar, const ROWS: usize>(state: &[T; ROWS]) -> Sym3<T> {
+    Sym3::from_array(std::array::from_fn(|i| state[i]))
 }
 
 /// Work over all rows of a state, compiled for each law's number of them.
@@ -253,24 +290,24 @@ pub fn state_rows(laws: &[PreparedLaw]) -> usize {
 
 /// Columns of a scene with these laws: those of each law, by name, in the order of their first mention.
 pub fn state_columns(laws: &[PreparedLaw]) -> Vec<StateColumn> {
-    let mut all: Vec<StateColumn> = Vec::new();
-    for column in laws.iter().flat_map(PreparedLaw::columns) {
-        if all.iter().all(|c| c.name != column.name) {
-            all.push(*column);
-        }
-    }
-    all
+    let all = laws.iter().flat_map(PreparedLaw::columns).copied();
+    distinct(all, |column| column.name)
 }
 
 /// Flags of a scene with these laws.
 pub fn flag_columns(laws: &[PreparedLaw]) -> Vec<FlagColumn> {
-    let mut all: Vec<FlagColumn> = Vec::new();
-    for flag in laws.iter().filter_map(PreparedLaw::flag) {
-        if all.iter().all(|c| c.name != flag.name) {
-            all.push(flag);
+    let all = laws.iter().filter_map(PreparedLaw::flag);
+    distinct(all, |flag| flag.name)
+}
+
+fn distinct<T>(all: impl Iterator<Item = T>, name: fn(&T) -> &'static str) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for item in all {
+        if found.iter().all(|other| name(other) != name(&item)) {
+            found.push(item);
         }
     }
-    all
+    found
 }
 
 fn columns_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> &'static [StateColumn] {

@@ -126,8 +126,10 @@ impl Real {
     pub fn particles(&mut self) -> Vec<Particle> {
         let mut state = Checkpoint::default();
         self.mpm.save(&mut state).unwrap();
-        let floats = |name: &str| match &state.column(name).unwrap().data {
-            ColumnData::F32(data) => data,
+        let floats = |name: &str| match state.column(name).map(|c| &c.data) {
+            Some(ColumnData::F32(data)) => data.clone(),
+            // Of a law that no material has.
+            None => vec![0.0; state.particles()],
             _ => panic!("{name} is not made of floats"),
         };
         let (x, v, c) = (floats("position"), floats("velocity"), floats("affine"));

@@ -163,13 +163,15 @@ impl Rows {
 
     /// Room for this many packets; new rows are zero.
     pub fn resize(&mut self, packets: usize) {
-        self.rows
-            .resize(packets * self.per_packet, Row([0.0; LANES]));
-    }
-
-    /// Gives the memory back.
-    pub fn release(&mut self) {
-        self.rows = Vec::new();
+        // By runs: row by row, each would be cleared by a call.
+        const ZERO: [Row; 64] = [Row([0.0; LANES]); 64];
+        let rows = packets * self.per_packet;
+        self.rows.truncate(rows);
+        self.rows.reserve(rows - self.rows.len());
+        while self.rows.len() < rows {
+            let run = ZERO.len().min(rows - self.rows.len());
+            self.rows.extend_from_slice(&ZERO[..run]);
+        }
     }
 
     /// Rows of all packets, one after the other.

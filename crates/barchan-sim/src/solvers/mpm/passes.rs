@@ -51,7 +51,7 @@ pub struct Passes<'a> {
     pub dx: f32,
     /// Blocks and their neighbors.
     pub topology: &'a Topology,
-    /// Packets of each particle block.
+    /// Packets of each particle block: all of them, or those of one species, which then has fields of its own.
     pub ranges: &'a [PacketRange],
     /// Law of each material.
     pub laws: &'a [PreparedLaw],
@@ -217,7 +217,7 @@ impl Passes<'_> {
         };
         let mut nothing = vec![(); self.ranges.len()];
         let rows = (out.all_mut(), part.rows());
-        for_each_block(0, self.ranges, rows, &mut nothing, &gather);
+        for_each_block((0, 0), self.ranges, rows, &mut nothing, &gather);
     }
 
     /// The states after Δt ∇v of the given gradients ([`Part::Gradient`]), before projection: Eq. 16.
@@ -309,7 +309,7 @@ impl Passes<'_> {
             });
         };
         let particles = (packets, state.all_mut(), params.state_rows);
-        for_each_block(0, self.ranges, particles, reports, &advance);
+        for_each_block((0, 0), self.ranges, particles, reports, &advance);
     }
 
     /// Velocity, affine velocity and position from what was gathered: Eq. 11–13, or the FLIP/PIC blend with `before`, the
@@ -346,7 +346,7 @@ impl Passes<'_> {
             });
         };
         let particles = (packets, state.all_mut(), rows);
-        for_each_block(0, self.ranges, particles, reports, &advance);
+        for_each_block((0, 0), self.ranges, particles, reports, &advance);
     }
 }
 
@@ -391,29 +391,33 @@ impl Divide for Particles<'_> {
     }
 }
 
-/// Calls `f` for each block with its part of `data`, in parallel, splitting in halves.
+/// Calls `f` for each block with its part of `data`, in parallel, splitting in halves. `first`: the block and the packet
+/// at which ranges and data begin. Packets between ranges belong to another species and are left alone.
 fn for_each_block<T: Divide, R: Send>(
-    first: usize,
+    first: (usize, u32),
     ranges: &[PacketRange],
     data: T,
     reports: &mut [R],
     f: &(impl Fn(usize, T, &mut R) + Sync),
 ) {
+    let (block, mut at) = first;
     if ranges.len() <= 2 {
         let mut rest = data;
         for (i, (range, report)) in ranges.iter().zip(reports).enumerate() {
-            let (own, others) = rest.divide(range.count as usize);
-            f(first + i, own, report);
-            rest = others;
+            let (_, own) = rest.divide((range.first - at) as usize);
+            let (own, others) = own.divide(range.count as usize);
+            f(block + i, own, report);
+            (rest, at) = (others, range.first + range.count);
         }
         return;
     }
     let half = ranges.len() / 2;
     let (left, right) = ranges.split_at(half);
-    let (left_data, right_data) = data.divide((right[0].first - left[0].first) as usize);
+    let (left_data, right_data) = data.divide((right[0].first - at) as usize);
     let (left_reports, right_reports) = reports.split_at_mut(half);
+    let middle = (block + half, right[0].first);
     rayon::join(
         || for_each_block(first, left, left_data, left_reports, f),
-        || for_each_block(first + half, right, right_data, right_reports, f),
+        || for_each_block(middle, right, right_data, right_reports, f),
     );
 }

@@ -360,6 +360,61 @@ fn the_bound_is_tight_enough_to_see_a_wrong_force() {
     assert!(worst(stronger.nodes(), apart.nodes(), bound.nodes()) > 1.0);
 }
 
+/// Two species over one topology: each scatters to a field of its own, and gathers only for its own packets.
+#[test]
+fn species_share_a_topology_and_nothing_else() {
+    let scene = scene(3);
+    let mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
+    let of_species = |species: u8| -> Vec<PacketRange> {
+        let own = |range: &PacketRange| {
+            let packets = passes::packets_of(&mpm.packets, *range);
+            let before = packets.iter().take_while(|p| p.material < species).count();
+            let count = packets.iter().filter(|p| p.material == species).count();
+            PacketRange {
+                first: range.first + before as u32,
+                count: count as u32,
+            }
+        };
+        mpm.scratch.ranges.iter().map(own).collect()
+    };
+    let mut tiles = Tiles::default();
+    tiles.resize(
+        &mpm.scratch.topology,
+        tile_len(mpm.dimensions, mpm.spec.kernel),
+    );
+    let mut momentum = |ranges: &[PacketRange]| {
+        let mut field = Field::default();
+        field.resize(&mpm.scratch.topology);
+        let passes = Passes {
+            ranges,
+            ..passes!(mpm)
+        };
+        passes.scatter_momentum(&mpm.packets, &mut tiles);
+        passes.sum(&tiles, &mut field);
+        field
+    };
+    let [sand, rubber] = [0, 1].map(of_species);
+    let all = momentum(&mpm.scratch.ranges);
+    let mut sum = momentum(&sand);
+    let own = momentum(&rubber);
+    linalg::axpy(1.0, own.nodes(), sum.nodes_mut());
+    assert!(worst(all.nodes(), sum.nodes(), bound(&mpm).nodes()) <= 1.0);
+
+    let passes = Passes {
+        ranges: &rubber,
+        ..passes!(mpm)
+    };
+    let [mut everyone, mut found] = [(); 2].map(|()| Rows::new(3));
+    passes!(mpm).gather(Part::Velocity, &mpm.packets, &all, &mut everyone);
+    passes.gather(Part::Velocity, &mpm.packets, &all, &mut found);
+    for (p, packet) in mpm.packets.iter().enumerate() {
+        match packet.material {
+            1 => assert_eq!(found.of(p), everyone.of(p)),
+            _ => assert!(found.of(p).iter().all(|row| row.0 == [0.0; LANES])),
+        }
+    }
+}
+
 #[test]
 fn a_trial_leaves_the_particles_as_they_are() {
     let scene = scene(3);
