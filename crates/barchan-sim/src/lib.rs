@@ -10,7 +10,7 @@
 //!     r#"
 //!     [solver]
 //!     method = "pbd"
-//!     radius = 0.05
+//!     resolution = 0.1
 //!     [[collider]]
 //!     name = "floor"
 //!     shape = { half_space = { normal = [0, 1, 0] } }
