@@ -77,6 +77,7 @@ pub struct Counters {
 /// A scene in motion.
 pub struct Simulation {
     frame_rate: f64,
+    usual_rate: f64,
     dx: f64,
     gravity: Gravity,
     domain: Option<Bounds>,
@@ -165,6 +166,7 @@ impl Simulation {
         let impulses = BodyImpulses::zero(colliders.list.len());
         Ok(Self {
             frame_rate: scene.frame_rate,
+            usual_rate: scene.solver.family.frame_rate,
             dx: scene.solver.resolution,
             gravity: scene.gravity.clone(),
             domain: walls(scene),

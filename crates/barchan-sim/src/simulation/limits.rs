@@ -1,7 +1,6 @@
 //! How many steps a frame takes, and which setting is at fault when there are far too many.
 
 use crate::solver::{Pace, Setting, SolverError};
-use barchan_scene::Scene;
 use barchan_scene::numbers::rounded;
 
 /// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
@@ -25,8 +24,9 @@ pub struct Forecast {
 /// A solver's pace beside the frames that it must fill.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Frames in a second [1/s].
+    /// Frames in a second [1/s], and how many are usual.
     pub frame_rate: f64,
+    pub usual_rate: f64,
     /// Resolution of the solver [m].
     pub resolution: f64,
     pub pace: Pace,
@@ -76,7 +76,7 @@ impl Limits {
 
     /// The setting that makes a step of `dt` so small beside a frame, unless it is the scene itself.
     pub fn fault(&self, dt: f64) -> Option<SolverError> {
-        let usual = Scene::USUAL_FRAME_RATE;
+        let usual = self.usual_rate;
         let frame_rate = Setting {
             key: "frame_rate",
             value: self.frame_rate,
@@ -116,6 +116,7 @@ mod tests {
         ];
         Limits {
             frame_rate,
+            usual_rate: 48.0,
             resolution: RESOLUTION,
             pace: Pace::Bounded {
                 bounds,

@@ -3,7 +3,7 @@
 use super::outcome::{Band, Check, Verdict};
 use super::plot::escape;
 use super::report::{Entry, Report, date};
-use super::{CASES, SOLVERS};
+use super::{CASES, solvers};
 use crate::scene::numbers::rounded;
 use std::fmt::Write;
 
@@ -121,7 +121,7 @@ fn head(page: &mut String, report: &Report) {
 /// Case by solver.
 fn summary(page: &mut String, report: &Report) {
     page.push_str("<div class=\"card\"><table><thead><tr><th>case</th><th></th>");
-    for solver in SOLVERS {
+    for solver in solvers() {
         let _ = write!(page, "<th>{solver}</th>");
     }
     page.push_str("</tr></thead><tbody>");
@@ -131,7 +131,7 @@ fn summary(page: &mut String, report: &Report) {
             report.entries.iter().find(is_it)
         };
         let title = escape(case.title);
-        if SOLVERS.iter().any(|s| found(s).is_some()) {
+        if solvers().any(|s| found(s).is_some()) {
             let _ = write!(
                 page,
                 "<tr><td><a href=\"#{0}\">{0}</a></td><td>{title}</td>",
@@ -144,10 +144,10 @@ fn summary(page: &mut String, report: &Report) {
                 case.name
             );
         }
-        for solver in SOLVERS {
+        for solver in solvers() {
             let cell = match found(solver) {
                 Some(entry) => badge(entry.verdict),
-                None if case.solvers.contains(solver) => {
+                None if case.solvers.contains(&solver) => {
                     "<span class=\"soft\">not run</span>".into()
                 }
                 None => "<span class=\"soft\">—</span>".into(),
