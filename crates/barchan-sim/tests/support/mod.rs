@@ -88,7 +88,12 @@ pub fn of_checkpoint(state: &Checkpoint) -> Vec<Particle> {
         ColumnData::U8(values) => values.clone(),
         _ => panic!("{name} is u8"),
     };
-    let (material, case) = (bytes("material"), bytes("plastic_case"));
+    let material = bytes("material");
+    // Only sand has it.
+    let case = match state.column("plastic_case") {
+        Some(_) => bytes("plastic_case"),
+        None => vec![0; ids.len()],
+    };
     let three = |name: &str| floats(state, name).as_chunks::<3>().0;
     let six = |name: &str| floats(state, name).as_chunks::<6>().0;
     let (x, v, volume) = (

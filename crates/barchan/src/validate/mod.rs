@@ -146,7 +146,11 @@ mod tests {
         assert_eq!(names.len(), CASES.len());
         for case in CASES {
             assert!(!case.solvers.is_empty());
-            assert!(case.solvers.iter().all(|s| solvers().any(|known| known == *s)));
+            assert!(
+                case.solvers
+                    .iter()
+                    .all(|s| solvers().any(|known| known == *s))
+            );
         }
     }
 

@@ -161,17 +161,10 @@ impl Rows {
         self.per_packet
     }
 
-    /// Room for this many packets; new rows are zero.
-    pub fn resize(&mut self, packets: usize) {
-        // By runs: row by row, each would be cleared by a call.
-        const ZERO: [Row; 64] = [Row([0.0; LANES]); 64];
-        let rows = packets * self.per_packet;
-        self.rows.truncate(rows);
-        self.rows.reserve(rows - self.rows.len());
-        while self.rows.len() < rows {
-            let run = ZERO.len().min(rows - self.rows.len());
-            self.rows.extend_from_slice(&ZERO[..run]);
-        }
+    /// Room for this many packets; new rows have the value `initial`.
+    pub fn resize(&mut self, packets: usize, initial: f32) {
+        self.rows
+            .resize(packets * self.per_packet, Row([initial; LANES]));
     }
 
     /// Rows of all packets, one after the other.
@@ -236,7 +229,7 @@ pub fn packets_from(
             packet.id[lane] = batch.first_id + (start + lane) as u32;
         }
         packets.push(packet);
-        state.resize(packets.len());
+        state.resize(packets.len(), 0.0);
         let columns = laws.get(batch.material).map_or(&[][..], |l| l.columns());
         let initial = columns
             .iter()

@@ -268,7 +268,8 @@ impl Sorter {
         let spare_state = self
             .spare_state
             .get_or_insert_with(|| Rows::new(state.per_packet()));
-        spare_state.resize(total);
+        // Every row of a packet's law is written below.
+        spare_state.resize(total, f32::NAN);
         let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
             .par_iter_mut()
@@ -291,11 +292,14 @@ impl Sorter {
     }
 }
 
+/// Slot of a particle before the sort.
+type Slot = AtomicU32;
+
 /// Fills a packet and its state from the slots that `sources` name.
 struct MovePacket<'a> {
     packet: &'a mut Packet,
     state: &'a mut [Row],
-    sources: &'a [AtomicU32],
+    sources: &'a [Slot],
     /// Packets, states and rows of a state before the sort.
     old: (&'a [Packet], &'a [Row], usize),
 }
