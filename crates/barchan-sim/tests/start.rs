@@ -50,10 +50,16 @@ fn bed(solver: &str) -> (TempDir, Checkpoint) {
         simulation.write_frame().unwrap();
     }
     let state = simulation.save().unwrap();
+    write_bed(&folder, solver, 2, &state);
+    (folder, state)
+}
+
+/// Writes the result `bed`.
+fn write_bed(folder: &TempDir, solver: &str, dimensions: u32, state: &Checkpoint) {
     let manifest = Manifest {
         solver: solver.into(),
-        dimensions: 2,
-        frames: 2,
+        dimensions,
+        frames: state.index,
         materials: vec![ManifestMaterial {
             name: "sand".into(),
             density: 1600.0,
@@ -61,8 +67,7 @@ fn bed(solver: &str) -> (TempDir, Checkpoint) {
         ..Manifest::default()
     };
     let result = ResultDirectory::create(&folder.path().join("bed"), &manifest, "").unwrap();
-    result.write_checkpoint(&state).unwrap();
-    (folder, state)
+    result.write_checkpoint(state).unwrap();
 }
 
 fn affine(state: &Checkpoint) -> &[f32] {
@@ -140,4 +145,51 @@ fn thin_bodies_are_found_whatever_their_shape() {
         with("{ half_space = { point = [0, -1], normal = [0, 1] } }"),
         None
     );
+}
+
+/// Grains of cut terrain are numbered from the largest identity downwards; a scene that goes on from there has numbers left.
+#[test]
+fn a_scene_goes_on_from_a_site_that_was_dug() {
+    let site = r#"frame_rate = 60
+[solver]
+method = "pbd"
+resolution = 0.1
+[materials.sand]
+preset = "dry sand"
+[terrain]
+material = "sand"
+size = [3, 3]
+cell = 0.1
+depth = 1
+"#;
+    let blade = r#"
+[[collider]]
+shape = { box = { min = [-0.1, -0.3, -0.5], max = [0, 0.5, 0.5] } }
+motion = { position = { keyframes = [{ time = 0, value = [-1, 0, 0] }, { time = 1, value = [1, 0, 0] }] } }
+"#;
+    let spout = r#"
+[[emitter]]
+shape = { sphere = { center = [0, 1, 0], radius = 0.2 } }
+material = "sand"
+velocity = [0, -1, 0]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let mut dug = Simulation::new(&scene(&format!("{site}{blade}"), folder.path())).unwrap();
+    for _ in 0..30 {
+        dug.advance_frame(&mut |_| Control::Continue).unwrap();
+    }
+    let grains = dug.particles();
+    assert!(grains > 10, "{grains}");
+    write_bed(&folder, "pbd", 3, &dug.save().unwrap());
+    let next = format!("start = {{ result = \"bed\" }}\n{site}{spout}");
+    let mut next = Simulation::new(&scene(&next, folder.path())).unwrap();
+    for _ in 0..30 {
+        next.advance_frame(&mut |_| Control::Continue).unwrap();
+    }
+    assert!(next.counters().emitted[0] > 20 && next.particles() > 20);
+    let view = next.view().unwrap().arrays().unwrap();
+    let mut ids = view.id.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), next.particles(), "an identity was given twice");
 }

@@ -268,7 +268,7 @@ impl Sorter {
         let spare_state = self
             .spare_state
             .get_or_insert_with(|| Rows::new(state.per_packet()));
-        // Every row of a packet's law is written below.
+        // Every row is written below.
         spare_state.resize(total, f32::NAN);
         let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
@@ -308,9 +308,10 @@ impl WithRows for MovePacket<'_> {
     #[inline(always)]
     fn call<const N: usize>(self) {
         let (packets, states, rows) = self.old;
-        let Some(state) = self.state.first_chunk_mut::<N>() else {
+        let Some((state, others)) = self.state.split_first_chunk_mut::<N>() else {
             return;
         };
+        others.fill(Row([0.0; LANES]));
         let mut len = 0;
         for (lane, slot) in (0..LANES).zip(self.sources) {
             let slot = slot.load(Ordering::Relaxed);
