@@ -299,8 +299,8 @@ test("with --stay it waits, paused, and Ctrl-C ends it at once", async () => {
 });
 
 test("what is wrong with a scene is told before anything is served", async () => {
-  writeFileSync(join(place, "wrong.toml"), SCENE.replace("radius = 0.03", "radius = -1"));
-  for (const [what, words] of [["wrong.toml", "radius"], ["hourglas", "hourglass"], ["missing.toml", "no scene file"]] as const) {
+  writeFileSync(join(place, "wrong.toml"), SCENE.replace("resolution = 0.06", "resolution = -1"));
+  for (const [what, words] of [["wrong.toml", "resolution"], ["hourglas", "hourglass"], ["missing.toml", "no scene file"]] as const) {
     const outcome = await barchan("view", what, "--no-open", "--port", "0");
     expect(outcome.code, what).toBe(2);
     expect(outcome.stderr.replace(/[\s│]+/g, " "), what).toContain(words);

@@ -6,7 +6,7 @@
 //!
 //! A law declares its state in its own file, as columns of rows ([`ConstitutiveLaw::COLUMNS`]); sorting, padding, frames and
 //! checkpoints follow the declaration. A particle has as many rows as the largest law *of its scene*. A new law is a file
-//! and a line in [`laws!`] below.
+//! and a line in `laws!` below.
 
 pub mod drucker_prager;
 pub mod elastic;

@@ -1,4 +1,4 @@
-//! Particles as a structure of arrays. [`columns!`] declares the arrays once; sorting, removal, emission, frames, checkpoints and
+//! Particles as a structure of arrays. `columns!` declares the arrays once; sorting, removal, emission, frames, checkpoints and
 //! the view for readers follow from the declaration.
 
 mod quantity;
