@@ -232,14 +232,14 @@ test("a body is pulled with the mouse, and the view does not turn", async () => 
   expect(page.url()).toBe(address);
 });
 
-test("the forces of grains are read, and colours follow the speed", async () => {
+test("the forces of grains are read, and colors follow the speed", async () => {
   const { url } = await live();
   const page = await show(url);
   await until(page, "window.barchan.header().time > 1");
   await until(page, "/\\d/.test(document.querySelector('#forces tr[data-body=floor] td').textContent)");
-  await page.getByLabel("Colour by").selectOption("velocity.magnitude");
+  await page.getByLabel("Color by").selectOption("velocity.magnitude");
   await page.locator("#legend").waitFor({ state: "visible" });
-  await until(page, "window.barchan.header().colours !== null");
+  await until(page, "window.barchan.header().colors !== null");
   expect(await page.locator("#legend").textContent()).toMatch(/Speed \[m\/s\]0/);
 });
 

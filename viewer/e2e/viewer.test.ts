@@ -71,10 +71,10 @@ test("loops", async () => {
   await page.getByRole("button", { name: "Pause" }).click();
 });
 
-test("colour by a column changes the pixels and shows a legend", async () => {
+test("color by a column changes the pixels and shows a legend", async () => {
   const page = await show(`${url}#frame=6`);
   const own = await picture(page);
-  await page.getByLabel("Colour by").selectOption("velocity.magnitude");
+  await page.getByLabel("Color by").selectOption("velocity.magnitude");
   await page.locator("#legend").waitFor({ state: "visible" });
   const speed = await picture(page);
   expect(part(speed, isSand)).toBeLessThan(0.5 * part(own, isSand));
@@ -84,10 +84,10 @@ test("colour by a column changes the pixels and shows a legend", async () => {
   expect(difference(speed, turbo)).toBeGreaterThan(0.01);
   await page.getByLabel("Range").selectOption("frame");
   await settled(page);
-  await page.getByLabel("Colour by").selectOption("plastic_case.value");
+  await page.getByLabel("Color by").selectOption("plastic_case.value");
   await settled(page);
   expect(await page.locator("#legend li").count()).toBeGreaterThan(0);
-  await page.getByLabel("Colour by").selectOption("");
+  await page.getByLabel("Color by").selectOption("");
   expect(difference(own, await picture(page))).toBeLessThan(0.002);
 });
 
@@ -150,7 +150,7 @@ test("plots show the statistics, and a click on one goes to its frame", async ()
 
 test("the address holds the view", async () => {
   const page = await show(`${url}#frame=5`);
-  await page.getByLabel("Colour by").selectOption("pressure.value");
+  await page.getByLabel("Color by").selectOption("pressure.value");
   await page.getByLabel("Plane", { exact: true }).selectOption("z");
   await page.locator("#canvas").focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press("Shift+ArrowLeft");
@@ -160,7 +160,7 @@ test("the address holds the view", async () => {
   const address = page.url();
   const again = await show(address);
   expect(await shownFrame(again)).toBe(5);
-  expect(await again.getByLabel("Colour by").inputValue()).toBe("pressure.value");
+  expect(await again.getByLabel("Color by").inputValue()).toBe("pressure.value");
   expect(difference(shown, await picture(again))).toBeLessThan(0.005);
   // The control: another view is another picture.
   const plain = await show(`${url}#frame=5`);
@@ -273,7 +273,7 @@ test("keys do everything", async () => {
     expect(focus, "visible focus").not.toMatch(/\|none$/);
     reached.push(focus.split("|")[0]!);
   }
-  const wanted = ["view-reset", "screenshot", "theme", "help", "canvas", "colour", "clip-axis", "size", "dry sand", "floor", "play", "scrub", "speed", "loop"];
+  const wanted = ["view-reset", "screenshot", "theme", "help", "canvas", "color", "clip-axis", "size", "dry sand", "floor", "play", "scrub", "speed", "loop"];
   expect(reached.filter((id) => wanted.includes(id))).toEqual(wanted);
 });
 
@@ -301,10 +301,10 @@ test("works at the width of a phone", async () => {
   const page = await show(url, { viewport: { width: 360, height: 720 }, hasTouch: true, isMobile: true });
   const overflow = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");
   expect(await overflow()).toBeLessThanOrEqual(0);
-  expect(await page.getByLabel("Colour by").isVisible()).toBe(false);
+  expect(await page.getByLabel("Color by").isVisible()).toBe(false);
   await page.getByRole("button", { name: "Settings" }).tap();
-  await page.getByLabel("Colour by").waitFor({ state: "visible" });
-  await page.getByLabel("Colour by").selectOption("velocity.magnitude");
+  await page.getByLabel("Color by").waitFor({ state: "visible" });
+  await page.getByLabel("Color by").selectOption("velocity.magnitude");
   expect(await overflow()).toBeLessThanOrEqual(0);
   await page.getByRole("button", { name: "Settings" }).tap();
   await page.getByRole("button", { name: "Play" }).tap();
@@ -314,7 +314,7 @@ test("works at the width of a phone", async () => {
 });
 
 test("a picture can be saved", async () => {
-  const page = await show(`${url}#frame=4&colour=velocity.magnitude`);
+  const page = await show(`${url}#frame=4&color=velocity.magnitude`);
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save a picture" }).click()]);
   expect(download.suggestedFilename()).toBe("block-000004.png");
   const file = readFileSync(await download.path());

@@ -17,7 +17,7 @@ export interface Body {
   name: string;
   /** How it is shown; absent when its shape is not known. */
   look?: "solid" | "glass" | "cutaway" | "hidden";
-  colour?: Vector | null;
+  color?: Vector | null;
   /** A plane in the body's own frame, instead of a surface. */
   plane?: { point: Vector; normal: Vector } | null;
   surface?: boolean;
@@ -26,7 +26,7 @@ export interface Body {
 export interface Material {
   name: string;
   /** sRGB, 0 to 255. */
-  colour: Vector;
+  color: Vector;
 }
 
 /** Camera of the scene; what is null is framed here. */
@@ -48,7 +48,7 @@ export interface Result {
   columns: Column[];
   grain_radius: number;
   bounds: [Vector, Vector];
-  /** Colour maps: 256 colours each, six hexadecimal digits a colour. */
+  /** Color maps: 256 colors each, six hexadecimal digits a color. */
   maps: Record<string, string>;
   palette: Vector[];
   materials: Material[];
@@ -90,7 +90,7 @@ export interface Joint {
 }
 
 export interface JointControl {
-  /** Keys that drive it towards smaller and larger positions. */
+  /** Keys that drive it toward smaller and larger positions. */
   keys: [string, string] | null;
   gamepad_axis: number | null;
   /** When fully driven [rad/s or m/s]. */
@@ -143,7 +143,7 @@ export interface GrainsHeader {
   terrain?: string | null;
 }
 
-export interface ColoursHeader {
+export interface ColorsHeader {
   frame: number;
   column: string;
   unit: string;
@@ -214,8 +214,8 @@ function isRefusal(answer: unknown): answer is { error: string; help: string } {
   return typeof answer === "object" && answer !== null && "error" in answer;
 }
 
-/** A column, or one part of it, by which grains are coloured. */
-export interface ColourBy {
+/** A column, or one part of it, by which grains are colored. */
+export interface ColorBy {
   column: string;
   part: string;
 }
@@ -223,15 +223,15 @@ export interface ColourBy {
 export const api = {
   result: () => json<Result>("/api/result"),
   statistics: () => json<Statistics>("/api/statistics"),
-  range: (by: ColourBy) => json<Range>(`/api/columns/${encodeURIComponent(by.column)}/range?part=${encodeURIComponent(by.part)}`),
+  range: (by: ColorBy) => json<Range>(`/api/columns/${encodeURIComponent(by.column)}/range?part=${encodeURIComponent(by.part)}`),
   grains: (frame: number, signal?: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
-  colours: (frame: number, by: ColourBy, range: Range | null, signal?: AbortSignal) => {
+  colors: (frame: number, by: ColorBy, range: Range | null, signal?: AbortSignal) => {
     const query = new URLSearchParams({ part: by.part });
     if (range) {
       query.set("min", String(range.min));
       query.set("max", String(range.max));
     }
-    return binary<ColoursHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(by.column)}?${query}`, signal);
+    return binary<ColorsHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(by.column)}?${query}`, signal);
   },
   surface: (body: number) => binary<{ vertices: number; triangles: number }>(`/api/bodies/${body}/surface`),
   grainAt: (frame: number, index: number) => json<Grain>(`/api/frames/${frame}/grains/${index}`),

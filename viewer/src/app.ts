@@ -2,12 +2,12 @@
 
 import { api, type Live, type Result, type Statistics, type Vector } from "./api";
 import { Clock } from "./clock";
-import { BOTH_SIGNS, CATEGORIES, setMaps, table, USUAL_MAP } from "./colourmaps";
+import { BOTH_SIGNS, CATEGORIES, setMaps, table, USUAL_MAP } from "./colormaps";
 import { element, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
 import { listen, type Binding } from "./keys";
-import { colourName, columnOf, Panel } from "./panel";
+import { colorName, columnOf, Panel } from "./panel";
 import { pick } from "./pick";
 import { Plots } from "./plots";
 import { Scene3d } from "./scene3d";
@@ -19,7 +19,7 @@ import { Timeline } from "./timeline";
 const AHEAD = 4;
 /** Frames of more grains than this are only fetched when they are wanted. */
 const HUGE = 5e6;
-/** Colours are spread anew when a run has so many times the frames. */
+/** Colors are spread anew when a run has so many times the frames. */
 const GROWTH = 1.25;
 
 export class App {
@@ -37,7 +37,7 @@ export class App {
   private isFollowing = true;
   private statisticsKnown = 0;
   private grainRequest = 0;
-  /** Last frame when the range of the colours was taken. */
+  /** Last frame when the range of the colors was taken. */
   private rangeFrom = 1;
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
@@ -178,7 +178,7 @@ export class App {
   }
 
   private display(loaded: Loaded): void {
-    const isSame = this.shown?.grains === loaded.grains && this.shown.colours === loaded.colours;
+    const isSame = this.shown?.grains === loaded.grains && this.shown.colors === loaded.colors;
     this.shown = loaded;
     element("loading").hidden = true;
     if (!isSame) this.scene.show(loaded);
@@ -301,7 +301,7 @@ export class App {
       this.request(this.wanted);
     }
     this.showDamage();
-    if (this.frames.colouring?.range && last > GROWTH * this.rangeFrom) void this.applyColour();
+    if (this.frames.coloring?.range && last > GROWTH * this.rangeFrom) void this.applyColor();
     if (live.statistics !== this.statisticsKnown) this.askStatistics();
   }
 
@@ -324,17 +324,17 @@ export class App {
     }
   }
 
-  // ---- colours, clip plane, sizes -----------------------------------------------------------------------------------
+  // ---- colors, clip plane, sizes -----------------------------------------------------------------------------------
 
   private applyAll(): void {
     this.clock.speed = this.state.speed;
     this.clock.loop = this.state.loop;
     this.timeline.setLoop(this.state.loop);
     this.timeline.setSpeed(this.state.speed);
-    for (const what of ["clip", "size", "hidden", "colour"] as const) this.apply(what);
+    for (const what of ["clip", "size", "hidden", "color"] as const) this.apply(what);
   }
 
-  private apply(what: "colour" | "clip" | "size" | "hidden"): void {
+  private apply(what: "color" | "clip" | "size" | "hidden"): void {
     const { state, scene } = this;
     if (what === "clip") {
       const at = scene.setClip(state.clip);
@@ -347,28 +347,28 @@ export class App {
       scene.bodies.setHidden(state.hiddenBodies);
       scene.refresh(true);
     } else {
-      void this.applyColour();
+      void this.applyColor();
     }
     this.shell.writeHash();
   }
 
-  private async applyColour(): Promise<void> {
-    const colour = this.state.colour;
-    const column = columnOf(this.result, colour);
-    const part = colour?.split(".")[1] ?? "";
+  private async applyColor(): Promise<void> {
+    const color = this.state.color;
+    const column = columnOf(this.result, color);
+    const part = color?.split(".")[1] ?? "";
     if (!column) {
-      this.frames.colouring = null;
-      this.scene.grains.setColours("own", null);
+      this.frames.coloring = null;
+      this.scene.grains.setColors("own", null);
     } else if (column.kind === "category") {
       // Steps of one, so that the number of a category comes as it is.
       this.rangeFrom = Infinity;
-      this.frames.colouring = { column: column.name, part, range: { min: 0, max: 65534 } };
-      this.scene.grains.setColours("category", categoryTable());
+      this.frames.coloring = { column: column.name, part, range: { min: 0, max: 65534 } };
+      this.scene.grains.setColors("category", categoryTable());
     } else {
       const range = this.state.range === "all" ? await this.range(column.name, part) : null;
-      if (this.state.colour !== colour) return;
-      this.frames.colouring = { column: column.name, part, range };
-      this.scene.grains.setColours("quantity", table(this.mapFor(range)));
+      if (this.state.color !== color) return;
+      this.frames.coloring = { column: column.name, part, range };
+      this.scene.grains.setColors("quantity", table(this.mapFor(range)));
     }
     this.scene.refresh();
     if (this.live?.frames.length) this.request(this.wanted);
@@ -393,22 +393,22 @@ export class App {
   }
 
   private updateLegend(): void {
-    const column = columnOf(this.result, this.state.colour);
-    const header = this.shown?.colours?.header;
+    const column = columnOf(this.result, this.state.color);
+    const header = this.shown?.colors?.header;
     if (!column || !header || header.column !== column.name) {
       this.shell.legend.set(null);
       return;
     }
-    const part = this.state.colour?.split(".")[1] ?? "";
+    const part = this.state.color?.split(".")[1] ?? "";
     const categories = column.name === "material" ? this.result.materials.map((m) => m.name) : CATEGORIES.map((_, i) => String(i));
     const isCategory = column.kind === "category";
     const shownCategories = isCategory ? (column.name === "material" ? categories : this.categoriesShown(categories)) : null;
     this.shell.legend.set({
-      title: colourName(column, part),
+      title: colorName(column, part),
       unit: column.unit,
       min: header.min,
       max: header.max,
-      map: this.mapFor(this.frames.colouring?.range ?? null),
+      map: this.mapFor(this.frames.coloring?.range ?? null),
       categories: shownCategories,
     });
   }
@@ -416,7 +416,7 @@ export class App {
   /** Categories up to the highest that was seen in this frame. */
   private categoriesShown(names: string[]): string[] {
     let highest = 0;
-    for (const value of this.shown?.colours?.data ?? []) if (value > highest && value < 65535) highest = value;
+    for (const value of this.shown?.colors?.data ?? []) if (value > highest && value < 65535) highest = value;
     return names.slice(0, Math.min(names.length, highest + 1));
   }
 
@@ -548,6 +548,6 @@ function hasBothSigns(range: { min: number; max: number }): boolean {
 
 function categoryTable(): Uint8Array {
   const out = new Uint8Array(8 * 4).fill(255);
-  CATEGORIES.slice(0, 8).forEach((colour, i) => out.set(colour, 4 * i));
+  CATEGORIES.slice(0, 8).forEach((color, i) => out.set(color, 4 * i));
   return out;
 }

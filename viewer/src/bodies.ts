@@ -37,7 +37,7 @@ export class Bodies {
   constructor(
     private readonly bodies: Body[],
     private readonly light: Light,
-    private readonly centre: Vector3,
+    private readonly center: Vector3,
     private readonly reach: number,
     private readonly depth: number,
     clip: Vector4,
@@ -130,8 +130,8 @@ export class Bodies {
     this.middles[i] = geometry.boundingBox!.getCenter(new Vector3()).toArray() as Vector;
     const isGlass = body.look === "glass";
     const isCut = body.look === "cutaway";
-    const colour = body.colour ?? (isGlass ? GLASS : SOLID);
-    const tint = { value: linear(colour) };
+    const color = body.color ?? (isGlass ? GLASS : SOLID);
+    const tint = { value: linear(color) };
     const material = (opacity: number, side: typeof FrontSide | typeof BackSide | typeof DoubleSide) =>
       new RawShaderMaterial({
         glslVersion: GLSL3,
@@ -183,7 +183,7 @@ export class Bodies {
       depthWrite: false,
       uniforms: {
         ...this.shared,
-        centre: { value: this.centre },
+        center: { value: this.center },
         reach: { value: this.reach },
         cell: { value: gridCell(this.reach) },
         tint: { value: linear([214, 211, 205]) },
@@ -194,9 +194,9 @@ export class Bodies {
     const mesh = new Mesh(new PlaneGeometry(2, 2), material);
     mesh.scale.setScalar(this.reach * 1.2);
     mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), n);
-    // The plane follows what is looked at: the nearest point of it to the centre.
+    // The plane follows what is looked at: the nearest point of it to the center.
     const p = new Vector3(...point);
-    mesh.position.copy(this.centre).addScaledVector(n, p.sub(this.centre).dot(n));
+    mesh.position.copy(this.center).addScaledVector(n, p.sub(this.center).dot(n));
     mesh.renderOrder = -2;
     return mesh;
   }
@@ -222,7 +222,7 @@ async function fetchSurface(body: number): Promise<BufferGeometry> {
   return toCreasedNormals(geometry, CREASE);
 }
 
-function linear(colour: Vector): Vector3 {
+function linear(color: Vector): Vector3 {
   // As the shaders do it.
-  return new Vector3(...(colour.map((c) => (c / 255) ** 2) as Vector));
+  return new Vector3(...(color.map((c) => (c / 255) ** 2) as Vector));
 }

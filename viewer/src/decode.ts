@@ -1,4 +1,4 @@
-// The binary form of frames, colours and surfaces: magic, length of the header, header (JSON), data.
+// The binary form of frames, colors and surfaces: magic, length of the header, header (JSON), data.
 
 const MAGIC = "BARCHAN1";
 
@@ -26,7 +26,7 @@ export function words(decoded: Decoded<unknown>, count: number): Uint16Array {
   return new Uint16Array(decoded.buffer, decoded.offset, count);
 }
 
-/** Where a grain is, in metres, from the four words that a grain has. */
+/** Where a grain is, in meters, from the four words that a grain has. */
 export function position(
   data: Uint16Array,
   index: number,

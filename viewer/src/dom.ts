@@ -35,7 +35,7 @@ export function prepare(canvas: HTMLCanvasElement): { context: CanvasRenderingCo
   return { context, width, height };
 }
 
-export function cssColour(name: string): string {
+export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 

@@ -1,7 +1,7 @@
 // Frames on their way from the server: what is wanted now comes first, a few more are fetched ahead, and what was wanted
 // a moment ago is dropped, not queued.
 
-import { api, type ColourBy, type ColoursHeader, type GrainsHeader, type Range } from "./api";
+import { api, type ColorBy, type ColorsHeader, type GrainsHeader, type Range } from "./api";
 import { words } from "./decode";
 
 export interface Grains {
@@ -10,19 +10,19 @@ export interface Grains {
   data: Uint16Array;
 }
 
-export interface Colours {
-  header: ColoursHeader;
+export interface Colors {
+  header: ColorsHeader;
   data: Uint16Array;
 }
 
 export interface Loaded {
   frame: number;
   grains: Grains;
-  colours: Colours | null;
+  colors: Colors | null;
 }
 
-/** What frames are coloured by; `range` null: the range of each frame. */
-export interface Colouring extends ColourBy {
+/** What frames are colored by; `range` null: the range of each frame. */
+export interface Coloring extends ColorBy {
   range: Range | null;
 }
 
@@ -30,12 +30,12 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 const AT_ONCE = 3;
 
 export class Frames {
-  colouring: Colouring | null = null;
+  coloring: Coloring | null = null;
   /** Called when a frame has come, with the frame, or with what is wrong with it. */
   onLoaded: (loaded: Loaded) => void = () => {};
   onFailed: (frame: number, error: unknown) => void = () => {};
 
-  private readonly kept = new Map<string, { bytes: number; value: Grains | Colours }>();
+  private readonly kept = new Map<string, { bytes: number; value: Grains | Colors }>();
   private readonly underWay = new Map<number, AbortController>();
   private readonly failed = new Set<string>();
   private wanted: number[] = [];
@@ -44,9 +44,9 @@ export class Frames {
   get(frame: number): Loaded | null {
     const grains = this.kept.get(grainsKey(frame))?.value as Grains | undefined;
     if (!grains) return null;
-    if (!this.colouring) return { frame, grains, colours: null };
-    const colours = this.kept.get(this.coloursKey(frame))?.value as Colours | undefined;
-    return colours ? { frame, grains, colours } : null;
+    if (!this.coloring) return { frame, grains, colors: null };
+    const colors = this.kept.get(this.colorsKey(frame))?.value as Colors | undefined;
+    return colors ? { frame, grains, colors } : null;
   }
 
   /** Fetches these frames, the first first; whatever else is under way is given up. */
@@ -80,14 +80,14 @@ export class Frames {
   private async fetch(frame: number): Promise<void> {
     const abort = new AbortController();
     this.underWay.set(frame, abort);
-    const colouring = this.colouring;
+    const coloring = this.coloring;
     const failedKey = this.failedKey(frame);
     try {
-      const [grains, colours] = await Promise.all([
+      const [grains, colors] = await Promise.all([
         this.keep(grainsKey(frame), () => fetchGrains(frame, abort.signal)),
-        colouring ? this.keep(this.coloursKey(frame), () => fetchColours(frame, colouring, abort.signal)) : null,
+        coloring ? this.keep(this.colorsKey(frame), () => fetchColors(frame, coloring, abort.signal)) : null,
       ]);
-      if (colouring === this.colouring) this.onLoaded({ frame, grains, colours });
+      if (coloring === this.coloring) this.onLoaded({ frame, grains, colors });
     } catch (error) {
       const aborted = error instanceof DOMException && error.name === "AbortError";
       if (!aborted) {
@@ -96,12 +96,12 @@ export class Frames {
       }
     } finally {
       this.underWay.delete(frame);
-      this.wanted = this.wanted.filter((other) => other !== frame || colouring !== this.colouring);
+      this.wanted = this.wanted.filter((other) => other !== frame || coloring !== this.coloring);
       this.pump();
     }
   }
 
-  private async keep<T extends Grains | Colours>(key: string, make: () => Promise<T>): Promise<T> {
+  private async keep<T extends Grains | Colors>(key: string, make: () => Promise<T>): Promise<T> {
     const known = this.kept.get(key);
     if (known) {
       this.kept.delete(key);
@@ -119,13 +119,13 @@ export class Frames {
     return value;
   }
 
-  private coloursKey(frame: number): string {
-    const by = this.colouring;
+  private colorsKey(frame: number): string {
+    const by = this.coloring;
     return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : "";
   }
 
   private failedKey(frame: number): string {
-    return this.colouring ? this.coloursKey(frame) : grainsKey(frame);
+    return this.coloring ? this.colorsKey(frame) : grainsKey(frame);
   }
 }
 
@@ -138,7 +138,7 @@ async function fetchGrains(frame: number, signal: AbortSignal): Promise<Grains> 
   return { header: decoded.header, data: words(decoded, 4 * decoded.header.grains) };
 }
 
-async function fetchColours(frame: number, by: Colouring, signal: AbortSignal): Promise<Colours> {
-  const decoded = await api.colours(frame, by, by.range, signal);
+async function fetchColors(frame: number, by: Coloring, signal: AbortSignal): Promise<Colors> {
+  const decoded = await api.colors(frame, by, by.range, signal);
   return { header: decoded.header, data: words(decoded, decoded.header.grains) };
 }

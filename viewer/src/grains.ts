@@ -16,7 +16,7 @@ import {
   type PerspectiveCamera,
   type WebGLRenderer,
 } from "three";
-import { CATEGORIES } from "./colourmaps";
+import { CATEGORIES } from "./colormaps";
 import type { Vector } from "./api";
 import type { Loaded } from "./frames";
 import { SHADOW_LAYER, type Light } from "./light";
@@ -63,8 +63,8 @@ export class GrainCloud {
       orthographic: { value: false },
       mode: { value: 0 },
       paletteTable: { value: paletteTexture(palette) },
-      colourTable: { value: paletteTexture(CATEGORIES) },
-      missingColour: { value: new Vector3(0.55, 0.55, 0.58) },
+      colorTable: { value: paletteTexture(CATEGORIES) },
+      missingColor: { value: new Vector3(0.55, 0.55, 0.58) },
       picked: { value: -1 },
       sunInView: { value: new Vector3() },
       upInView: { value: new Vector3() },
@@ -91,11 +91,11 @@ export class GrainCloud {
     if (this.shown) this.show(this.shown);
   }
 
-  /** Own colours, or those of a table. */
-  setColours(mode: "own" | "quantity" | "category", table: Uint8Array | null): void {
+  /** Own colors, or those of a table. */
+  setColors(mode: "own" | "quantity" | "category", table: Uint8Array | null): void {
     this.uniforms["mode"]!.value = { own: 0, quantity: 1, category: 2 }[mode];
-    const old = this.uniforms["colourTable"]!.value as DataTexture;
-    this.uniforms["colourTable"]!.value = table ? texture(table) : paletteTexture(CATEGORIES);
+    const old = this.uniforms["colorTable"]!.value as DataTexture;
+    this.uniforms["colorTable"]!.value = table ? texture(table) : paletteTexture(CATEGORIES);
     old.dispose();
   }
 
@@ -132,10 +132,10 @@ export class GrainCloud {
   /** Size of grains on the screen. */
   aim(camera: PerspectiveCamera | OrthographicCamera, heightInPixels: number): void {
     const isOrthographic = "isOrthographicCamera" in camera;
-    const perMetre = isOrthographic
+    const perMeter = isOrthographic
       ? (heightInPixels * camera.zoom) / (camera.top - camera.bottom)
       : heightInPixels / (2 * Math.tan((camera.fov * Math.PI) / 360) / camera.zoom);
-    this.uniforms["pixels"]!.value = perMetre;
+    this.uniforms["pixels"]!.value = perMeter;
     this.uniforms["orthographic"]!.value = isOrthographic;
     const toView = (direction: Vector3, world: Vector3) => direction.copy(world).transformDirection(camera.matrixWorldInverse);
     camera.updateMatrixWorld();
@@ -144,8 +144,8 @@ export class GrainCloud {
   }
 
   /** The same for the shadow map. */
-  aimShadow(pixelsPerMetre: number): void {
-    this.shadowUniforms["pixels"]!.value = pixelsPerMetre;
+  aimShadow(pixelsPerMeter: number): void {
+    this.shadowUniforms["pixels"]!.value = pixelsPerMeter;
   }
 
   private object(vertexShader: string, fragmentShader: string, uniforms: Record<string, IUniform>): Points {
@@ -156,11 +156,11 @@ export class GrainCloud {
   }
 
   private uploadShown(): void {
-    const { grains, colours } = this.shown!;
+    const { grains, colors } = this.shown!;
     const count = Math.ceil(grains.header.grains / this.every);
     this.upload(this.positions, thinned(grains.data, 4, this.every), count);
     // Every attribute that a shader names must be as long as the others.
-    const values = colours ? thinned(colours.data, 1, this.every) : new Uint16Array(count);
+    const values = colors ? thinned(colors.data, 1, this.every) : new Uint16Array(count);
     this.upload(this.values, values, count);
     this.geometry.setDrawRange(0, count);
     this.picked = this.pickedIndex;
@@ -193,8 +193,8 @@ function texture(table: Uint8Array): DataTexture {
   return made;
 }
 
-function paletteTexture(colours: readonly (readonly [number, number, number])[]): DataTexture {
+function paletteTexture(colors: readonly (readonly [number, number, number])[]): DataTexture {
   const table = new Uint8Array(256 * 4).fill(255);
-  colours.slice(0, 256).forEach((colour, i) => table.set(colour, 4 * i));
+  colors.slice(0, 256).forEach((color, i) => table.set(color, 4 * i));
   return texture(table);
 }

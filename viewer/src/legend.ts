@@ -1,6 +1,6 @@
-// What the colours mean.
+// What the colors mean.
 
-import { CATEGORIES, css, table } from "./colourmaps";
+import { CATEGORIES, css, table } from "./colormaps";
 import { make } from "./dom";
 import { text } from "./scales";
 
@@ -69,9 +69,9 @@ export class Legend {
         x += 30 + context.measureText(name).width;
       });
     } else {
-      const colours = table(content.map);
+      const colors = table(content.map);
       for (let i = 0; i < 256; i++) {
-        context.fillStyle = css([colours[4 * i]!, colours[4 * i + 1]!, colours[4 * i + 2]!]);
+        context.fillStyle = css([colors[4 * i]!, colors[4 * i + 1]!, colors[4 * i + 2]!]);
         context.fillRect(16 + i, bottom - 42, 1.5, 12);
       }
       context.fillStyle = ink;

@@ -41,17 +41,17 @@ export class Light {
     this.camera.layers.set(SHADOW_LAYER);
   }
 
-  /** Pixels of the map per metre. */
-  get pixelsPerMetre(): number {
+  /** Pixels of the map per meter. */
+  get pixelsPerMeter(): number {
     return SIZE / (this.camera.top - this.camera.bottom);
   }
 
-  /** Looks at everything within `radius` of `centre`; grains of `grain` radius do not shade themselves. */
-  frame(centre: Vector3, radius: number, grain: number): void {
+  /** Looks at everything within `radius` of `center`; grains of `grain` radius do not shade themselves. */
+  frame(center: Vector3, radius: number, grain: number): void {
     const sun = this.uniforms["sunDirection"]!.value as Vector3;
     Object.assign(this.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: 0, far: 4 * radius });
-    this.camera.position.copy(centre).addScaledVector(sun, 2 * radius);
-    this.camera.lookAt(centre);
+    this.camera.position.copy(center).addScaledVector(sun, 2 * radius);
+    this.camera.lookAt(center);
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     const texture = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);

@@ -1,14 +1,14 @@
-// The panel: colour, clip plane, grains, materials, bodies, the picked grain, and the plots.
+// The panel: color, clip plane, grains, materials, bodies, the picked grain, and the plots.
 
 import type { Column, Grain, Result } from "./api";
-import { css, mapNames } from "./colourmaps";
+import { css, mapNames } from "./colormaps";
 import { make } from "./dom";
 import { text } from "./scales";
 import type { ViewState } from "./state";
 
 export interface PanelEvents {
   /** The state was changed here. */
-  changed: (what: "colour" | "clip" | "size" | "hidden") => void;
+  changed: (what: "color" | "clip" | "size" | "hidden") => void;
   pickNearest: () => void;
   forgetGrain: () => void;
 }
@@ -16,7 +16,7 @@ export interface PanelEvents {
 const FROM_COLUMN: Record<string, string> = { "velocity.magnitude": "Speed" };
 
 export class Panel {
-  private readonly colour = make("select", { id: "colour" });
+  private readonly color = make("select", { id: "color" });
   private readonly map = make("select", { id: "map" });
   private readonly range = make("select", { id: "range" });
   private readonly clipAxis = make("select", { id: "clip-axis" });
@@ -38,7 +38,7 @@ export class Panel {
     plots: HTMLElement | null,
   ) {
     root.append(
-      this.colourSection(),
+      this.colorSection(),
       this.clipSection(),
       this.grainsSection(),
       ...this.bodiesSection(),
@@ -56,9 +56,9 @@ export class Panel {
   /** Shows the state. */
   update(): void {
     const { state } = this;
-    this.colour.value = state.colour ?? "";
-    if (this.colour.selectedIndex < 0) this.colour.value = "";
-    const column = columnOf(this.result, state.colour);
+    this.color.value = state.color ?? "";
+    if (this.color.selectedIndex < 0) this.color.value = "";
+    const column = columnOf(this.result, state.color);
     this.map.value = state.map;
     if (this.map.selectedIndex < 0) this.map.selectedIndex = 0;
     const hasScale = column?.kind === "quantity";
@@ -115,28 +115,28 @@ export class Panel {
     return button;
   }
 
-  private colourSection(): HTMLElement {
-    this.colour.append(make("option", { value: "" }, "The grains’ own"));
+  private colorSection(): HTMLElement {
+    this.color.append(make("option", { value: "" }, "The grains’ own"));
     for (const column of this.result.columns) {
-      const options = column.parts.map((part) => make("option", { value: `${column.name}.${part}` }, colourName(column, part)));
-      if (options.length === 1) this.colour.append(options[0]!);
-      else this.colour.append(make("optgroup", { label: column.name }, ...options));
+      const options = column.parts.map((part) => make("option", { value: `${column.name}.${part}` }, colorName(column, part)));
+      if (options.length === 1) this.color.append(options[0]!);
+      else this.color.append(make("optgroup", { label: column.name }, ...options));
     }
     this.map.append(...mapNames().map((name) => make("option", { value: name }, name)));
     this.range.append(make("option", { value: "all" }, "of all frames"), make("option", { value: "frame" }, "of each frame"));
     const change = () => {
-      this.state.colour = this.colour.value || null;
+      this.state.color = this.color.value || null;
       this.state.map = this.map.value;
       this.state.range = this.range.value === "frame" ? "frame" : "all";
       this.update();
-      this.events.changed("colour");
+      this.events.changed("color");
     };
-    for (const select of [this.colour, this.map, this.range]) select.addEventListener("change", change);
+    for (const select of [this.color, this.map, this.range]) select.addEventListener("change", change);
     return make(
       "section",
-      { "aria-label": "Colour" },
-      make("h2", {}, "Colour"),
-      row("Colour by", this.colour),
+      { "aria-label": "Color" },
+      make("h2", {}, "Color"),
+      row("Color by", this.color),
       row("Map", this.map),
       row("Range", this.range),
     );
@@ -171,7 +171,7 @@ export class Panel {
     });
     const boxes = this.result.materials.map((material, i) => {
       const swatch = make("span", { class: "swatch" });
-      swatch.style.background = css(material.colour);
+      swatch.style.background = css(material.color);
       return this.check(material.name, this.materials, i, "hiddenMaterials", swatch);
     });
     return make(
@@ -218,13 +218,13 @@ function rowOf(control: HTMLElement): HTMLElement {
 }
 
 /** The column that `column.part` names. */
-export function columnOf(result: Result, colour: string | null): Column | null {
-  const [name, part] = (colour ?? "").split(".");
+export function columnOf(result: Result, color: string | null): Column | null {
+  const [name, part] = (color ?? "").split(".");
   const column = result.columns.find((c) => c.name === name);
   return column && column.parts.includes(part ?? "") ? column : null;
 }
 
-export function colourName(column: Column, part: string): string {
+export function colorName(column: Column, part: string): string {
   const key = `${column.name}.${part}`;
   if (FROM_COLUMN[key]) return FROM_COLUMN[key];
   const name = column.name.replaceAll("_", " ");

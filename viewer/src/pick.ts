@@ -11,7 +11,7 @@ export interface Ray {
 
 export interface PickOptions {
   radius: number;
-  /** More radius per metre of distance: what is a few pixels small can still be hit. */
+  /** More radius per meter of distance: what is a few pixels small can still be hit. */
   slack: number;
   isHidden: (material: number) => boolean;
   /** Grains where this is negative are cut away. */

@@ -1,7 +1,7 @@
 // Statistics over time, with the playhead on them. A click goes to that frame.
 
 import type { Statistics, Vector } from "./api";
-import { cssColour, make, prepare } from "./dom";
+import { cssColor, make, prepare } from "./dom";
 import { extent, text, ticks } from "./scales";
 
 interface Series {
@@ -98,13 +98,13 @@ export class Plots {
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const tick of ticks(low, high, 3)) {
-      context.fillStyle = cssColour("--line");
+      context.fillStyle = cssColor("--line");
       context.fillRect(LEFT, Math.round(y(tick)), width - LEFT - RIGHT, 1);
-      context.fillStyle = cssColour("--soft");
+      context.fillStyle = cssColor("--soft");
       context.fillText(text(tick, "", 2), LEFT - 5, Math.min(height - 6, Math.max(6, y(tick))));
     }
 
-    context.strokeStyle = cssColour("--accent");
+    context.strokeStyle = cssColor("--accent");
     context.lineWidth = 1.5;
     context.beginPath();
     let before = -2;
@@ -119,7 +119,7 @@ export class Plots {
 
     const at = frames.indexOf(this.frame);
     const value = at >= 0 ? (one.values[at] ?? null) : null;
-    context.fillStyle = cssColour("--text");
+    context.fillStyle = cssColor("--text");
     context.fillRect(Math.round(x(this.frame)) - 0.5, 0, 1, height);
     if (value !== null) {
       context.beginPath();

@@ -42,7 +42,7 @@ export class Scene3d {
   private readonly light = new Light();
   private readonly camera: PerspectiveCamera | OrthographicCamera;
   private readonly controls: OrbitControls;
-  private readonly centre: Vector3;
+  private readonly center: Vector3;
   private readonly radius: number;
   private readonly clipPlane = NO_CLIP.clone();
   private readonly isSlow: boolean;
@@ -55,18 +55,18 @@ export class Scene3d {
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.isSlow, powerPreference: "high-performance" });
     this.renderer.autoClear = false;
     const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
-    this.centre = lower.clone().add(upper).multiplyScalar(0.5);
+    this.center = lower.clone().add(upper).multiplyScalar(0.5);
     this.radius = Math.max(upper.distanceTo(lower) / 2, 2 * result.grain_radius, 1e-4);
     this.camera = result.dimensions === 2 ? new OrthographicCamera() : new PerspectiveCamera(result.camera?.field_of_view ?? FIELD_OF_VIEW);
     this.camera.layers.enable(0);
     this.grains = new GrainCloud(this.renderer, this.light, result.palette);
-    this.bodies = new Bodies(result.bodies, this.light, this.centre, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
+    this.bodies = new Bodies(result.bodies, this.light, this.center, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
     this.terrain = new Terrain(this.bodies.shared, result.grain_radius);
     this.terrain.onChanged = () => this.refresh(true);
     this.scene.add(this.terrain.group);
     this.scene.add(this.grains.points, this.grains.shadow, this.bodies.group);
-    this.light.frame(this.centre, 1.7 * this.radius, result.grain_radius);
-    this.grains.aimShadow(this.light.pixelsPerMetre);
+    this.light.frame(this.center, 1.7 * this.radius, result.grain_radius);
+    this.grains.aimShadow(this.light.pixelsPerMeter);
     this.controls = this.makeControls();
     this.look("reset");
     this.watchContext();
@@ -140,7 +140,7 @@ export class Scene3d {
     const angle = ((this.result.camera?.field_of_view ?? FIELD_OF_VIEW) * Math.PI) / 360;
     const distance = (this.radius / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(aspect, 0.2)) * 1.02;
     const offset = new Vector3(...directions[view]).normalize().multiplyScalar(distance);
-    const target = given?.target ? new Vector3(...given.target) : this.centre;
+    const target = given?.target ? new Vector3(...given.target) : this.center;
     this.controls.target.copy(target);
     if (given?.position) this.camera.position.set(...given.position);
     else this.camera.position.copy(target).add(offset);
@@ -192,7 +192,7 @@ export class Scene3d {
     this.onMoved();
   }
 
-  /** The ray through a point of the canvas [CSS pixels], and the size of a pixel per metre of distance. */
+  /** The ray through a point of the canvas [CSS pixels], and the size of a pixel per meter of distance. */
   ray(x: number, y: number): Ray & { slack: number } {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const caster = new Raycaster();
@@ -260,7 +260,7 @@ export class Scene3d {
   /** Near and far planes that hold everything. */
   private frameCamera(): void {
     const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
-    const distance = this.camera.position.distanceTo(this.centre);
+    const distance = this.camera.position.distanceTo(this.center);
     if (this.camera instanceof PerspectiveCamera) {
       this.camera.aspect = aspect;
       this.camera.near = Math.max(distance / 2000, distance - 6 * this.radius > 0 ? (distance - 6 * this.radius) * 0.3 : 0);

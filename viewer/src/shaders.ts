@@ -1,6 +1,6 @@
 // GLSL of grains, bodies and ground. All share one light: a sun that casts shadows and a sky that is brighter above.
 
-/** Light in world space: colours are linear. */
+/** Light in world space: colors are linear. */
 export const LIGHT = /* glsl */ `
 uniform vec3 sunDirection;
 uniform float dark;
@@ -75,11 +75,11 @@ float pointSize(float size, vec4 view) {
 
 export const grainVertex = /* glsl */ `
 ${GRAIN_PLACE}
-in float value;            // 16-bit step of the range of the colours, 65535: none
-uniform int mode;          // 0 own colours, 1 quantity, 2 category
+in float value;            // 16-bit step of the range of the colors, 65535: none
+uniform int mode;          // 0 own colors, 1 quantity, 2 category
 uniform sampler2D paletteTable;
-uniform sampler2D colourTable;
-uniform vec3 missingColour;
+uniform sampler2D colorTable;
+uniform vec3 missingColor;
 uniform int picked;
 ${LIGHT}
 out vec3 albedo;
@@ -106,11 +106,11 @@ void main() {
   if (mode == 0) {
     c = texelFetch(paletteTable, ivec2(palette, 0), 0).rgb;
   } else if (value > 65534.5) {
-    c = missingColour;
+    c = missingColor;
   } else if (mode == 1) {
-    c = texelFetch(colourTable, ivec2(int(value / 65534.0 * 255.0 + 0.5), 0), 0).rgb;
+    c = texelFetch(colorTable, ivec2(int(value / 65534.0 * 255.0 + 0.5), 0), 0).rgb;
   } else {
-    c = texelFetch(colourTable, ivec2(int(value + 0.5) & 7, 0), 0).rgb;
+    c = texelFetch(colorTable, ivec2(int(value + 0.5) & 7, 0), 0).rgb;
   }
   albedo = fromScreen(c);
   if (isPicked) { albedo = vec3(0.95, 0.05, 0.5); sun = 1.0; }
@@ -127,7 +127,7 @@ uniform vec3 sunInView;
 uniform vec3 upInView;
 uniform int mode;
 uniform bool orthographic;
-out vec4 colour;
+out vec4 color;
 
 void main() {
   vec2 p = gl_PointCoord * 2.0 - 1.0;
@@ -135,7 +135,7 @@ void main() {
   if (r2 > 1.0) discard;
   if (orthographic) {
     // In the plane there is neither sun nor sky: discs with a rim.
-    colour = vec4(sqrt(albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2))), 1.0);
+    color = vec4(sqrt(albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2))), 1.0);
     return;
   }
   vec3 n = vec3(p.x, -p.y, sqrt(1.0 - r2));
@@ -143,10 +143,10 @@ void main() {
   float up = mix(0.75, dot(n, upInView), sharpness);
   float facing = clamp(mix(0.75, dot(n, sunInView), sharpness) * 0.9 + 0.1, 0.0, 1.0);
   vec3 light = mix(vec3(0.21, 0.19, 0.17), vec3(0.43, 0.46, 0.51), 0.5 + 0.5 * up) + vec3(0.86, 0.81, 0.72) * (facing * sun);
-  // Colours that mean a number keep closer to their value.
+  // Colors that mean a number keep closer to their value.
   if (mode != 0) light = mix(vec3(0.55 + 0.35 * sun), light, 0.6);
   // Grains lie close: their rims are in each other's shade.
-  colour = vec4(sqrt(albedo * light * (1.0 - 0.42 * sharpness * r2 * r2)), 1.0);
+  color = vec4(sqrt(albedo * light * (1.0 - 0.42 * sharpness * r2 * r2)), 1.0);
 }
 `;
 
@@ -165,8 +165,8 @@ void main() {
 
 export const depthFragment = /* glsl */ `
 precision highp float;
-out vec4 colour;
-void main() { colour = vec4(1.0); }
+out vec4 color;
+void main() { color = vec4(1.0); }
 `;
 
 export const bodyVertex = /* glsl */ `
@@ -198,7 +198,7 @@ uniform vec3 tint;
 uniform float opacity;     // 1 solid; less: glass, clearer where it is looked through straight
 uniform vec4 clip;
 ${LIGHT}
-out vec4 colour;
+out vec4 color;
 
 void main() {
   if (dot(clip.xyz, world) + clip.w < 0.0) discard;
@@ -209,24 +209,24 @@ void main() {
   vec3 shaded = orthographic ? tint : lit(tint, n, sun);
   float rim = pow(1.0 - clamp(dot(n, toEye), 0.0, 1.0), 2.5);
   float alpha = opacity < 1.0 ? mix(opacity, min(1.0, opacity * 4.5), rim) : 1.0;
-  colour = vec4(toScreen(shaded), alpha);
+  color = vec4(toScreen(shaded), alpha);
 }
 `;
 
-/** The ground: endless, with a grid in metres, and gone into the background far away. */
+/** The ground: endless, with a grid in meters, and gone into the background far away. */
 export const groundFragment = /* glsl */ `
 precision highp float;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 cameraPosition;
-uniform vec3 centre;
+uniform vec3 center;
 uniform float reach;       // where it has gone
 uniform float cell;        // of the grid [m]
 uniform vec3 tint;
 uniform vec3 background;
 uniform vec3 tangent;
 ${LIGHT}
-out vec4 colour;
+out vec4 color;
 
 float line(vec2 q, float width) {
   vec2 d = fwidth(q) * width;
@@ -242,7 +242,7 @@ void main() {
   vec3 n = normalize(worldNormal);
   vec3 bitangent = cross(n, tangent);
   vec2 q = vec2(dot(world, tangent), dot(world, bitangent)) / cell;
-  float away = length(world - centre) / reach;
+  float away = length(world - center) / reach;
   float fade = 1.0 - smoothstep(0.35, 1.0, away);
   if (fade <= 0.0) discard;
   float sun = sunlight(world);
@@ -250,6 +250,6 @@ void main() {
   vec3 base = lit(tint, facing, sun);
   float lines = max(line(q, 0.8) * 0.45, line(q / 5.0, 1.0)) * 0.5;
   vec3 drawn = mix(base, dark > 0.5 ? base * 1.7 + 0.006 : base * 0.72, lines);
-  colour = vec4(toScreen(drawn), fade * (dot(n, cameraPosition - world) < 0.0 ? 0.25 : 1.0));
+  color = vec4(toScreen(drawn), fade * (dot(n, cameraPosition - world) < 0.0 ? 0.25 : 1.0));
 }
 `;

@@ -1,7 +1,7 @@
 // The state that an address can carry: what is after the `#`. Whatever is missing or wrong there is left as it is.
 
 import type { Vector } from "./api";
-import { USUAL_MAP } from "./colourmaps";
+import { USUAL_MAP } from "./colormaps";
 
 export interface ClipState {
   axis: "x" | "y" | "z";
@@ -14,10 +14,10 @@ export interface ClipState {
 export interface ViewState {
   frame: number | null;
   camera: { position: Vector; target: Vector; zoom: number } | null;
-  /** `column.part`, or null for the grains' own colours. */
-  colour: string | null;
+  /** `column.part`, or null for the grains' own colors. */
+  color: string | null;
   map: string;
-  /** Range of the colours: of all frames, or of each frame. */
+  /** Range of the colors: of all frames, or of each frame. */
   range: "all" | "frame";
   clip: ClipState | null;
   /** Size of grains, 1: as the result says. */
@@ -33,7 +33,7 @@ export interface ViewState {
 export const DEFAULTS: ViewState = {
   frame: null,
   camera: null,
-  colour: null,
+  color: null,
   map: USUAL_MAP,
   range: "all",
   clip: null,
@@ -53,7 +53,7 @@ export function toHash(state: ViewState): string {
     const { position, target, zoom } = state.camera;
     put("camera", [...position, ...target, ...(zoom === 1 ? [] : [zoom])].map(short).join(","));
   }
-  if (state.colour) put("colour", encodeURIComponent(state.colour));
+  if (state.color) put("color", encodeURIComponent(state.color));
   if (state.map !== DEFAULTS.map) put("map", encodeURIComponent(state.map));
   if (state.range !== DEFAULTS.range) put("range", state.range);
   if (state.clip) put("clip", [state.clip.axis, short(state.clip.at), state.clip.flip ? "below" : "above"].join(","));
@@ -75,8 +75,8 @@ export function fromHash(hash: string): ViewState {
   const state: ViewState = { ...DEFAULTS };
   state.frame = whole(fields.get("frame"));
   state.camera = camera(fields.get("camera"));
-  const colour = fields.get("colour");
-  if (colour && /^[a-z0-9_]{1,64}\.[a-z0-9]{1,16}$/.test(colour)) state.colour = colour;
+  const color = fields.get("color");
+  if (color && /^[a-z0-9_]{1,64}\.[a-z0-9]{1,16}$/.test(color)) state.color = color;
   const map = fields.get("map");
   if (map && /^[a-z]{1,16}$/.test(map)) state.map = map;
   if (fields.get("range") === "frame") state.range = "frame";

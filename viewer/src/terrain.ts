@@ -32,7 +32,7 @@ export interface TerrainHeader {
   columns: [number, number];
   floor: number;
   /** sRGB, 0 to 255. */
-  colour: Vector;
+  color: Vector;
 }
 
 /** Points along the longer side of the surface, at most. */
@@ -76,7 +76,7 @@ uniform vec3 tint;
 uniform float grain;       // diameter [m]
 uniform vec4 clip;
 ${LIGHT}
-out vec4 colour;
+out vec4 color;
 
 float chance(vec3 k) {
   uvec3 n = uvec3(ivec3(k)) * uvec3(1597334673u, 3812015801u, 2798796415u);
@@ -90,7 +90,7 @@ void main() {
   // Grains that are smaller than pixels become an even tone.
   float seen = 1.0 - smoothstep(0.5, 2.0, length(fwidth(world)) / grain);
   float tone = mix(0.5, chance(floor(world / grain)), seen);
-  colour = vec4(toScreen(lit(tint * (0.75 + 0.4 * tone), n, sunlight(world + n * grain))), 1.0);
+  color = vec4(toScreen(lit(tint * (0.75 + 0.4 * tone), n, sunlight(world + n * grain))), 1.0);
 }
 `;
 
@@ -156,7 +156,7 @@ export class Terrain {
     }
     (this.uniforms["origin"]!.value as Vector2).set(...header.origin);
     this.uniforms["cell"]!.value = header.cell;
-    const tint = header.colour.map((c) => (c / 255) ** 2) as Vector;
+    const tint = header.color.map((c) => (c / 255) ** 2) as Vector;
     (this.uniforms["tint"]!.value as Vector3).set(...tint);
     this.onChanged();
   }

@@ -225,10 +225,10 @@ mod tests {
         // The lines below, by number.
         let source = include_str!("documentation.rs");
         let number = |mark: &str| 1 + source.lines().position(|l| l.contains(mark)).unwrap();
-        let unit = number("a length in [metre] units"); // a length in [metre] units
-        let link = number("a link to [`metre`] here"); // a link to [`metre`] here
+        let unit = number("a length in [meter] units"); // a length in [meter] units
+        let link = number("a link to [`meter`] here"); // a link to [`meter`] here
         let message = |line: usize| {
-            format!("src/documentation.rs:{line}:9: warning: unresolved link to `metre`")
+            format!("src/documentation.rs:{line}:9: warning: unresolved link to `meter`")
         };
         assert!(rustdoc_problems(root, &message(unit)).is_empty());
         assert_eq!(rustdoc_problems(root, &message(link)).len(), 1);

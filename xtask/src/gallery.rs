@@ -123,7 +123,7 @@ fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
         .map_err(|e| e.to_string())
 }
 
-/// Colours, width and height of a PNG file.
+/// Colors, width and height of a PNG file.
 pub fn decode(file: std::fs::File) -> Result<(Vec<u8>, [usize; 2]), String> {
     let decoder = png::Decoder::new(std::io::BufReader::new(file));
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;

@@ -61,7 +61,7 @@ pub struct LoopState {
     pub emitted_until: f64,
     /// Bound on how far any particle moved since the last look for particles to remove [m].
     #[serde(with = "exact")]
-    pub travelled: f64,
+    pub traveled: f64,
     /// Particles emitted, by emitter.
     pub emitted: Vec<u64>,
     /// Particles removed, by drain.

@@ -103,7 +103,7 @@ pub struct Column {
     pub components: usize,
     /// Values.
     pub data: ColumnData,
-    /// Largest error that quantisation may add [unit]; 0 keeps every bit.
+    /// Largest error that quantization may add [unit]; 0 keeps every bit.
     pub tolerance: f32,
 }
 
@@ -188,7 +188,7 @@ impl Frame {
         self.columns.first().map_or(0, Column::particles)
     }
 
-    /// As [`crate::Checkpoint::digest`], of the values before quantisation.
+    /// As [`crate::Checkpoint::digest`], of the values before quantization.
     pub fn digest(&self) -> String {
         digest::state_digest(self.time, &self.columns, &self.arrays)
     }

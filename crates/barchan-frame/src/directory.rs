@@ -141,7 +141,7 @@ impl ResultDirectory {
         self.indices(Kind::Checkpoint)
     }
 
-    /// Writes a frame, quantised within the tolerance of each column; it appears whole or not at all. A frame of the
+    /// Writes a frame, quantized within the tolerance of each column; it appears whole or not at all. A frame of the
     /// same number is replaced. Returns the bytes on disk.
     ///
     /// # Errors

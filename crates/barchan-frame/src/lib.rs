@@ -13,7 +13,7 @@ mod files;
 pub mod identities;
 mod manifest;
 mod node;
-mod quantise;
+mod quantize;
 mod record;
 mod unit;
 mod zarr;
@@ -27,7 +27,7 @@ pub use manifest::{
     FORMAT_VERSION, Manifest, ManifestDetail, ManifestMaterial, ManifestMesh, ManifestStart,
 };
 pub use node::{CheckpointInfo, ColumnInfo, FrameInfo};
-pub use quantise::{quantisation_step, round_to_step};
+pub use quantize::{quantization_step, round_to_step};
 pub use record::{
     BodyRecord, DetailStatistics, FrameRecord, JointRecord, NamedCount, RunStatistics, Statistics,
     TERRAIN_HEIGHT, TerrainRecord,

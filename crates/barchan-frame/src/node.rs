@@ -100,7 +100,7 @@ pub struct ColumnInfo {
     pub components: usize,
     /// Type of the values: `float32`, `uint8`, `uint32`, `uint64`.
     pub data_type: String,
-    /// Largest error that quantisation may have added [unit].
+    /// Largest error that quantization may have added [unit].
     pub tolerance: f32,
     /// Bytes on disk.
     pub bytes: u64,

@@ -8,7 +8,7 @@ const WHOLE: f32 = 8_388_608.0;
 
 /// The grid step for a tolerance [unit of the tolerance]: the largest power of two that is at most twice the
 /// tolerance, so that rounding to the nearest multiple adds an error of at most half a step. `None`: keep every bit.
-pub fn quantisation_step(tolerance: f32) -> Option<f32> {
+pub fn quantization_step(tolerance: f32) -> Option<f32> {
     let step = 2.0 * tolerance;
     if !step.is_normal() || step < 0.0 {
         return None;
@@ -40,7 +40,7 @@ mod tests {
         #[test]
         fn error_stays_within_tolerance(value in -1.0e6_f32..1.0e6, exponent in -12.0_f32..3.0) {
             let tolerance = 10.0_f32.powf(exponent);
-            let step = quantisation_step(tolerance).unwrap();
+            let step = quantization_step(tolerance).unwrap();
             prop_assert!(step <= 2.0 * tolerance && step > tolerance);
             let rounded = round_to_step(value, step);
             prop_assert!((f64::from(rounded) - f64::from(value)).abs() <= f64::from(step) / 2.0);
@@ -50,7 +50,7 @@ mod tests {
         #[test]
         fn any_bits_are_accepted(bits in any::<u32>(), tolerance_bits in any::<u32>()) {
             let value = f32::from_bits(bits);
-            if let Some(step) = quantisation_step(f32::from_bits(tolerance_bits)) {
+            if let Some(step) = quantization_step(f32::from_bits(tolerance_bits)) {
                 let rounded = round_to_step(value, step);
                 prop_assert_eq!(rounded.is_nan(), value.is_nan());
                 if value.is_finite() {
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn no_tolerance_means_no_rounding() {
         for tolerance in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE / 8.0] {
-            assert_eq!(quantisation_step(tolerance), None, "{tolerance}");
+            assert_eq!(quantization_step(tolerance), None, "{tolerance}");
         }
-        assert_eq!(quantisation_step(0.5), Some(1.0));
-        assert_eq!(quantisation_step(0.75), Some(1.0));
+        assert_eq!(quantization_step(0.5), Some(1.0));
+        assert_eq!(quantization_step(0.75), Some(1.0));
     }
 }

@@ -127,7 +127,7 @@ pub struct JointRecord {
     pub position: f64,
     /// Rate of the position [rad/s or m/s].
     pub velocity: f64,
-    /// Torque or force of its motor, positive towards larger positions [N m or N].
+    /// Torque or force of its motor, positive toward larger positions [N m or N].
     pub motor_force: f64,
 }
 

@@ -1,7 +1,7 @@
 //! One column as a Zarr v3 array: one shard, inner chunks of [`CHUNK`] particles, each compressed and checksummed.
 
 use crate::column::{Column, ColumnData};
-use crate::quantise::{quantisation_step, round_to_step};
+use crate::quantize::{quantization_step, round_to_step};
 use crate::unit::Unit;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(crate) fn encode(
     lossless: bool,
 ) -> Result<EncodedColumn, String> {
     let step = match &column.data {
-        ColumnData::F32(_) if !lossless => quantisation_step(column.tolerance),
+        ColumnData::F32(_) if !lossless => quantization_step(column.tolerance),
         _ => None,
     };
     let document = array_document(column, axes, step);
@@ -135,7 +135,7 @@ fn array_document(column: &Column, axes: [&str; 2], step: Option<f32>) -> Value 
     let compressor = json!({"name": "blosc", "configuration": compressor(column)});
     let checksum = json!({"name": "crc32c"});
     let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
-    // Components apart: neighbouring particles share the high bits of each.
+    // Components apart: neighboring particles share the high bits of each.
     let transpose = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
     let codecs = match column.components {
         1 => json!([bytes, compressor, checksum]),
@@ -168,7 +168,7 @@ fn array_document(column: &Column, axes: [&str; 2], step: Option<f32>) -> Value 
             "unit": column.unit,
             "meaning": column.meaning,
             "tolerance": column.tolerance,
-            "quantisation_step": step,
+            "quantization_step": step,
             "error_bound": step.map_or(0.0, |step| step / 2.0),
         },
     })

@@ -2,7 +2,7 @@
 
 mod common;
 
-use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit, quantisation_step};
+use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit, quantization_step};
 use common::{checkpoint, frame, fresh, random};
 use proptest::prelude::*;
 
@@ -88,7 +88,7 @@ proptest! {
         let back = directory.read_frame(given.index).unwrap();
         prop_assert_eq!(&back.record, &given.record);
         for (a, b) in back.columns.iter().zip(&given.columns) {
-            let bound = quantisation_step(b.tolerance).map_or(0.0, |step| f64::from(step) / 2.0);
+            let bound = quantization_step(b.tolerance).map_or(0.0, |step| f64::from(step) / 2.0);
             match (&a.data, &b.data) {
                 (ColumnData::F32(x), ColumnData::F32(y)) if bound > 0.0 => {
                     prop_assert_eq!(x.len(), y.len());
@@ -111,7 +111,7 @@ fn whole_frame_and_single_column_agree() {
     let back = directory.read_frame(3).unwrap();
     assert_eq!(back.columns[1..2], given.columns[1..2], "lossless");
     assert_eq!(back.columns[3..], given.columns[3..], "lossless");
-    assert_ne!(back.columns[0], given.columns[0], "quantised");
+    assert_ne!(back.columns[0], given.columns[0], "quantized");
     for column in &back.columns {
         assert_eq!(&directory.read_column(3, &column.name).unwrap(), column);
     }

@@ -56,23 +56,23 @@ fn axes(forward: Vec3) -> (Vec3, Vec3) {
     (right, right.cross(forward))
 }
 
-/// A view of a box from a direction (unit vector towards the camera) that fills a picture of that aspect.
+/// A view of a box from a direction (unit vector toward the camera) that fills a picture of that aspect.
 pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
-    let (centre, forward) = (bounds.centre(), -from);
+    let (center, forward) = (bounds.center(), -from);
     let (right, up) = axes(forward);
     let vertical = FILLED * (0.5 * fov.to_radians()).tan();
     let horizontal = vertical * aspect;
     // The eye as far back as the narrowest of the four sides of the view needs.
     let reach = |side: Vec3, slope: f32| {
         corners(bounds)
-            .map(|c| (c - centre).dot(side) / slope - (c - centre).dot(forward))
+            .map(|c| (c - center).dot(side) / slope - (c - center).dot(forward))
             .fold(f32::NEG_INFINITY, f32::max)
     };
     let across = 0.5 * (reach(right, horizontal) + reach(-right, horizontal));
     let upright = 0.5 * (reach(up, vertical) + reach(-up, vertical));
     let distance = across.max(upright).max(1e-6);
     let shift = |side: Vec3| side * middle(bounds, side, forward, distance);
-    let target = centre + shift(right) + shift(up);
+    let target = center + shift(right) + shift(up);
     View {
         position: target - distance * forward,
         target,
@@ -80,16 +80,16 @@ pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
     }
 }
 
-/// How far to the side of the centre an eye at a distance has as much of a box on its one side as on its other.
+/// How far to the side of the center an eye at a distance has as much of a box on its one side as on its other.
 fn middle(bounds: &Bounds, side: Vec3, forward: Vec3, distance: f32) -> f32 {
-    let centre = bounds.centre();
+    let center = bounds.center();
     let mut low = -bounds.size().length();
     let mut high = -low;
     for _ in 0..40 {
         let shift = 0.5 * (low + high);
         let slopes = corners(bounds).map(|c| {
-            let depth = (distance + (c - centre).dot(forward)).max(f32::MIN_POSITIVE);
-            ((c - centre).dot(side) - shift) / depth
+            let depth = (distance + (c - center).dot(forward)).max(f32::MIN_POSITIVE);
+            ((c - center).dot(side) - shift) / depth
         });
         let (least, most) = slopes.fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), s| {
             (a.min(s), b.max(s))

@@ -1,7 +1,7 @@
 //! Drawing on a picture: rectangles, lines and discs with smooth edges.
 //!
-//! Coordinates are in pixels from the upper left corner of the picture; the centre of the first pixel is at
-//! (0.5, 0.5). What lies outside is cut. Colours mix as bytes of sRGB, as in browsers.
+//! Coordinates are in pixels from the upper left corner of the picture; the center of the first pixel is at
+//! (0.5, 0.5). What lies outside is cut. Colors mix as bytes of sRGB, as in browsers.
 
 use crate::Picture;
 
@@ -18,40 +18,40 @@ pub struct Area {
     pub height: i64,
 }
 
-/// Mixes a colour into a pixel, 0 leaving it and 1 replacing it.
+/// Mixes a color into a pixel, 0 leaving it and 1 replacing it.
 #[inline]
-pub fn blend(picture: &mut Picture, x: i64, y: i64, colour: [u8; 3], amount: f32) {
+pub fn blend(picture: &mut Picture, x: i64, y: i64, color: [u8; 3], amount: f32) {
     if x < 0 || y < 0 || x >= i64::from(picture.width) || y >= i64::from(picture.height) {
         return;
     }
     let start = 3 * (y as usize * picture.width as usize + x as usize);
     if let Some(pixel) = picture.rgb.get_mut(start..start + 3) {
-        mix_into(pixel, colour, amount);
+        mix_into(pixel, color, amount);
     }
 }
 
-/// Mixes a colour into the three bytes of a pixel.
+/// Mixes a color into the three bytes of a pixel.
 #[inline]
-pub(crate) fn mix_into(pixel: &mut [u8], colour: [u8; 3], amount: f32) {
+pub(crate) fn mix_into(pixel: &mut [u8], color: [u8; 3], amount: f32) {
     let amount = amount.clamp(0.0, 1.0);
-    for (old, new) in pixel.iter_mut().zip(colour) {
+    for (old, new) in pixel.iter_mut().zip(color) {
         let (a, b) = (f32::from(*old), f32::from(new));
         *old = (a + (b - a) * amount + 0.5) as u8;
     }
 }
 
 /// Fills a rectangle.
-pub fn rectangle(picture: &mut Picture, area: Area, colour: [u8; 3], amount: f32) {
+pub fn rectangle(picture: &mut Picture, area: Area, color: [u8; 3], amount: f32) {
     let area = cut(picture, area);
     for y in area.y..area.y + area.height {
         for x in area.x..area.x + area.width {
-            blend(picture, x, y, colour, amount);
+            blend(picture, x, y, color, amount);
         }
     }
 }
 
 /// Draws the outline of a rectangle, inside its edges.
-pub fn frame(picture: &mut Picture, area: Area, thickness: i64, colour: [u8; 3], amount: f32) {
+pub fn frame(picture: &mut Picture, area: Area, thickness: i64, color: [u8; 3], amount: f32) {
     let t = thickness.min(area.width).min(area.height).max(0);
     let sides = [
         Area { height: t, ..area },
@@ -74,7 +74,7 @@ pub fn frame(picture: &mut Picture, area: Area, thickness: i64, colour: [u8; 3],
         },
     ];
     for side in sides {
-        rectangle(picture, side, colour, amount);
+        rectangle(picture, side, color, amount);
     }
 }
 
@@ -102,7 +102,7 @@ pub fn line(
     from: [f32; 2],
     to: [f32; 2],
     width: f32,
-    colour: [u8; 3],
+    color: [u8; 3],
     amount: f32,
 ) {
     let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
@@ -120,22 +120,22 @@ pub fn line(
         let across = (px * uy - py * ux).abs();
         let ends = coverage(-along.min(length - along));
         let sides = coverage(across - width / 2.0).min(width);
-        blend(picture, x, y, colour, amount * ends * sides);
+        blend(picture, x, y, color, amount * ends * sides);
     });
 }
 
 /// Draws a filled disc.
-pub fn disc(picture: &mut Picture, centre: [f32; 2], radius: f32, colour: [u8; 3], amount: f32) {
+pub fn disc(picture: &mut Picture, center: [f32; 2], radius: f32, color: [u8; 3], amount: f32) {
     let reach = radius + 1.0;
-    let lower = [centre[0] - reach, centre[1] - reach];
-    let upper = [centre[0] + reach, centre[1] + reach];
+    let lower = [center[0] - reach, center[1] - reach];
+    let upper = [center[0] + reach, center[1] + reach];
     each_pixel(picture, lower, upper, |picture, x, y, p| {
-        let distance = (p[0] - centre[0]).hypot(p[1] - centre[1]) - radius;
-        blend(picture, x, y, colour, amount * coverage(distance));
+        let distance = (p[0] - center[0]).hypot(p[1] - center[1]) - radius;
+        blend(picture, x, y, color, amount * coverage(distance));
     });
 }
 
-/// Part of a pixel that a shape covers, by the signed distance of its centre from the edge [pixels].
+/// Part of a pixel that a shape covers, by the signed distance of its center from the edge [pixels].
 #[inline]
 pub(crate) fn coverage(distance: f32) -> f32 {
     (0.5 - distance).clamp(0.0, 1.0)
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_disc_covers_its_area_wherever_it_lies() {
-        for (centre, radius) in [([30.0, 20.0], 8.0), ([30.3, 20.7], 8.0), ([12.1, 9.9], 2.5)] {
+        for (center, radius) in [([30.0, 20.0], 8.0), ([30.3, 20.7], 8.0), ([12.1, 9.9], 2.5)] {
             let mut picture = page();
-            disc(&mut picture, centre, radius, [0; 3], 1.0);
+            disc(&mut picture, center, radius, [0; 3], 1.0);
             let area = std::f64::consts::PI * f64::from(radius) * f64::from(radius);
             assert!((ink(&picture) / area - 1.0).abs() < 0.03);
         }

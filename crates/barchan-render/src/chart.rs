@@ -2,7 +2,7 @@
 
 use crate::Picture;
 use crate::canvas::{self, Area};
-use crate::colour::ticks;
+use crate::color::ticks;
 use crate::text::{self, Style};
 
 const INK: [u8; 3] = [40, 40, 44];
@@ -49,7 +49,7 @@ impl Chart {
         let [left, low, right, high] = self.window;
         let inside = (left..=right).contains(&at[0]) && (low..=high).contains(&at[1]);
         if inside {
-            canvas::disc(picture, self.place(at), dot.size, dot.colour, dot.amount);
+            canvas::disc(picture, self.place(at), dot.size, dot.color, dot.amount);
         }
     }
 
@@ -57,7 +57,7 @@ impl Chart {
     pub fn line(&self, picture: &mut Picture, from: [f64; 2], to: [f64; 2], dot: Dot) {
         if let Some([from, to]) = self.cut(from, to) {
             let [from, to] = [self.place(from), self.place(to)];
-            canvas::line(picture, from, to, dot.size, dot.colour, dot.amount);
+            canvas::line(picture, from, to, dot.size, dot.color, dot.amount);
         }
     }
 
@@ -156,8 +156,8 @@ impl Chart {
 pub struct Dot {
     /// Radius of a point, width of a line [pixels].
     pub size: f32,
-    /// Colour.
-    pub colour: [u8; 3],
+    /// Color.
+    pub color: [u8; 3],
     /// How much of it: 0 nothing, 1 all.
     pub amount: f32,
 }
@@ -178,7 +178,7 @@ mod tests {
 
     const DOT: Dot = Dot {
         size: 2.0,
-        colour: [255, 0, 0],
+        color: [255, 0, 0],
         amount: 1.0,
     };
 

@@ -3,7 +3,7 @@
 use crate::Picture;
 use crate::picture::LINEAR;
 
-/// Colour difference ΔE*ab (CIE 1976) over the pixels; about 2.3 is just noticeable.
+/// Color difference ΔE*ab (CIE 1976) over the pixels; about 2.3 is just noticeable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     /// Mean.
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_colours_have_their_coordinates() {
+    fn known_colors_have_their_coordinates() {
         let near = |rgb: [f32; 3], expected: [f32; 3]| {
             let found = lab(rgb);
             assert!(

@@ -1,9 +1,9 @@
-//! Pictures of 2D scenes as a paper prints them: filled grains, grey colliders, axes in metres.
+//! Pictures of 2D scenes as a paper prints them: filled grains, gray colliders, axes in meters.
 
 use crate::Picture;
 use crate::canvas::{Area, coverage, mix_into};
 use crate::chart::Chart;
-use crate::colour::Scale;
+use crate::color::Scale;
 use crate::legend;
 use crate::text::{self, Style};
 use barchan_scene::{Geometry, Pose};
@@ -17,8 +17,8 @@ pub struct FlatGrains<'a> {
     pub position: &'a [[f32; 3]],
     /// Radii [m].
     pub radius: &'a [f32],
-    /// Colours.
-    pub colour: &'a [[u8; 3]],
+    /// Colors.
+    pub color: &'a [[u8; 3]],
 }
 
 /// How the picture looks.
@@ -30,7 +30,7 @@ pub struct FlatOptions {
     pub height: u32,
     /// Simulated time to be shown [s].
     pub time: Option<f64>,
-    /// What the colours of the grains mean.
+    /// What the colors of the grains mean.
     pub legend: Option<Scale>,
     /// Axes with numbers; without them the window fills the picture.
     pub axes: bool,
@@ -163,7 +163,7 @@ impl View {
         picture
     }
 
-    /// Centre and radius of a grain [pixels of the plot].
+    /// Center and radius of a grain [pixels of the plot].
     fn disc(&self, grains: &FlatGrains<'_>, i: usize) -> ([f32; 2], f32) {
         let p = grains.position[i];
         let x = (p[0] - self.corner[0]) * self.scale;
@@ -178,7 +178,7 @@ impl View {
             .position
             .len()
             .min(grains.radius.len())
-            .min(grains.colour.len());
+            .min(grains.color.len());
         for i in 0..number {
             let ([x, y], r) = self.disc(grains, i);
             let (top, bottom) = (y - r - 1.0, y + r + 1.0);
@@ -199,7 +199,7 @@ impl View {
         let ([cx, cy], r) = self.disc(grains, i);
         // White grains on white paper need an edge; small ones have no room for it.
         let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
-        let rim = grains.colour[i].map(|c| (f32::from(c) * 0.6) as u8);
+        let rim = grains.color[i].map(|c| (f32::from(c) * 0.6) as u8);
         let reach = r + 1.0;
         let from = (cy - reach).max(rows.first as f32) as usize;
         let to = ((cy + reach).max(0.0).ceil() as usize).min(rows.end());
@@ -213,7 +213,7 @@ impl View {
                 if cover > 0.0 {
                     let pixel = rows.pixel(x, y);
                     mix_into(pixel, rim, cover);
-                    mix_into(pixel, grains.colour[i], coverage(distance + edge));
+                    mix_into(pixel, grains.color[i], coverage(distance + edge));
                 }
             }
         }

@@ -44,7 +44,7 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
     let boxes = positions.iter().filter_map(|(_, p)| middle_box(p));
     let grains = boxes.reduce(|a, b| a.union(&b));
     let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
-    // Positions are those of centres.
+    // Positions are those of centers.
     let margin = 0.5 * (directory.manifest().dx as f32).clamp(1e-6, 1e6);
     // Terrain is what grains and bodies stand on; alone, it is what there is to see.
     let site = frames.first().and_then(|frame| site(directory, *frame));

@@ -8,14 +8,14 @@ const SPHERE_PART: f32 = 0.85;
 /// Grains of one frame, in the order of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Grains {
-    /// Centres [m].
+    /// Centers [m].
     pub position: Vec<[f32; 3]>,
     /// Velocities [m/s]; empty when the frame has none.
     pub velocity: Vec<[f32; 3]>,
     /// Radii [m]; one value when all are alike.
     pub radius: Vec<f32>,
-    /// Colours, sRGB.
-    pub colour: Vec<[u8; 3]>,
+    /// Colors, sRGB.
+    pub color: Vec<[u8; 3]>,
 }
 
 impl Grains {

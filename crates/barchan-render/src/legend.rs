@@ -1,8 +1,8 @@
-//! Legends: what the colours of a picture mean.
+//! Legends: what the colors of a picture mean.
 
 use crate::Picture;
 use crate::canvas::{self, Area};
-use crate::colour::{Category, ColourMap, Range, Scale, ticks};
+use crate::color::{Category, ColorMap, Range, Scale, ticks};
 use crate::text::{self, Style};
 
 /// Where a legend stands in a picture.
@@ -123,7 +123,7 @@ fn marks(range: Range) -> Vec<(f64, String)> {
 
 const EDGE: [u8; 3] = [70, 70, 76];
 
-fn draw_bar(picture: &mut Picture, range: Range, map: ColourMap, at: [i64; 2], style: Style) {
+fn draw_bar(picture: &mut Picture, range: Range, map: ColorMap, at: [i64; 2], style: Style) {
     let line = i64::from(style.height);
     let bar = Area {
         x: at[0],
@@ -167,7 +167,7 @@ fn draw_kinds(picture: &mut Picture, kinds: &[Category], at: [i64; 2], style: St
             width: line - line / 4,
             height: line - line / 4,
         };
-        canvas::rectangle(picture, swatch, kind.colour, 1.0);
+        canvas::rectangle(picture, swatch, kind.color, 1.0);
         canvas::frame(picture, swatch, (line / 16).max(1), EDGE, 1.0);
         text::draw(picture, &kind.name, at[0] + line + line / 4, y, style);
     }
@@ -184,7 +184,7 @@ mod tests {
                 low: 0.0,
                 high: 2.5,
             },
-            map: ColourMap::Viridis,
+            map: ColorMap::Viridis,
         }
     }
 
@@ -218,9 +218,9 @@ mod tests {
         let column: Vec<[u8; 3]> = (0..720).map(|y| picture.pixel(x, y)).collect();
         let find = |c: [u8; 3]| column.iter().position(|p| *p == c);
         let (high, middle, low) = (
-            find(ColourMap::Viridis.at(0.97)),
-            find(ColourMap::Viridis.at(0.5)),
-            find(ColourMap::Viridis.at(0.03)),
+            find(ColorMap::Viridis.at(0.97)),
+            find(ColorMap::Viridis.at(0.5)),
+            find(ColorMap::Viridis.at(0.03)),
         );
         assert!(
             high.is_some() && high < middle && middle < low,
@@ -229,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn kinds_show_their_colours() {
+    fn kinds_show_their_colors() {
         let mut picture = Picture::filled(640, 360, [255; 3]);
         draw(&mut picture, &Scale::plastic_case(), Corner::LowerRight);
         for value in [0.0, 1.0, 2.0] {
-            let colour = Scale::plastic_case().colour(value);
-            let seen = picture.rgb.chunks(3).filter(|p| *p == colour).count();
+            let color = Scale::plastic_case().color(value);
+            let seen = picture.rgb.chunks(3).filter(|p| *p == color).count();
             assert!(seen > 20, "{value}: {seen}");
         }
     }

@@ -5,7 +5,7 @@
 pub mod camera;
 pub mod canvas;
 pub mod chart;
-pub mod colour;
+pub mod color;
 pub mod difference;
 pub mod film;
 pub mod flat;

@@ -1,12 +1,12 @@
 //! A finished picture.
 
 use crate::partial::Partial;
-use barchan_scene::colour::{linear, screen};
+use barchan_scene::color::{linear, screen};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Colours as screens show them: sRGB, 8 bits a channel, rows from the top.
+/// Colors as screens show them: sRGB, 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     /// Pixels across.
@@ -41,17 +41,17 @@ pub enum PictureError {
 }
 
 impl Picture {
-    /// A picture of one colour.
-    pub fn filled(width: u32, height: u32, colour: [u8; 3]) -> Self {
+    /// A picture of one color.
+    pub fn filled(width: u32, height: u32, color: [u8; 3]) -> Self {
         let pixels = width as usize * height as usize;
         Self {
             width,
             height,
-            rgb: colour.repeat(pixels),
+            rgb: color.repeat(pixels),
         }
     }
 
-    /// Colour of a pixel; black outside.
+    /// Color of a pixel; black outside.
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
         let start = 3 * (y as usize * self.width as usize + x as usize);
         match self.rgb.get(start..start + 3) {
@@ -61,12 +61,12 @@ impl Picture {
     }
 
     /// Sets a pixel; outside nothing happens.
-    pub fn set_pixel(&mut self, x: u32, y: u32, colour: [u8; 3]) {
+    pub fn set_pixel(&mut self, x: u32, y: u32, color: [u8; 3]) {
         let start = 3 * (y as usize * self.width as usize + x as usize);
         if x < self.width
             && let Some(pixel) = self.rgb.get_mut(start..start + 3)
         {
-            pixel.copy_from_slice(&colour);
+            pixel.copy_from_slice(&color);
         }
     }
 
@@ -77,10 +77,10 @@ impl Picture {
             reason,
         };
         let partial = Partial::new(path, "");
-        let colour = image::ExtendedColorType::Rgb8;
+        let color = image::ExtendedColorType::Rgb8;
         let format = image::ImageFormat::Png;
         let (width, height) = (self.width, self.height);
-        image::save_buffer_with_format(partial.path(), &self.rgb, width, height, colour, format)
+        image::save_buffer_with_format(partial.path(), &self.rgb, width, height, color, format)
             .map_err(|e| failed(e.to_string()))?;
         partial.finish().map_err(|e| failed(e.to_string()))
     }

@@ -14,16 +14,16 @@ const SURFACE_CELLS: u32 = 96;
 const CONTAINED: f32 = 0.3;
 /// Grains of a frame that are asked.
 const LOOKED_AT: usize = 500;
-/// Colour of bodies that have none of their own: a light, slightly cool grey.
-const BODY_COLOUR: [u8; 3] = [178, 184, 190];
-/// Colour of ground and walls.
-const GROUND_COLOUR: [u8; 3] = [176, 172, 166];
+/// Color of bodies that have none of their own: a light, slightly cool gray.
+const BODY_COLOR: [u8; 3] = [178, 184, 190];
+/// Color of ground and walls.
+const GROUND_COLOR: [u8; 3] = [176, 172, 166];
 
 /// A collider as pictures show it.
 pub struct Prop {
     name: String,
     look: Look,
-    colour: Option<[u8; 3]>,
+    color: Option<[u8; 3]>,
     form: Form,
     geometry: Geometry,
     /// Pose at the start, for frames that record none.
@@ -50,7 +50,7 @@ pub struct Placed {
 pub struct Cut {
     /// A point of the plane [m].
     pub point: Vec3,
-    /// Unit vector towards the camera.
+    /// Unit vector toward the camera.
     pub normal: Vec3,
     /// Box around the body [m].
     pub bounds: Bounds,
@@ -92,7 +92,7 @@ fn prop(collider: &Collider, moves: bool, grains: &[Sample], surroundings: &Boun
     Prop {
         name: collider.name.clone(),
         look,
-        colour: collider.colour,
+        color: collider.color,
         form,
         geometry,
         start: collider.motion.pose(0.0),
@@ -202,7 +202,7 @@ impl Prop {
         Some(Plane {
             point: placed.pose.to_world(point),
             normal: placed.pose.rotation * normal,
-            colour: crate::colour::to_linear(self.colour.unwrap_or(GROUND_COLOUR)),
+            color: crate::color::to_linear(self.color.unwrap_or(GROUND_COLOR)),
         })
     }
 
@@ -216,7 +216,7 @@ impl Prop {
             velocity,
             angular_velocity,
         } = placed;
-        let matte = Material::Matte(crate::colour::to_linear(self.colour.unwrap_or(BODY_COLOUR)));
+        let matte = Material::Matte(crate::color::to_linear(self.color.unwrap_or(BODY_COLOR)));
         let cut = self.cut(placed, eye).map(|cut| (cut.point, cut.normal));
         Some(Body {
             shape: shape.clone(),
@@ -234,7 +234,7 @@ impl Prop {
     /// The plane that cuts a cut-away body, through its middle, and the box in which it cuts the grains as well.
     pub fn cut(&self, placed: &Placed, eye: Vec3) -> Option<Cut> {
         let bounds = self.bounds(placed).filter(|_| self.look == Look::Cutaway)?;
-        let point = bounds.centre();
+        let point = bounds.center();
         let normal = (eye - point).with_y(0.0).normalize_or(Vec3::Z);
         Some(Cut {
             point,
@@ -254,7 +254,7 @@ pub fn floor(height: f32) -> Plane {
     Plane {
         point: Vec3::new(0.0, height, 0.0),
         normal: Vec3::Y,
-        colour: crate::colour::to_linear(GROUND_COLOUR),
+        color: crate::color::to_linear(GROUND_COLOR),
     }
 }
 

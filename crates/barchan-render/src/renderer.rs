@@ -1,7 +1,7 @@
 //! From a result to its pictures.
 
 use crate::camera::{Camera, framed};
-use crate::colour::{ColourError, Colouring, Quantity, Range, Scale, chance, kind_colour};
+use crate::color::{ColorError, Coloring, Quantity, Range, Scale, chance, kind_color};
 use crate::flat::{self, FlatGrains, FlatOptions};
 use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
@@ -14,8 +14,8 @@ use crate::text::{self, Style};
 use crate::tracer::{Quality, Sky, Spheres, Stage};
 use barchan_frame::{CacheError, Frame, FrameInfo, ResultDirectory};
 use barchan_post::StressError;
-use barchan_scene::materials::SAND_COLOURS;
-use barchan_scene::{ColourMix, Overrides, Scene, SceneErrors, SceneSource, View};
+use barchan_scene::materials::SAND_COLORS;
+use barchan_scene::{ColorMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
 use std::path::PathBuf;
 
@@ -45,15 +45,15 @@ pub struct RenderOptions {
     pub grain_size: f32,
     /// Part of the time between two frames for which the shutter is open; 0: no motion blur.
     pub shutter: f32,
-    /// What the colours of the grains show.
-    pub colouring: Colouring,
+    /// What the colors of the grains show.
+    pub coloring: Coloring,
     /// The space that pictures show.
     pub space: Space,
-    /// Identities of grains to be picked out: in the scene large and coloured, in stress space with their yield surfaces.
+    /// Identities of grains to be picked out: in the scene large and colored, in stress space with their yield surfaces.
     pub grains: Vec<u64>,
     /// Whether the time stands in the picture; flat pictures always have it.
     pub label: bool,
-    /// Changes to the scene that the result holds: camera, looks, colours.
+    /// Changes to the scene that the result holds: camera, looks, colors.
     pub overrides: Overrides,
 }
 
@@ -64,7 +64,7 @@ impl Default for RenderOptions {
             quality: Quality::PRODUCTION,
             grain_size: 1.0,
             shutter: 0.5,
-            colouring: Colouring::Own,
+            coloring: Coloring::Own,
             space: Space::Scene,
             grains: Vec::new(),
             label: false,
@@ -92,9 +92,9 @@ pub enum RenderError {
     /// The changes to the scene are wrong.
     #[error("{0}")]
     Scene(#[from] SceneErrors),
-    /// The quantity to colour by cannot be shown.
+    /// The quantity to color by cannot be shown.
     #[error(transparent)]
-    Colour(#[from] ColourError),
+    Color(#[from] ColorError),
     /// Stresses cannot be shown.
     #[error(transparent)]
     Stress(#[from] StressError),
@@ -109,7 +109,7 @@ pub struct Renderer {
     frames: Vec<u32>,
     scene: Option<Scene>,
     subject: Subject,
-    /// What colours mean, the same in every frame; `None`: grains have their own.
+    /// What colors mean, the same in every frame; `None`: grains have their own.
     scale: Option<Scale>,
     /// Where pictures show stresses: what is the same in all of them.
     stress: Option<StressSpace>,
@@ -127,7 +127,7 @@ impl Renderer {
         }
         let (scene, warnings) = scene_of(&directory, &options.overrides)?;
         let subject = subject(&directory, &frames, scene.as_ref());
-        let scale = scale_of(&directory, &frames, &options.colouring)?;
+        let scale = scale_of(&directory, &frames, &options.coloring)?;
         let stress = match options.space {
             Space::Scene => None,
             Space::Stress => Some(StressSpace::open(&directory, &frames, &options.grains)?),
@@ -209,7 +209,7 @@ impl Renderer {
         let shown = FlatGrains {
             position: &grains.position,
             radius: &radius,
-            colour: &grains.colour,
+            color: &grains.color,
         };
         let props = self.subject.props.iter();
         let bodies: Vec<_> = props.map(|p| p.section(&p.placed(&columns.info))).collect();
@@ -245,11 +245,11 @@ impl Renderer {
                 _ => columns.vectors("velocity")?,
             },
             radius,
-            colour: match (&self.scale, &self.options.colouring) {
-                (Some(scale), Colouring::Column { name, .. }) => {
-                    quantity(&self.directory, columns, name)?.colours(scale)
+            color: match (&self.scale, &self.options.coloring) {
+                (Some(scale), Coloring::Column { name, .. }) => {
+                    quantity(&self.directory, columns, name)?.colors(scale)
                 }
-                _ => self.own_colours(columns)?,
+                _ => self.own_colors(columns)?,
             },
         };
         self.pick_out(&mut grains, columns)?;
@@ -270,7 +270,7 @@ impl Renderer {
             };
             grains.position.push(grains.position[i]);
             grains.radius.push(PICKED_SIZE * grains.radius[i]);
-            grains.colour.push(kind_colour(number));
+            grains.color.push(kind_color(number));
             if let Some(&velocity) = grains.velocity.get(i) {
                 grains.velocity.push(velocity);
             }
@@ -278,24 +278,24 @@ impl Renderer {
         Ok(())
     }
 
-    /// Each grain by chance from the colours of its material, the same for life.
-    fn own_colours(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
-        let sand = ColourMix::new(SAND_COLOURS);
+    /// Each grain by chance from the colors of its material, the same for life.
+    fn own_colors(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
+        let sand = ColorMix::new(SAND_COLORS);
         let known = self.scene.as_ref().map_or(&[][..], |s| &s.materials);
         let materials = columns.materials()?;
-        let colour = |(i, &id): (usize, &u64)| {
+        let color = |(i, &id): (usize, &u64)| {
             let material = usize::from(materials.get(i).copied().unwrap_or(0));
-            let mix = known.get(material).map(|m| &m.colour);
+            let mix = known.get(material).map(|m| &m.color);
             let mix = mix.or(sand.as_ref())?;
             mix.parts()
                 .get(mix.index(chance(id)))
-                .map(|(colour, _)| *colour)
+                .map(|(color, _)| *color)
         };
         let ids = columns.ids()?;
         Ok(ids
             .iter()
             .enumerate()
-            .map(|g| colour(g).unwrap_or([255; 3]))
+            .map(|g| color(g).unwrap_or([255; 3]))
             .collect())
     }
 
@@ -330,7 +330,7 @@ impl Renderer {
             relief: None,
             sky: self.sky(),
             fade: FADE * size,
-            centre: bounds.centre(),
+            center: bounds.center(),
             epsilon: (1e-5 * size).max(4.0 * f32::EPSILON * largest),
         }
     }
@@ -355,13 +355,13 @@ impl Renderer {
     }
 }
 
-/// The scale of a colouring: one for all frames.
+/// The scale of a coloring: one for all frames.
 fn scale_of(
     directory: &ResultDirectory,
     frames: &[u32],
-    colouring: &Colouring,
+    coloring: &Coloring,
 ) -> Result<Option<Scale>, RenderError> {
-    let Colouring::Column { name, range, .. } = colouring else {
+    let Coloring::Column { name, range, .. } = coloring else {
         return Ok(None);
     };
     // With a range given, one frame tells the unit, and whether there is such a quantity.
@@ -377,7 +377,7 @@ fn scale_of(
         span = span.merge(quantity.range());
         unit = quantity.unit;
     }
-    Ok(colouring.scale(&unit, span, directory.manifest()))
+    Ok(coloring.scale(&unit, span, directory.manifest()))
 }
 
 /// A quantity of a frame, of which only the column that it needs is read.

@@ -8,7 +8,7 @@
 use crate::Picture;
 use crate::canvas::Area;
 use crate::chart::{Chart, Dot};
-use crate::colour::{Category, Scale, kind_colour};
+use crate::color::{Category, Scale, kind_color};
 use crate::framing::spread;
 use crate::legend;
 use crate::text::{self, Style};
@@ -100,9 +100,9 @@ impl StressSpace {
 /// What a picture shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
-    /// Grains as points, coloured by their plastic case.
+    /// Grains as points, colored by their plastic case.
     pub cloud: &'a [StressState],
-    /// Grains over time, each in a colour of its own with its yield surfaces up to this frame.
+    /// Grains over time, each in a color of its own with its yield surfaces up to this frame.
     pub chosen: &'a [Vec<StressState>],
     /// Number of the frame.
     pub frame: u32,
@@ -187,7 +187,7 @@ fn layout(size: [u32; 2], scale: &Scale, style: Style) -> (Area, Option<Area>) {
 }
 
 impl Content<'_> {
-    /// What the colours mean.
+    /// What the colors mean.
     fn scale(&self) -> Scale {
         if self.chosen.is_empty() {
             return Scale::plastic_case();
@@ -201,7 +201,7 @@ impl Content<'_> {
                     Some(angle) => format!("{id}: phi = {angle:.1}°"),
                     None => format!("{id}"),
                 },
-                colour: kind_colour(i),
+                color: kind_color(i),
             }
         };
         Scale::Categories {
@@ -256,10 +256,10 @@ struct Sketch<'a> {
 }
 
 impl Sketch<'_> {
-    fn stroke(&self, width: f32, colour: [u8; 3], amount: f32) -> Dot {
+    fn stroke(&self, width: f32, color: [u8; 3], amount: f32) -> Dot {
         Dot {
             size: width * self.thin,
-            colour,
+            color,
             amount,
         }
     }
@@ -370,12 +370,12 @@ impl Sketch<'_> {
             cone(picture, surface, self.stroke(2.6, CONE, 1.0));
         }
         let sand = || content.cloud.iter().filter(|s| s.cone.is_some());
-        let colours = Scale::plastic_case();
+        let colors = Scale::plastic_case();
         // The few at the tip come last, so that they are seen.
         for case in [0, 2, 1] {
             // All of them at one point.
             let size = if case == 1 { 3.0 } else { 1.1 };
-            let dot = self.stroke(size, colours.colour(f32::from(case)), 0.6);
+            let dot = self.stroke(size, colors.color(f32::from(case)), 0.6);
             for state in sand().filter(|s| s.plastic_case.unwrap_or(0) == case) {
                 for at in places(state) {
                     chart.point(picture, at, dot);
@@ -383,7 +383,7 @@ impl Sketch<'_> {
             }
         }
         for (i, history) in content.chosen.iter().enumerate() {
-            self.grain(picture, history, kind_colour(i), &cone);
+            self.grain(picture, history, kind_color(i), &cone);
         }
         // Grains stand above all cones.
         for (i, history) in content.chosen.iter().enumerate() {
@@ -392,7 +392,7 @@ impl Sketch<'_> {
             };
             for at in places(now) {
                 chart.point(picture, at, self.stroke(4.0, CONE, 1.0));
-                chart.point(picture, at, self.stroke(3.2, kind_colour(i), 1.0));
+                chart.point(picture, at, self.stroke(3.2, kind_color(i), 1.0));
             }
         }
     }
@@ -402,17 +402,17 @@ impl Sketch<'_> {
         &self,
         picture: &mut Picture,
         history: &[StressState],
-        colour: [u8; 3],
+        color: [u8; 3],
         cone: &impl Fn(&mut Picture, YieldCone, Dot),
     ) {
         let past = history.iter().filter(|s| s.frame <= self.content.frame);
         let past: Vec<YieldCone> = past.filter_map(|s| s.cone).collect();
         let numbers: Vec<u32> = (0..past.len() as u32).collect();
         for i in spread(&numbers, EARLIER) {
-            cone(picture, past[i as usize], self.stroke(0.8, colour, 0.35));
+            cone(picture, past[i as usize], self.stroke(0.8, color, 0.35));
         }
         if let Some(now) = past.last() {
-            cone(picture, *now, self.stroke(2.0, colour, 1.0));
+            cone(picture, *now, self.stroke(2.0, color, 1.0));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::tracer::Relief;
 use barchan_frame::{FrameInfo, ResultDirectory, TERRAIN_HEIGHT};
-use barchan_scene::materials::SAND_COLOURS;
-use barchan_scene::{ColourMix, Material};
+use barchan_scene::materials::SAND_COLORS;
+use barchan_scene::{ColorMix, Material};
 
-/// The terrain of a frame in the colours of its material; `None` where there is none, or it cannot be drawn.
+/// The terrain of a frame in the colors of its material; `None` where there is none, or it cannot be drawn.
 ///
 /// # Errors
 /// An array that is not as it was written.
@@ -18,10 +18,10 @@ pub fn relief(
         return Ok(None);
     };
     let heights = directory.read_array(frame.index, TERRAIN_HEIGHT)?;
-    let colours = materials
+    let colors = materials
         .get(about.material)
-        .map(|m| m.colour.clone())
-        .or_else(|| ColourMix::new(SAND_COLOURS));
+        .map(|m| m.color.clone())
+        .or_else(|| ColorMix::new(SAND_COLORS));
     let make = || {
         Relief::new(
             about.origin,
@@ -29,7 +29,7 @@ pub fn relief(
             about.columns,
             heights.data.as_f32()?.to_vec(),
             about.floor,
-            colours?,
+            colors?,
             directory.manifest().dx as f32,
         )
     };

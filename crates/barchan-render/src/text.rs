@@ -11,8 +11,8 @@ pub struct Style {
     pub height: u32,
     /// Heavier strokes.
     pub bold: bool,
-    /// Colour of the strokes.
-    pub colour: [u8; 3],
+    /// Color of the strokes.
+    pub color: [u8; 3],
 }
 
 impl Style {
@@ -21,7 +21,7 @@ impl Style {
         Self {
             height: height.clamp(6, 512),
             bold: false,
-            colour: [32, 32, 36],
+            color: [32, 32, 36],
         }
     }
 
@@ -49,7 +49,7 @@ pub fn draw(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     for (row, line) in mask.rows().enumerate() {
         for (column, &cover) in line.iter().enumerate() {
             let (px, py) = (x + column as i64, y + row as i64);
-            canvas::blend(picture, px, py, style.colour, cover);
+            canvas::blend(picture, px, py, style.color, cover);
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn draw_upwards(picture: &mut Picture, text: &str, x: i64, y: i64, style: St
     for (row, line) in mask.rows().enumerate() {
         for (column, &cover) in line.iter().enumerate() {
             let (px, py) = (x + row as i64, y + (mask.width - 1 - column) as i64);
-            canvas::blend(picture, px, py, style.colour, cover);
+            canvas::blend(picture, px, py, style.color, cover);
         }
     }
 }

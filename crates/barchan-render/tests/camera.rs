@@ -9,7 +9,7 @@ use barchan_scene::{Bounds, View};
 use common::*;
 use glam::{Vec3, vec3};
 
-/// Centre of what is dark in a picture of one black sphere [pixels].
+/// Center of what is dark in a picture of one black sphere [pixels].
 fn seen_at(view: &View, size: [u32; 2], point: Vec3, radius: f32) -> [f32; 2] {
     let mut stage = empty(Sky::with_sun(0.0, 0.7));
     stage.spheres = still(&[(point, radius, [0; 3])]);
@@ -29,17 +29,17 @@ fn seen_at(view: &View, size: [u32; 2], point: Vec3, radius: f32) -> [f32; 2] {
 
 #[test]
 fn known_points_land_on_known_pixels() {
-    // 2 · tan 22.5° of height 1 m away: a metre at a distance of 10 m is 100 / (20 tan 22.5°) pixels.
+    // 2 · tan 22.5° of height 1 m away: a meter at a distance of 10 m is 100 / (20 tan 22.5°) pixels.
     let eye = view(vec3(0.0, 0.0, 10.0), Vec3::ZERO, 45.0);
     let size = [160, 100];
-    let metre = 100.0 / (20.0 * 22.5_f32.to_radians().tan());
+    let meter = 100.0 / (20.0 * 22.5_f32.to_radians().tan());
     for (point, expected) in [
         (Vec3::ZERO, [80.0, 50.0]),
-        (vec3(2.0, 0.0, 0.0), [80.0 + 2.0 * metre, 50.0]),
-        (vec3(0.0, 3.0, 0.0), [80.0, 50.0 - 3.0 * metre]),
+        (vec3(2.0, 0.0, 0.0), [80.0 + 2.0 * meter, 50.0]),
+        (vec3(0.0, 3.0, 0.0), [80.0, 50.0 - 3.0 * meter]),
         (
             vec3(-1.0, -2.0, 5.0),
-            [80.0 - 2.0 * metre, 50.0 + 4.0 * metre],
+            [80.0 - 2.0 * meter, 50.0 + 4.0 * meter],
         ),
     ] {
         let found = seen_at(&eye, size, point, 0.1);

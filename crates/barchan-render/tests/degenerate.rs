@@ -4,7 +4,7 @@
 mod common;
 
 use barchan_frame::{Manifest, ResultDirectory};
-use barchan_render::colour::{ColourMap, Colouring};
+use barchan_render::color::{ColorMap, Coloring};
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Body, Material, Quality, Shape, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderError, RenderOptions, Renderer};
@@ -91,7 +91,7 @@ fn any_grain_can_be_drawn() {
                     ],
                     velocity: vec![[velocity; 3]; 3],
                     radius: vec![radius, 0.1, radius],
-                    colour: Vec::new(),
+                    color: Vec::new(),
                 };
                 let stage = Stage {
                     spheres: Spheres::new(&grains, 0.02),
@@ -112,7 +112,7 @@ fn lists_of_grains_may_be_short() {
                 position: vec![[0.0; 3]; 5],
                 velocity: vec![[1.0; 3]; 2],
                 radius: vec![0.1, 0.2],
-                colour: vec![WHITE],
+                color: vec![WHITE],
             },
             1.0,
         ),
@@ -410,19 +410,19 @@ fn options_may_be_odd() {
         let again = ResultDirectory::open(directory.path()).unwrap();
         Renderer::open(again, options).unwrap().draw(0).unwrap()
     };
-    for colouring in [
-        Colouring::Own,
-        Colouring::Column {
+    for coloring in [
+        Coloring::Own,
+        Coloring::Column {
             name: "speed".into(),
             range: None,
-            map: ColourMap::default(),
+            map: ColorMap::default(),
         },
     ] {
         for size in [[0, 0], [0, 7], [1, 1], [3, 200], [200, 3]] {
             let picture = draw(RenderOptions {
                 size,
                 label: true,
-                colouring: colouring.clone(),
+                coloring: coloring.clone(),
                 ..options()
             });
             assert_eq!([picture.width, picture.height], size);

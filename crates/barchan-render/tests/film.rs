@@ -16,15 +16,15 @@ fn picture(width: u32, height: u32, time: u32) -> Picture {
             let sky = 200 - (100 * y / height) as u8;
             let moved = x as i64 - 3 * i64::from(time);
             let grain = (moved.div_euclid(3) * 7919 + i64::from(y / 3) * 104_729).rem_euclid(13);
-            let centre = i64::from(width) / 3;
-            let heap = i64::from(y) > i64::from(height) / 3 + (moved - centre).abs() / 2;
-            let colour = match (heap, grain) {
+            let center = i64::from(width) / 3;
+            let heap = i64::from(y) > i64::from(height) / 3 + (moved - center).abs() / 2;
+            let color = match (heap, grain) {
                 (false, _) => [sky, sky, 220],
                 (true, 0) => [255, 255, 255],
                 (true, 1 | 2) => [107, 84, 30],
                 (true, g) => [225 - 4 * g as u8, 169 - 3 * g as u8, 95],
             };
-            picture.set_pixel(x, y, colour);
+            picture.set_pixel(x, y, color);
         }
     }
     picture
@@ -155,8 +155,8 @@ fn rgb(yuv: &impl YUVSource) -> Picture {
             let red = luma + 1.5748 * v * 255.0 / 224.0;
             let blue = luma + 1.8556 * u * 255.0 / 224.0;
             let green = (luma - 0.2126 * red - 0.0722 * blue) / 0.7152;
-            let colour = [red, green, blue].map(|c| (c + 0.5).clamp(0.0, 255.0) as u8);
-            picture.set_pixel(x as u32, y as u32, colour);
+            let color = [red, green, blue].map(|c| (c + 0.5).clamp(0.0, 255.0) as u8);
+            picture.set_pixel(x as u32, y as u32, color);
         }
     }
     picture

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use barchan_render::Picture;
-use barchan_render::colour::{ColourMap, Range, Scale};
+use barchan_render::color::{ColorMap, Range, Scale};
 use barchan_render::flat::{FlatGrains, FlatOptions, draw};
 use barchan_scene::{Geometry, Pose};
 use glam::{Quat, Vec3};
@@ -22,7 +22,7 @@ fn none() -> FlatGrains<'static> {
     FlatGrains {
         position: &[],
         radius: &[],
-        colour: &[],
+        color: &[],
     }
 }
 
@@ -31,7 +31,7 @@ fn grains_cover_their_area_at_their_place() {
     let grains = FlatGrains {
         position: &[[0.25, 0.75, 9.0]],
         radius: &[0.1],
-        colour: &[RED],
+        color: &[RED],
     };
     let picture = draw(&grains, &[], [0.0, 0.0, 1.0, 1.0], &bare(400, 400));
     assert_eq!(picture.pixel(100, 100), RED);
@@ -53,14 +53,14 @@ fn the_smallest_grains_are_still_seen() {
     let grains = FlatGrains {
         position: &[[0.5, 0.5, 0.0]],
         radius: &[1e-6],
-        colour: &[[0; 3]],
+        color: &[[0; 3]],
     };
     let picture = draw(&grains, &[], [0.0, 0.0, 1.0, 1.0], &bare(101, 101));
     assert!(picture.pixel(50, 50)[0] < 60);
 }
 
 #[test]
-fn bodies_are_grey_with_a_darker_edge_and_follow_their_pose() {
+fn bodies_are_gray_with_a_darker_edge_and_follow_their_pose() {
     let bar = Geometry::cuboid(Vec3::new(-0.4, -0.05, -1.0), Vec3::new(0.4, 0.05, 1.0));
     let pose = Pose {
         position: Vec3::new(0.5, 0.5, 0.0),
@@ -115,7 +115,7 @@ fn scales_are_equal_on_both_axes_and_axes_surround_the_window() {
     let grains = FlatGrains {
         position: &[[1.0, 0.5, 0.0]],
         radius: &[0.4],
-        colour: &[RED],
+        color: &[RED],
     };
     let options = FlatOptions {
         time: Some(1.25),
@@ -152,11 +152,11 @@ fn a_hundred_thousand_grains_are_the_same_with_any_number_of_threads() {
     };
     let position: Vec<[f32; 3]> = (0..n).map(|_| [2.0 * chance(), chance(), 0.0]).collect();
     let radius = vec![0.003; n];
-    let colour: Vec<[u8; 3]> = (0..n).map(|i| [(i % 251) as u8, 120, 60]).collect();
+    let color: Vec<[u8; 3]> = (0..n).map(|i| [(i % 251) as u8, 120, 60]).collect();
     let grains = FlatGrains {
         position: &position,
         radius: &radius,
-        colour: &colour,
+        color: &color,
     };
     let floor = Geometry::half_space(Vec3::new(0.0, 0.1, 0.0), Vec3::Y);
     let options = FlatOptions {
@@ -166,7 +166,7 @@ fn a_hundred_thousand_grains_are_the_same_with_any_number_of_threads() {
                 low: 0.0,
                 high: 1.0,
             },
-            map: ColourMap::Viridis,
+            map: ColorMap::Viridis,
         }),
         ..FlatOptions::default()
     };
@@ -190,7 +190,7 @@ fn senseless_input_gives_a_picture() {
     let grains = FlatGrains {
         position: &[[f32::NAN, 0.0, 0.0], [1e30, 0.5, 0.0], [0.5, 0.5, 0.0]],
         radius: &[0.1, f32::INFINITY],
-        colour: &[RED; 3],
+        color: &[RED; 3],
     };
     for window in [
         [0.0, 0.0, 1.0, 1.0],

@@ -16,13 +16,13 @@ fn close(found: Vec3, expected: Vec3, part: f32) -> bool {
 }
 
 /// Ground with one sphere, the sun 45° high over +x.
-fn sphere_over_ground(centre: Vec3, radius: f32) -> Stage {
+fn sphere_over_ground(center: Vec3, radius: f32) -> Stage {
     let mut stage = empty(Sky::with_sun(
         std::f32::consts::FRAC_PI_2,
         std::f32::consts::FRAC_PI_4,
     ));
     stage.planes.push(ground(0.0, GREY));
-    stage.spheres = still(&[(centre, radius, WHITE)]);
+    stage.spheres = still(&[(center, radius, WHITE)]);
     stage
 }
 
@@ -130,16 +130,16 @@ fn a_white_sphere_shows_the_mean_of_the_sky_on_top() {
     assert!(below.min_element() > 1.2 * top.max_element(), "{below}");
     // Half the albedo, half the light.
     stage.spheres = still(&[(Vec3::ZERO, 1.0, [188; 3])]);
-    let grey = from_above(&stage, Vec3::Y);
-    assert!(close(grey, 0.5 * stage.sky.ambient(), 0.03), "{grey}");
+    let gray = from_above(&stage, Vec3::Y);
+    assert!(close(gray, 0.5 * stage.sky.ambient(), 0.03), "{gray}");
 }
 
-/// Spheres of one colour in a heap, lit by the sky alone (the sun is nowhere).
-fn heap(colour: [u8; 3]) -> Stage {
+/// Spheres of one color in a heap, lit by the sky alone (the sun is nowhere).
+fn heap(color: [u8; 3]) -> Stage {
     let mut stage = empty(Sky { sun: Vec3::NAN });
     let mut next = random(3);
     let list: Vec<_> = (0..400)
-        .map(|_| (vec3(next(), next(), next()) - 0.5, 0.08, colour))
+        .map(|_| (vec3(next(), next(), next()) - 0.5, 0.08, color))
         .collect();
     stage.spheres = still(&list);
     stage
@@ -178,8 +178,8 @@ fn what_is_cut_off_of_a_path_is_made_up_for_but_never_too_much() {
         mean_light(&shot(stage, &eye, [48, 48], quality)).y
     };
     // White is the worst case: nothing is ever absorbed.
-    for (colour, least) in [(WHITE, 0.8), ([225, 169, 95], 0.95)] {
-        let stage = heap(colour);
+    for (color, least) in [(WHITE, 0.8), ([225, 169, 95], 0.95)] {
+        let stage = heap(color);
         let ratio = mean(&stage, 2) / mean(&stage, 16);
         assert!((least..1.05).contains(&ratio), "{ratio}");
     }
@@ -190,7 +190,7 @@ fn what_is_cut_off_of_a_path_is_made_up_for_but_never_too_much() {
 fn darkest_lit(offset: Vec3, epsilon: f32, elevation: f32) -> f32 {
     let sky = Sky::with_sun(0.6, elevation);
     let mut stage = empty(sky);
-    stage.centre = offset;
+    stage.center = offset;
     stage.epsilon = epsilon;
     stage.planes.push(ground(offset.y, GREY));
     let slab = Geometry::cuboid(offset - vec3(1.0, 0.0, 1.0), offset + vec3(1.0, 0.1, 1.0));

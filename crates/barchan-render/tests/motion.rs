@@ -11,7 +11,7 @@ use barchan_scene::motion::Pose;
 use common::*;
 use glam::{Quat, Vec3, vec3};
 
-/// Pixels that a metre at the origin is long.
+/// Pixels that a meter at the origin is long.
 const SCALE: f32 = 100.0;
 const BLACK: [u8; 3] = [0; 3];
 const MANY: Quality = Quality {
@@ -171,7 +171,7 @@ fn a_body_that_turns_about_a_distant_pivot_keeps_to_its_circle() {
             assert!(off < 0.07, "{at} is {off} m off the circle");
             highest = highest.max(at.y.abs());
         }
-        // Less than that is rounding of the sky's colours.
+        // Less than that is rounding of the sky's colors.
         found += if part > 0.02 { part } else { 0.0 };
     }
     // It turns by 0.48 rad to either side, and all of its area is there at all times.

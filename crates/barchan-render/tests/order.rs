@@ -26,7 +26,7 @@ fn wall(z: f32, toward: Vec3) -> Plane {
     Plane {
         point: vec3(0.0, 0.0, z),
         normal: toward,
-        colour: BLUE,
+        color: BLUE,
     }
 }
 
@@ -43,17 +43,17 @@ fn glass(z: f32) -> Body {
     body(&slab(z, 1.0), Material::Glass)
 }
 
-fn centre(stage: &Stage) -> Vec3 {
+fn center(stage: &Stage) -> Vec3 {
     light_at(stage, Vec3::ZERO, EYE)
 }
 
-/// Which of the three colours it is, by far.
+/// Which of the three colors it is, by far.
 fn channel(light: Vec3) -> usize {
     let i = (0..3)
         .max_by(|a, b| light[*a].total_cmp(&light[*b]))
         .unwrap();
     let others = light.element_sum() - light[i];
-    assert!(light[i] > 3.0 * others, "of no single colour: {light}");
+    assert!(light[i] > 3.0 * others, "of no single color: {light}");
     i
 }
 
@@ -76,9 +76,9 @@ fn places(order: [usize; 3]) -> [f32; 3] {
 }
 
 #[test]
-fn the_nearest_opaque_thing_gives_the_colour() {
+fn the_nearest_opaque_thing_gives_the_color() {
     for order in ORDERS {
-        let light = centre(&three(places(order)));
+        let light = center(&three(places(order)));
         assert_eq!(channel(light), order[0], "{order:?}");
     }
 }
@@ -86,14 +86,14 @@ fn the_nearest_opaque_thing_gives_the_colour() {
 #[test]
 fn glass_shows_what_is_behind_it_and_itself() {
     for order in ORDERS {
-        let plain = centre(&three(places(order)));
+        let plain = center(&three(places(order)));
         for z in [4.0, 2.0, 0.0, -2.0] {
             let mut stage = three(places(order));
             stage.bodies.insert(0, glass(z));
-            let light = centre(&stage);
+            let light = center(&stage);
             let first = order[0];
             if z > 3.0 {
-                // Its reflection of the sky is added to every colour, but that behind it stays the strongest.
+                // Its reflection of the sky is added to every color, but that behind it stays the strongest.
                 let strongest = (0..3).all(|c| c == first || light[c] < 0.5 * light[first]);
                 assert!(strongest, "{order:?}: {light}");
                 let added = light - plain;
@@ -113,10 +113,10 @@ fn glass_shows_what_is_behind_it_and_itself() {
 #[test]
 fn more_glass_lets_less_through() {
     let mut stage = three(places([0, 1, 2]));
-    let mut before = centre(&stage).x;
+    let mut before = center(&stage).x;
     for z in [4.0, 5.0, 6.0] {
         stage.bodies.push(glass(z));
-        let light = centre(&stage).x;
+        let light = center(&stage).x;
         assert!(light < before - 0.01, "{light} {before}");
         before = light;
     }
@@ -145,19 +145,19 @@ fn glass_shades_less_than_stone() {
 fn a_plane_is_not_seen_from_behind() {
     let mut stage = bare();
     stage.planes = vec![wall(2.0, Vec3::NEG_Z)];
-    let sky = centre(&stage);
+    let sky = center(&stage);
     let same = (sky - stage.sky.radiance(Vec3::NEG_Z)).abs().max_element();
     assert!(same < 0.02, "{sky}");
     // What stands behind it has only the light that its other side sends back.
     stage.spheres = still(&[(Vec3::ZERO, 0.3, RED)]);
-    stage.planes[0].colour = Vec3::ONE;
-    let shaded = centre(&stage);
+    stage.planes[0].color = Vec3::ONE;
+    let shaded = center(&stage);
     assert_eq!(channel(shaded), 0);
     stage.planes.clear();
-    assert!(centre(&stage).x > 2.0 * shaded.x, "{shaded}");
+    assert!(center(&stage).x > 2.0 * shaded.x, "{shaded}");
     // From its front it is.
     stage.planes = vec![wall(2.0, Vec3::Z)];
-    assert_eq!(channel(centre(&stage)), 2);
+    assert_eq!(channel(center(&stage)), 2);
 }
 
 /// A hollow green box with a red sphere in it, cut or not.
@@ -177,9 +177,9 @@ fn box_with_content(cut: bool) -> Stage {
 #[test]
 fn a_cut_shows_what_is_inside_and_the_cut_itself() {
     let whole = box_with_content(false);
-    assert_eq!(channel(centre(&whole)), 1);
+    assert_eq!(channel(center(&whole)), 1);
     let cut = box_with_content(true);
-    assert_eq!(channel(centre(&cut)), 0);
+    assert_eq!(channel(center(&cut)), 0);
     // The wall is cut at z = 0: as bright as the flat front of a whole box, which faces the same way.
     let eye = vec3(0.85, 0.0, 10.0);
     let face = light_at(&cut, vec3(0.85, 0.0, 0.0), eye);
@@ -198,7 +198,7 @@ fn a_cut_shows_what_is_inside_and_the_cut_itself() {
         }],
         ..bare()
     };
-    let sky = centre(&gone);
+    let sky = center(&gone);
     assert!((sky - gone.sky.radiance(Vec3::NEG_Z)).abs().max_element() < 0.02);
 }
 
@@ -220,7 +220,7 @@ fn surfaces_that_were_cut_off_at_the_surroundings_still_close() {
         shape: std::sync::Arc::new(shape),
         ..body(&rod, Material::Matte(GREEN))
     }];
-    assert_eq!(channel(centre(&stage)), 1);
+    assert_eq!(channel(center(&stage)), 1);
     assert_eq!(
         channel(light_at(&stage, vec3(0.0, 2.0, 0.0), vec3(0.0, 8.0, 2.0))),
         1

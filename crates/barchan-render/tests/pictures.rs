@@ -80,7 +80,7 @@ impl Shot {
     }
 }
 
-/// The colours of sand, the tenth of dark ones given.
+/// The colors of sand, the tenth of dark ones given.
 fn mix(dark: &str) -> String {
     format!(
         "color = [{{ color = [225, 169, 95], part = 0.85 }}, {{ color = {dark}, part = 0.1 }}, \

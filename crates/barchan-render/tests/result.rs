@@ -323,11 +323,11 @@ fn the_shutter_blurs_moving_grains() {
             .filter(|x| picture.pixel(*x, 45)[2].abs_diff(background[2]) > 3)
             .count()
     });
-    // 120 × 90 pixels over 2.14 m: 42 pixels a metre; 12 m/s for 1/48 s is 0.25 m.
-    let metre = 90.0 / (8.0 * 15.0_f32.to_radians().tan());
+    // 120 × 90 pixels over 2.14 m: 42 pixels a meter; 12 m/s for 1/48 s is 0.25 m.
+    let meter = 90.0 / (8.0 * 15.0_f32.to_radians().tan());
     for (width, expected) in widths.into_iter().zip([0.1, 0.35, 0.6]) {
-        let off = width as f32 - expected * metre;
-        assert!(off.abs() < 3.5, "{widths:?}: {}", expected * metre);
+        let off = width as f32 - expected * meter;
+        assert!(off.abs() < 3.5, "{widths:?}: {}", expected * meter);
     }
 }
 

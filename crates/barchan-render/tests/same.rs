@@ -1,15 +1,15 @@
-//! The same grains give the same picture, and colours stay with them.
+//! The same grains give the same picture, and colors stay with them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
-use barchan_render::colour::chance;
+use barchan_render::color::chance;
 use barchan_render::difference::difference;
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Material, Quality, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderOptions, Renderer};
-use barchan_scene::materials::SAND_COLOURS as SAND;
-use barchan_scene::{ColourMix, Geometry};
+use barchan_scene::materials::SAND_COLORS as SAND;
+use barchan_scene::{ColorMix, Geometry};
 use common::*;
 use glam::{Vec3, vec3};
 
@@ -27,7 +27,7 @@ fn mixed(order: impl Iterator<Item = usize>) -> Stage {
         position: take(&position),
         velocity: take(&velocity),
         radius: order.iter().map(|i| 0.02 + 1e-5 * *i as f32).collect(),
-        colour: order
+        color: order
             .iter()
             .map(|i| SAND[sand_index(*i as u64)].0)
             .collect(),
@@ -53,7 +53,7 @@ fn draw(stage: &Stage) -> Picture {
 
 /// Index into the mix of sand of a grain.
 fn sand_index(id: u64) -> usize {
-    ColourMix::new(SAND).unwrap().index(chance(id))
+    ColorMix::new(SAND).unwrap().index(chance(id))
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn the_order_of_the_grains_does_not_matter() {
 }
 
 #[test]
-fn colours_are_mixed_by_their_parts() {
+fn colors_are_mixed_by_their_parts() {
     let count = 100_000;
-    let mix = ColourMix::new(SAND).unwrap();
+    let mix = ColorMix::new(SAND).unwrap();
     // Numbers in a row, in large steps, and far away.
     let ids: [fn(u64) -> u64; 3] = [|i| i, |i| 4096 * i, |i| u64::MAX - 3 * i];
     for id in ids {
@@ -99,14 +99,14 @@ fn colours_are_mixed_by_their_parts() {
             let sigma = (mean * (1.0 - part)).sqrt();
             for found in found {
                 let off = (found[i] as f32 - mean) / sigma;
-                assert!(off.abs() < 3.0, "colour {i}: {off} sigma");
+                assert!(off.abs() < 3.0, "color {i}: {off} sigma");
             }
         }
     }
 }
 
 #[test]
-fn neighbours_in_number_have_independent_colours() {
+fn neighbors_in_number_have_independent_colors() {
     // Of grains that are followed by a white one, a twentieth is white.
     let white = |id: u64| sand_index(id) == 2;
     let pairs = (0..200_000).filter(|i| white(*i) && white(i + 1)).count();
@@ -122,14 +122,14 @@ fn place(id: usize) -> Vec3 {
     vec3((id % ROW) as f32, (id / ROW) as f32, 0.0) * 0.1 + vec3(0.05, 0.05, 0.0)
 }
 
-/// Which of the colours of sand each identity shows in a frame.
+/// Which of the colors of sand each identity shows in a frame.
 fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
     let eye = view(vec3(0.6, 0.6, 6.0), vec3(0.6, 0.6, 0.0), 14.0);
     let picture = renderer.draw(index).unwrap();
     let hue = |pixel: Vec3| pixel / pixel.element_sum();
     let kinds: Vec<_> = SAND
         .iter()
-        .map(|(c, _)| hue(barchan_render::colour::to_linear(*c)))
+        .map(|(c, _)| hue(barchan_render::color::to_linear(*c)))
         .collect();
     let size = renderer.options().size;
     (0..ROW * ROW)
@@ -145,7 +145,7 @@ fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
 }
 
 #[test]
-fn a_grain_keeps_its_colour_in_every_frame() {
+fn a_grain_keeps_its_color_in_every_frame() {
     let scene = "[camera]\nposition = [0.6, 0.6, 6]\ntarget = [0.6, 0.6, 0]\nfov = 14\n[solver]\nresolution = 0.02\n\
                  [[fill]]\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\nmaterial = \"dry sand\"\n";
     let (_root, directory) = result(scene);

@@ -5,7 +5,7 @@ mod common;
 
 use barchan_frame::{Column, ColumnData, Frame, Unit};
 use barchan_post::stress::{StressState, invariants};
-use barchan_render::colour::{Scale, kind_colour};
+use barchan_render::color::{Scale, kind_color};
 use barchan_render::stress::{Content, draw};
 use barchan_render::{Picture, RenderOptions, Renderer, Space};
 use barchan_scene::{Dimensions, YieldCone};
@@ -45,9 +45,9 @@ fn picture(cloud: &[StressState], chosen: &[Vec<StressState>], d: Dimensions) ->
     draw(&content, d, REACH, SIZE)
 }
 
-/// The mean place of the pixels that have the hue of a colour, to the left of the legend.
-fn middle(picture: &Picture, colour: [u8; 3]) -> Option<[f64; 2]> {
-    let strongest = (0..3).max_by_key(|i| colour[*i]).unwrap();
+/// The mean place of the pixels that have the hue of a color, to the left of the legend.
+fn middle(picture: &Picture, color: [u8; 3]) -> Option<[f64; 2]> {
+    let strongest = (0..3).max_by_key(|i| color[*i]).unwrap();
     let near = |p: [u8; 3]| {
         let others = (0..3).filter(|i| *i != strongest);
         others
@@ -67,7 +67,7 @@ fn middle(picture: &Picture, colour: [u8; 3]) -> Option<[f64; 2]> {
 }
 
 fn green() -> [u8; 3] {
-    Scale::plastic_case().colour(0.0)
+    Scale::plastic_case().color(0.0)
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn cones_widen_with_their_slope() {
 }
 
 #[test]
-fn chosen_grains_have_their_colours_and_faint_earlier_cones() {
+fn chosen_grains_have_their_colors_and_faint_earlier_cones() {
     let history = |id, slope: f64| -> Vec<StressState> {
         let of = |frame: u32| {
             let slope = slope * (1.0 + f64::from(frame));
@@ -148,7 +148,7 @@ fn chosen_grains_have_their_colours_and_faint_earlier_cones() {
     };
     let picture = picture(&[], &[history(4, 0.1), history(8, 0.2)], Dimensions::Two);
     for i in 0..2 {
-        let own = kind_colour(i);
+        let own = kind_color(i);
         let near = |p: &&[u8]| p.iter().zip(own).all(|(a, b)| a.abs_diff(b) < 30);
         let seen = picture.rgb.chunks(3).filter(near).count();
         assert!(seen > 300, "{i}: {seen}");
@@ -234,14 +234,14 @@ fn a_result_is_drawn_frame_by_frame() {
     let cloud = all.draw(1).unwrap();
     assert!(middle(&cloud, green()).is_some());
     let one = Renderer::open(open(), options(vec![9])).unwrap();
-    assert!(middle(&one.draw(1).unwrap(), kind_colour(0)).is_some());
+    assert!(middle(&one.draw(1).unwrap(), kind_color(0)).is_some());
     let none = Renderer::open(open(), options(vec![4]));
     assert!(none.is_err_and(|e| e.to_string().contains("id 4")));
-    // In the scene the same grain is large and has the same colour.
+    // In the scene the same grain is large and has the same color.
     let mut scene = options(vec![9]);
     scene.space = Space::Scene;
     let seen = Renderer::open(open(), scene).unwrap().draw(1).unwrap();
-    assert!(middle(&seen, kind_colour(0)).is_some());
+    assert!(middle(&seen, kind_color(0)).is_some());
 }
 
 #[test]

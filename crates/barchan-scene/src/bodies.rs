@@ -10,11 +10,11 @@ use glam::{DMat3, DVec3, Vec3};
 pub struct Body {
     /// Name, shape, boundary, friction and look; its motion is that of a body at rest and means nothing.
     pub surface: Collider,
-    /// Mass, centre and inertia.
+    /// Mass, center and inertia.
     pub mass: MassProperties,
     /// Coefficient of restitution between bodies, in [0, 1].
     pub restitution: f64,
-    /// Velocity of the centre of mass at t = 0 [m/s].
+    /// Velocity of the center of mass at t = 0 [m/s].
     pub velocity: Vec3,
     /// Angular velocity at t = 0 [rad/s].
     pub spin: Vec3,
@@ -22,14 +22,14 @@ pub struct Body {
     pub collides: bool,
 }
 
-/// Mass, centre of mass and inertia of a body, in its own frame.
+/// Mass, center of mass and inertia of a body, in its own frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MassProperties {
-    /// Mass [kg]; for each metre of depth in 2D.
+    /// Mass [kg]; for each meter of depth in 2D.
     pub mass: f64,
-    /// Centre of mass [m].
-    pub centre: DVec3,
-    /// Tensor of inertia about the centre of mass [kg m²].
+    /// Center of mass [m].
+    pub center: DVec3,
+    /// Tensor of inertia about the center of mass [kg m²].
     pub inertia: DMat3,
 }
 
@@ -40,7 +40,7 @@ impl MassProperties {
         let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
         Self {
             mass: moments.volume * density,
-            centre: moments.centre,
+            center: moments.center,
             inertia: DMat3::from_diagonal(DVec3::splat(trace)) - second,
         }
     }
@@ -55,11 +55,11 @@ impl MassProperties {
     /// Both together.
     pub fn plus(&self, other: &Self) -> Self {
         let mass = self.mass + other.mass;
-        let centre = (self.centre * self.mass + other.centre * other.mass) / mass;
-        let moved = |p: &Self| p.inertia + p.mass * steiner(p.centre - centre);
+        let center = (self.center * self.mass + other.center * other.mass) / mass;
+        let moved = |p: &Self| p.inertia + p.mass * steiner(p.center - center);
         Self {
             mass,
-            centre,
+            center,
             inertia: moved(self) + moved(other),
         }
     }
@@ -162,7 +162,7 @@ pub enum Drive {
 /// How people drive a joint live.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointControl {
-    /// Keys that drive it towards smaller and larger positions.
+    /// Keys that drive it toward smaller and larger positions.
     pub keys: Option<[String; 2]>,
     /// Axis of a gamepad that drives it.
     pub gamepad_axis: Option<u32>,

@@ -331,7 +331,7 @@ fn normal(word: &str) -> Vec<char> {
         .collect()
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+/// Insertions, deletions, replacements and swaps of neighbors that turn `a` into `b`.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let (mut before, mut last) = (vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<_>>());
     for i in 1..=a.len() {

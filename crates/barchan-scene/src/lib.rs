@@ -8,7 +8,7 @@
 
 pub mod bodies;
 pub mod camera;
-pub mod colour;
+pub mod color;
 pub mod errors;
 pub mod families;
 pub mod format;
@@ -25,7 +25,7 @@ pub mod yield_cone;
 
 pub use bodies::*;
 pub use camera::{Camera, View};
-pub use colour::{Colour, ColourMix};
+pub use color::{Color, ColorMix};
 pub use errors::{Places, SceneError, SceneErrors, SourceMark, nearest};
 pub use families::mpm::{Kernel, MPM, MpmSpec, Transfer};
 pub use families::pbd::{PBD, PbdFriction, PbdMaterial, PbdScheme, PbdSpec};

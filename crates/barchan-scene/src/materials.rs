@@ -3,49 +3,49 @@
 //! Stiffness is far below that of real grains (which is 10⁸ Pa and more): it only has to be high enough that the
 //! material hardly compresses under its own weight, and every factor of four halves the explicit time step.
 
-use crate::colour::{Colour, ColourMix};
+use crate::color::{Color, ColorMix};
 use crate::families::Settings;
 use crate::model::{ConeMatch, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
 use std::sync::LazyLock;
 
-/// Colours of dry sand and their parts, [Klar16] §9.
-pub const SAND_COLOURS: &[(Colour, f32)] = &[
+/// Colors of dry sand and their parts, [Klar16] §9.
+pub const SAND_COLORS: &[(Color, f32)] = &[
     ([225, 169, 95], 0.85),
     ([107, 84, 30], 0.10),
     ([255, 255, 255], 0.05),
 ];
 /// Light that wet sand gives back, as a part of that of dry sand: water between the grains lets more of it in.
 pub const WET_LIGHT: f32 = 0.55;
-/// Greys of crushed stone.
-pub const GRAVEL_COLOURS: &[(Colour, f32)] = &[
+/// Grays of crushed stone.
+pub const GRAVEL_COLORS: &[(Color, f32)] = &[
     ([138, 136, 131], 0.5),
     ([104, 103, 101], 0.3),
     ([178, 174, 166], 0.2),
 ];
 /// Browns of garden soil.
-pub const SOIL_COLOURS: &[(Colour, f32)] = &[
+pub const SOIL_COLORS: &[(Color, f32)] = &[
     ([94, 68, 47], 0.6),
     ([66, 47, 33], 0.3),
     ([125, 98, 72], 0.1),
 ];
 /// Reddish browns of clay.
-pub const CLAY_COLOURS: &[(Colour, f32)] = &[([158, 92, 66], 0.8), ([136, 76, 55], 0.2)];
+pub const CLAY_COLORS: &[(Color, f32)] = &[([158, 92, 66], 0.8), ([136, 76, 55], 0.2)];
 /// Golds of wheat.
-pub const GRAIN_COLOURS: &[(Colour, f32)] = &[
+pub const GRAIN_COLORS: &[(Color, f32)] = &[
     ([217, 173, 88], 0.7),
     ([191, 142, 62], 0.2),
     ([234, 203, 132], 0.1),
 ];
 /// Rubber: dull red.
-pub const RUBBER_COLOUR: Colour = [176, 58, 52];
+pub const RUBBER_COLOR: Color = [176, 58, 52];
 /// Soft rubber: blue.
-pub const SOFT_RUBBER_COLOUR: Colour = [52, 108, 176];
+pub const SOFT_RUBBER_COLOR: Color = [52, 108, 176];
 /// Jelly: green.
-pub const JELLY_COLOUR: Colour = [96, 164, 84];
+pub const JELLY_COLOR: Color = [96, 164, 84];
 /// Foam: pale yellow.
-pub const FOAM_COLOUR: Colour = [236, 218, 148];
+pub const FOAM_COLOR: Color = [236, 218, 148];
 /// An elastic material that no preset describes: muted teal.
-pub const ELASTIC_COLOUR: Colour = [92, 138, 140];
+pub const ELASTIC_COLOR: Color = [92, 138, 140];
 
 /// A material that every scene knows by name.
 #[derive(Debug, Clone, PartialEq)]
@@ -230,24 +230,24 @@ fn preset(name: &'static str, description: &'static str, density: f64, law: Law)
             law,
             wet_cohesion: None,
             settings: Settings::default(),
-            colour: preset_colour(name),
+            color: preset_color(name),
         },
     }
 }
 
-fn preset_colour(name: &str) -> ColourMix {
+fn preset_color(name: &str) -> ColorMix {
     let parts = match name {
-        "gravel" => GRAVEL_COLOURS,
-        "soil" => SOIL_COLOURS,
-        "clay" => CLAY_COLOURS,
-        "grain" => GRAIN_COLOURS,
-        "rubber" => &[(RUBBER_COLOUR, 1.0)],
-        "soft rubber" => &[(SOFT_RUBBER_COLOUR, 1.0)],
-        "jelly" => &[(JELLY_COLOUR, 1.0)],
-        "foam" => &[(FOAM_COLOUR, 1.0)],
-        _ => SAND_COLOURS,
+        "gravel" => GRAVEL_COLORS,
+        "soil" => SOIL_COLORS,
+        "clay" => CLAY_COLORS,
+        "grain" => GRAIN_COLORS,
+        "rubber" => &[(RUBBER_COLOR, 1.0)],
+        "soft rubber" => &[(SOFT_RUBBER_COLOR, 1.0)],
+        "jelly" => &[(JELLY_COLOR, 1.0)],
+        "foam" => &[(FOAM_COLOR, 1.0)],
+        _ => SAND_COLORS,
     };
-    let mix = ColourMix::new(parts).unwrap_or_else(|| ColourMix::plain(ELASTIC_COLOUR));
+    let mix = ColorMix::new(parts).unwrap_or_else(|| ColorMix::plain(ELASTIC_COLOR));
     match name {
         "wet sand" => mix.darkened(WET_LIGHT),
         _ => mix,

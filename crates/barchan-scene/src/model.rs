@@ -4,7 +4,7 @@
 
 use crate::bodies::{Body, Joint};
 use crate::camera::Camera;
-use crate::colour::{Colour, ColourMix};
+use crate::color::{Color, ColorMix};
 use crate::errors::{Places, SourceMark};
 use crate::families::{Settings, SettingsValue, SolverSpec};
 use crate::geometry::{Bounds, Geometry};
@@ -107,8 +107,8 @@ pub struct Material {
     pub wet_cohesion: Option<f64>,
     /// Calibrations of families.
     pub settings: Settings,
-    /// Colours of its grains in pictures.
-    pub colour: ColourMix,
+    /// Colors of its grains in pictures.
+    pub color: ColorMix,
 }
 
 impl Material {
@@ -246,7 +246,7 @@ pub enum Sampling {
     Lattice,
 }
 
-/// An inflow: the cross-section of `shape` through its centre, perpendicular to `velocity`, is the mouth.
+/// An inflow: the cross-section of `shape` through its center, perpendicular to `velocity`, is the mouth.
 #[derive(Debug, Clone)]
 pub struct Emitter {
     /// Name for messages and statistics.
@@ -257,7 +257,7 @@ pub struct Emitter {
     pub material: usize,
     /// Velocity at which grains leave [m/s], not zero.
     pub velocity: Vec3,
-    /// Mass rate [kg/s] (kg/s per metre of depth in 2D); `None`: as dense as the material at rest.
+    /// Mass rate [kg/s] (kg/s per meter of depth in 2D); `None`: as dense as the material at rest.
     pub rate: Option<f64>,
     /// First moment of emission [s].
     pub start: f64,
@@ -280,8 +280,8 @@ pub struct Collider {
     pub friction: f64,
     /// How pictures show it; `None`: the renderer decides.
     pub look: Option<Look>,
-    /// Its colour in pictures; `None`: the renderer decides.
-    pub colour: Option<Colour>,
+    /// Its color in pictures; `None`: the renderer decides.
+    pub color: Option<Color>,
 }
 
 /// How pictures show a collider.

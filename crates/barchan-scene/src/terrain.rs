@@ -31,7 +31,7 @@ pub struct TerrainSpec {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mound {
     /// Middle, x and z [m].
-    pub centre: [f64; 2],
+    pub center: [f64; 2],
     /// Height above the surface around it [m]; negative: depth of a pit.
     pub height: f64,
     /// Radius of its foot [m].
@@ -41,7 +41,7 @@ pub struct Mound {
 impl Mound {
     /// What it adds to the surface at a point [m].
     pub fn height_at(&self, x: f64, z: f64) -> f64 {
-        let away = (x - self.centre[0]).hypot(z - self.centre[1]);
+        let away = (x - self.center[0]).hypot(z - self.center[1]);
         self.height * (1.0 - away / self.radius).max(0.0)
     }
 }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_mound_is_a_cone() {
         let mound = Mound {
-            centre: [1.0, 2.0],
+            center: [1.0, 2.0],
             height: 3.0,
             radius: 2.0,
         };

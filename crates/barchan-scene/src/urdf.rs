@@ -58,7 +58,7 @@ pub(crate) struct Link {
     pub inertial: Option<Inertial>,
     /// Its shapes for contact, or those to look at where it has none.
     pub shapes: Vec<Part>,
-    pub colour: Option<[u8; 3]>,
+    pub color: Option<[u8; 3]>,
 }
 
 /// Mass of a link.
@@ -156,8 +156,8 @@ impl Reader {
             self.fault(opening(&root), message, help);
             return Robot::default();
         }
-        let colours = root.children().filter(|n| n.has_tag_name("material"));
-        let colours: Vec<(&str, [u8; 3])> = colours
+        let colors = root.children().filter(|n| n.has_tag_name("material"));
+        let colors: Vec<(&str, [u8; 3])> = colors
             .filter_map(|n| Some((n.attribute("name")?, rgba(&n)?)))
             .collect();
         let mut robot = Robot {
@@ -165,7 +165,7 @@ impl Reader {
             ..Robot::default()
         };
         for node in root.children().filter(|n| n.has_tag_name("link")) {
-            if let Some(link) = self.link(&node, &colours) {
+            if let Some(link) = self.link(&node, &colors) {
                 if robot.links.iter().any(|l| l.name == link.name) {
                     let message = format!("there is already a link named `{}`", link.name);
                     self.fault(opening(&node), message, "give each its own name");
@@ -234,7 +234,7 @@ impl Reader {
         }
     }
 
-    fn link(&mut self, node: &Node<'_, '_>, colours: &[(&str, [u8; 3])]) -> Option<Link> {
+    fn link(&mut self, node: &Node<'_, '_>, colors: &[(&str, [u8; 3])]) -> Option<Link> {
         let name = self.text(node, "name")?;
         let inertial = child(node, "inertial").and_then(|n| self.inertial(&n));
         let parts = |tag: &str| node.children().filter(|n| n.has_tag_name(tag)).collect();
@@ -243,18 +243,18 @@ impl Reader {
         if shapes.is_empty() {
             shapes.clone_from(&visuals);
         }
-        let colour = visuals.iter().find_map(|v| {
+        let color = visuals.iter().find_map(|v| {
             let material = child(v, "material")?;
             let named = material.attribute("name");
-            let known = || colours.iter().find(|(name, _)| Some(*name) == named);
-            rgba(&material).or_else(|| known().map(|(_, colour)| *colour))
+            let known = || colors.iter().find(|(name, _)| Some(*name) == named);
+            rgba(&material).or_else(|| known().map(|(_, color)| *color))
         });
         Some(Link {
             name,
             at: opening(node),
             inertial,
             shapes: shapes.iter().filter_map(|n| self.part(n)).collect(),
-            colour,
+            color,
         })
     }
 
@@ -324,7 +324,7 @@ impl Reader {
             Form::Mesh { scale, .. } => vec![*scale],
         };
         if sizes.iter().any(|s| *s < 1e-7 || *s > 1e6) {
-            let help = "give sizes in metres, above 0";
+            let help = "give sizes in meters, above 0";
             self.fault(shape.range(), "this shape has no size", help);
             return None;
         }
@@ -504,8 +504,8 @@ fn opening(node: &Node<'_, '_>) -> Range<usize> {
 }
 
 fn rgba(material: &Node<'_, '_>) -> Option<[u8; 3]> {
-    let colour = child(material, "color")?.attribute("rgba")?;
-    let parts = colour.split_whitespace().take(3);
+    let color = child(material, "color")?.attribute("rgba")?;
+    let parts = color.split_whitespace().take(3);
     let parts: Option<Vec<f64>> = parts.map(|p| p.parse().ok()).collect();
     // The cast saturates.
     let bytes: Vec<u8> = parts?.iter().map(|p| (p * 255.0).round() as u8).collect();

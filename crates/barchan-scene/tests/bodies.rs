@@ -15,13 +15,13 @@ fn properties(shape: &Geometry) -> MassProperties {
     MassProperties::of_density(&shape.moments(Dimensions::Three).unwrap(), 2.0)
 }
 
-/// Compares with mass, centre and principal inertia in the frame of the shape.
-fn check(shape: &Geometry, mass: f64, centre: DVec3, inertia: DVec3, tolerance: f64) {
+/// Compares with mass, center and principal inertia in the frame of the shape.
+fn check(shape: &Geometry, mass: f64, center: DVec3, inertia: DVec3, tolerance: f64) {
     let found = properties(shape);
     assert!(close(found.mass, mass, tolerance), "{found:?}");
     let size = f64::from(shape.bounds().size().max_element());
     assert!(
-        found.centre.distance(centre) < tolerance * size,
+        found.center.distance(center) < tolerance * size,
         "{found:?}"
     );
     for i in 0..3 {
@@ -167,7 +167,7 @@ fn bodies_and_joints_are_read() {
     };
     assert!(close(boom.mass.mass, 500.0 * 2.0 * 0.2 * 0.2, 1e-5));
     assert_eq!(boom.surface.boundary, Boundary::Sticky);
-    assert_eq!(bucket.mass.centre, DVec3::new(2.1, 2.1, 0.0));
+    assert_eq!(bucket.mass.center, DVec3::new(2.1, 2.1, 0.0));
     assert!(close(bucket.mass.mass, 40.0, 1e-12));
     assert!(!bucket.collides && boom.collides);
     let names: Vec<&str> = scene.solids().map(|c| c.name.as_str()).collect();
@@ -192,7 +192,7 @@ fn bodies_and_joints_are_read() {
         (ball.name.as_str(), ball.kind),
         ("joint 1", JointKind::Spherical)
     );
-    assert_eq!(ball.anchor, bucket.mass.centre);
+    assert_eq!(ball.anchor, bucket.mass.center);
     // The resolved scene is the scene, and settings reach into it.
     assert_eq!(good(&scene.document).joints.len(), 2);
     let set = load_with(
@@ -355,7 +355,7 @@ fn robots_become_bodies_and_joints() {
     // z of the file is up.
     let upper = &scene.bodies[1];
     assert!(
-        upper.mass.centre.distance(DVec3::new(3.0, 0.7, 0.0)) < 1e-6,
+        upper.mass.center.distance(DVec3::new(3.0, 0.7, 0.0)) < 1e-6,
         "{:?}",
         upper.mass
     );
@@ -364,12 +364,12 @@ fn robots_become_bodies_and_joints() {
         "{:?}",
         upper.mass
     );
-    assert_eq!(scene.bodies[0].surface.colour, Some([255, 128, 0]));
+    assert_eq!(scene.bodies[0].surface.color, Some([255, 128, 0]));
     // The forearm begins at its lower limit, 0.1 m out along x of the file; with the hand it weighs 5 kg.
     let fore = &scene.bodies[2];
     assert!(close(fore.mass.mass, 5.0, 1e-12));
-    let centre = DVec3::new(3.0 + 0.1 + 0.5 / 5.0, 1.2, 0.0);
-    assert!(fore.mass.centre.distance(centre) < 1e-6, "{:?}", fore.mass);
+    let center = DVec3::new(3.0 + 0.1 + 0.5 / 5.0, 1.2, 0.0);
+    assert!(fore.mass.center.distance(center) < 1e-6, "{:?}", fore.mass);
     let [base, shoulder, elbow] = &scene.joints[..] else {
         panic!("three joints: {:?}", scene.joints)
     };

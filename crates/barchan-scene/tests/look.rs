@@ -1,4 +1,4 @@
-//! Camera, looks and colours: what the renderer is told, and what is refused.
+//! Camera, looks and colors: what the renderer is told, and what is refused.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -35,9 +35,9 @@ fn scene_without_the_new_keys_leaves_looks_open() {
     let scene = good(SCENE);
     assert_eq!(scene.camera, None);
     assert_eq!(scene.colliders[0].look, None);
-    assert_eq!(scene.colliders[0].colour, None);
+    assert_eq!(scene.colliders[0].color, None);
     let sand = material_presets().iter().find(|p| p.name == "dry sand");
-    assert_eq!(scene.materials[0].colour, sand.unwrap().material.colour);
+    assert_eq!(scene.materials[0].color, sand.unwrap().material.color);
 }
 
 /// The resolved text of a scene, and with it the digest of a result, is what it was before there were cameras.
@@ -143,11 +143,11 @@ fn impossible_cameras_are_refused() {
 }
 
 #[test]
-fn looks_and_colours_come_from_the_file() {
+fn looks_and_colors_come_from_the_file() {
     let scene = good(COMPLETE);
     let find = |name: &str| scene.colliders.iter().find(|c| c.name == name).unwrap();
     assert_eq!(find("bowl").look, Some(Look::Glass));
-    assert_eq!(find("floor").colour, Some([120, 120, 124]));
+    assert_eq!(find("floor").color, Some([120, 120, 124]));
     for (word, look) in [
         ("solid", Look::Solid),
         ("cutaway", Look::Cutaway),
@@ -159,16 +159,16 @@ fn looks_and_colours_come_from_the_file() {
         );
         assert_eq!(good(&text).colliders[0].look, Some(look));
     }
-    let mix = &scene.materials[0].colour;
+    let mix = &scene.materials[0].color;
     assert_eq!(
         mix.parts(),
         &[([225, 169, 95], 0.75), ([107, 84, 30], 0.25)]
     );
-    assert_eq!(scene.materials[2].colour, ColourMix::plain([200, 40, 40]));
+    assert_eq!(scene.materials[2].color, ColorMix::plain([200, 40, 40]));
 }
 
 #[test]
-fn wrong_looks_and_colours_are_refused() {
+fn wrong_looks_and_colors_are_refused() {
     use common::breaking::refuse;
     let floor = "name = \"floor\"";
     refuse(
@@ -178,20 +178,20 @@ fn wrong_looks_and_colours_are_refused() {
         "\"glas\"",
     );
     let sand = "density = 1600";
-    for (colour, message) in [
-        ("[1, 2]", "is no colour"),
-        ("[1, 2, 256]", "is no colour"),
-        ("[0.5, 0.5, 0.5]", "is no colour"),
-        ("\"red\"", "is no colour"),
-        ("[]", "is no colour"),
+    for (color, message) in [
+        ("[1, 2]", "is no color"),
+        ("[1, 2, 256]", "is no color"),
+        ("[0.5, 0.5, 0.5]", "is no color"),
+        ("\"red\"", "is no color"),
+        ("[]", "is no color"),
     ] {
         refuse(
             floor,
-            &format!("{floor}\ncolor = {colour}"),
+            &format!("{floor}\ncolor = {color}"),
             message,
-            colour,
+            color,
         );
-        refuse(sand, &format!("{sand}\ncolor = {colour}"), message, colour);
+        refuse(sand, &format!("{sand}\ncolor = {color}"), message, color);
     }
     let mix = |part: &str| format!("{sand}\ncolor = [{{ color = [1, 2, 3], part = {part} }}]");
     refuse(sand, &mix("0"), "must be above 0", "0");
@@ -201,32 +201,32 @@ fn wrong_looks_and_colours_are_refused() {
 }
 
 #[test]
-fn presets_have_their_colours() {
-    let colour = |name: &str| {
+fn presets_have_their_colors() {
+    let color = |name: &str| {
         let preset = material_presets().iter().find(|p| p.name == name);
-        preset.unwrap().material.colour.clone()
+        preset.unwrap().material.color.clone()
     };
-    let dry = colour("dry sand");
+    let dry = color("dry sand");
     assert_eq!(dry.parts()[0], ([225, 169, 95], 0.85));
     assert_eq!(dry.parts().len(), 3);
     for name in ["loose sand", "dense sand", "klar sand"] {
-        assert_eq!(colour(name), dry);
+        assert_eq!(color(name), dry);
     }
-    let (wet, light) = (colour("wet sand").mean(), dry.mean());
+    let (wet, light) = (color("wet sand").mean(), dry.mean());
     assert!(wet.iter().zip(light).all(|(w, d)| *w < d));
-    let elastic = ["rubber", "soft rubber", "jelly", "foam"].map(colour);
+    let elastic = ["rubber", "soft rubber", "jelly", "foam"].map(color);
     for (i, mix) in elastic.iter().enumerate() {
         assert_eq!(mix.parts().len(), 1);
         assert!(!elastic[..i].contains(mix));
     }
     // Without a preset: sand is sand, and elastic is something else.
     let scene = good(&COMPLETE.replace("color = [200, 40, 40]\n", ""));
-    assert_eq!(scene.materials[1].colour, dry);
-    assert_eq!(scene.materials[2].colour.parts().len(), 1);
+    assert_eq!(scene.materials[1].color, dry);
+    assert_eq!(scene.materials[2].color.parts().len(), 1);
 }
 
 #[test]
-fn command_line_reaches_cameras_looks_and_colours() {
+fn command_line_reaches_cameras_looks_and_colors() {
     let text = SCENE.replace("name = \"floor\"", "name = \"glass\"");
     let settings = [
         "camera.fov=40",
@@ -239,8 +239,8 @@ fn command_line_reaches_cameras_looks_and_colours() {
     let view = scene.camera.as_ref().unwrap().at(0.0, AUTOMATIC);
     assert_eq!((view.position, view.fov), (vec3(1.0, 2.0, 3.0), 40.0));
     assert_eq!(scene.colliders[0].look, Some(Look::Hidden));
-    assert_eq!(scene.colliders[0].colour, Some([1, 2, 3]));
-    assert_eq!(scene.materials[0].colour, ColourMix::plain([9, 8, 7]));
+    assert_eq!(scene.colliders[0].color, Some([1, 2, 3]));
+    assert_eq!(scene.materials[0].color, ColorMix::plain([9, 8, 7]));
     let again = good(&scene.document);
     assert_eq!(again.camera, scene.camera);
     // Into what is there.
@@ -251,8 +251,8 @@ fn command_line_reaches_cameras_looks_and_colours() {
     ];
     let scene = load_with(COMPLETE, &deeper).unwrap_or_else(|e| panic!("{}", show(&e)));
     assert_eq!(scene.camera.unwrap().fov_at(9.0), Some(50.0));
-    assert_eq!(scene.materials[0].colour.parts()[0].1, 0.5);
-    assert_eq!(scene.materials[2].colour, ColourMix::plain([200, 41, 40]));
+    assert_eq!(scene.materials[0].color.parts()[0].1, 0.5);
+    assert_eq!(scene.materials[2].color, ColorMix::plain([200, 41, 40]));
     let errors = load_with(&text, &["camera.fow=40"]).unwrap_err();
     assert!(
         show(&errors).contains("did you mean `fov`"),
@@ -262,7 +262,7 @@ fn command_line_reaches_cameras_looks_and_colours() {
 }
 
 #[test]
-fn schema_knows_camera_look_and_colour() {
+fn schema_knows_camera_look_and_color() {
     let schema = schema();
     let camera = &schema["properties"]["camera"]["properties"];
     assert_eq!(camera["fov"]["default"], 30);

@@ -78,7 +78,7 @@ fn rate_is_bounded_by_the_mouth() {
 }
 
 #[test]
-fn rate_in_two_dimensions_is_by_metre_of_depth() {
+fn rate_in_two_dimensions_is_by_meter_of_depth() {
     let spout = "\n[[emitter]]\nshape = { box = { center = [2, 2], size = [0.2, 0.1] } }\nmaterial = \"dry sand\"\nvelocity = [0, -1]\nrate = ";
     good(&format!("{FLAT}{spout}310\n"));
     let errors = bad(&format!("{FLAT}{spout}400\n"));

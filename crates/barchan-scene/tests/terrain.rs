@@ -67,8 +67,8 @@ fn a_picture_gives_heights_with_all_its_bits() {
     let scene = load(&source, &Overrides::default()).unwrap();
     let terrain = scene.terrain.unwrap();
     // The middle of column 1 is 1.5 m from the rim: 1.125 of the three steps between four points.
-    let grey = 1.125 * 20_000.0 + 1.0 * 100.0;
-    let expected = -1.0 + 3.0 * grey / 65_535.0;
+    let gray = 1.125 * 20_000.0 + 1.0 * 100.0;
+    let expected = -1.0 + 3.0 * gray / 65_535.0;
     assert!(
         (terrain.heights[5] - expected).abs() < 1e-4,
         "{} {expected}",

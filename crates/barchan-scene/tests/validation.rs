@@ -647,7 +647,7 @@ fn all_errors_come_in_one_go_in_the_order_of_the_file() {
 }
 
 #[test]
-fn overrides_are_checked_and_labelled() {
+fn overrides_are_checked_and_labeled() {
     let cases = [
         (
             "solver.resolution=-1",
@@ -718,7 +718,7 @@ fn overrides_are_checked_and_labelled() {
 }
 
 #[test]
-fn frames_and_scale_are_checked_and_labelled() {
+fn frames_and_scale_are_checked_and_labeled() {
     let overrides = Overrides {
         frames: Some(0),
         scale: Some(0.0),

@@ -98,7 +98,7 @@ fn measured_grid() {
     let tile = vec![1.0; Tile::<3, 3>::LEN];
     let mut block = vec![0.0; 256];
     dispatch!(Level::new(), simd => {
-        for offset in barchan_sim::grid::blocks::NEIGHBOURS {
+        for offset in barchan_sim::grid::blocks::NEIGHBORS {
             Tile::<3, 3>::add_overlap(simd, &mut block, &tile, offset);
         }
         accelerate(simd, &mut block, Vec3::new(0.0, -9.81 * DT, 0.0));

@@ -41,10 +41,10 @@ pub struct PosedCollider {
 pub struct RigidMass {
     /// Inverse mass [1/kg].
     pub inverse_mass: f32,
-    /// Inverse of the inertia about the centre of mass [1/(kg m²)].
+    /// Inverse of the inertia about the center of mass [1/(kg m²)].
     pub inverse_inertia: Mat3,
-    /// Centre of mass [m].
-    pub centre: Vec3,
+    /// Center of mass [m].
+    pub center: Vec3,
     /// Velocity [m/s] and angular velocity [rad/s] that all but the grains add in this step: the body has those without
     /// them at its beginning, and the [`PosedCollider`]'s at its end.
     pub gains: [Vec3; 2],
@@ -53,7 +53,7 @@ pub struct RigidMass {
 impl RigidMass {
     /// What all but the grains add in this step to the velocity at a point [m/s].
     pub fn gain_at(&self, p: Vec3) -> Vec3 {
-        self.gains[0] + self.gains[1].cross(p - self.centre)
+        self.gains[0] + self.gains[1].cross(p - self.center)
     }
 }
 
@@ -90,17 +90,17 @@ impl PosedCollider {
                 max: body.max + pose.position,
             }
         } else if body.min.is_finite() && body.max.is_finite() {
-            let centre = pose.position + pose.rotation * (0.5 * (body.min + body.max));
+            let center = pose.position + pose.rotation * (0.5 * (body.min + body.max));
             let half = 0.5 * (body.max - body.min);
             // The box around the turned box, with room for rounding.
             let turned = Mat3::from_quat(pose.rotation);
             let radius = half.x * turned.x_axis.abs()
                 + half.y * turned.y_axis.abs()
                 + half.z * turned.z_axis.abs();
-            let radius = radius + 1e-5 * (half.max_element() + centre.abs().max_element());
+            let radius = radius + 1e-5 * (half.max_element() + center.abs().max_element());
             Bounds {
-                min: centre - radius,
-                max: centre + radius,
+                min: center - radius,
+                max: center + radius,
             }
         } else {
             Bounds {
@@ -153,13 +153,13 @@ impl PosedCollider {
         self.velocity + self.angular_velocity.cross(p - self.pose.position)
     }
 
-    /// Whether the body can lie within `reach` of a ball of that centre and radius.
+    /// Whether the body can lie within `reach` of a ball of that center and radius.
     #[inline]
-    pub fn may_touch(&self, centre: Vec3, radius: f32) -> bool {
+    pub fn may_touch(&self, center: Vec3, radius: f32) -> bool {
         let b = &self.world_bounds;
-        centre.cmpge(b.min - radius).all()
-            && centre.cmple(b.max + radius).all()
-            && self.distance(centre) <= radius
+        center.cmpge(b.min - radius).all()
+            && center.cmple(b.max + radius).all()
+            && self.distance(center) <= radius
     }
 
     /// Box that holds the body [m]; infinite where the body is.

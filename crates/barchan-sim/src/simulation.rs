@@ -264,7 +264,7 @@ impl Simulation {
         }
         while self.state.time < end {
             self.forget_recent();
-            let (dt, _) = self.step_towards(end, false).map_err(|e| e.at(frame))?;
+            let (dt, _) = self.step_toward(end, false).map_err(|e| e.at(frame))?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
@@ -295,7 +295,7 @@ impl Simulation {
         let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
-            (_, stats) = self.step_towards(end, true).map_err(|e| e.at(frame))?;
+            (_, stats) = self.step_toward(end, true).map_err(|e| e.at(frame))?;
         }
         self.emit_until_now().map_err(|e| e.at(frame))?;
         self.remove_lost()
@@ -365,7 +365,7 @@ impl Simulation {
         let refuse = |reason: &str| SimulationError::Checkpoint(reason.into());
         let state = checkpoint.record.loop_state.clone();
         let state = state.ok_or_else(|| refuse("it holds no state of the frame loop"))?;
-        if !(state.emitted_until.is_finite() && state.travelled.is_finite()) {
+        if !(state.emitted_until.is_finite() && state.traveled.is_finite()) {
             return Err(refuse("its state of the frame loop is not finite"));
         }
         if state.emitted.len() != self.inflows.len() || state.drained.len() != self.drains.len() {

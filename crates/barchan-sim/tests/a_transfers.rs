@@ -1,4 +1,4 @@
-//! Kernels and transfers: moments, conservation, dissipation and stability, catalogue cases A1–A5.
+//! Kernels and transfers: moments, conservation, dissipation and stability, catalog cases A1–A5.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -595,7 +595,7 @@ fn a5_limit_of_the_explicit_step() {
     }
 }
 
-/// The catalogue's limit is that of a grid that keeps its velocity. A transfer that scales a wave by a < 1 a step lowers
+/// The catalog's limit is that of a grid that keeps its velocity. A transfer that scales a wave by a < 1 a step lowers
 /// it from (Δt ω)² = 4 to 2 (1 + a); FLIP, which adds its change of velocity filtered by PIC's factor T, to 4/(2 − T).
 #[test]
 fn a5_each_transfer_lowers_the_limit_as_derived() {

@@ -1,4 +1,4 @@
-//! Elasticity and kinematics: free flight, rigid motion, Hencky's law, bars and columns, catalogue cases B1–B6.
+//! Elasticity and kinematics: free flight, rigid motion, Hencky's law, bars and columns, catalog cases B1–B6.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

@@ -121,21 +121,21 @@ fn bodies_of_any_weight_come_to_rest() {
             let mut colliders = simulation.colliders().clone();
             simulation.bodies().pose(&mut colliders);
             let body = &colliders.list[1];
-            let centre = body.mass.unwrap().centre;
-            let speed = body.velocity_at(centre).length();
+            let center = body.mass.unwrap().center;
+            let speed = body.velocity_at(center).length();
             assert!(speed.is_finite() && body.pose.position.is_finite());
             fastest = fastest.max(speed);
         }
         let mut colliders = simulation.colliders().clone();
         simulation.bodies().pose(&mut colliders);
         let body = &colliders.list[1];
-        let centre = body.mass.unwrap().centre;
-        let speed = body.velocity_at(centre).length();
+        let center = body.mass.unwrap().center;
+        let speed = body.velocity_at(center).length();
         // Free fall from 0.25 m to the floor of the trough makes 2.2 m/s.
         assert!(fastest < 2.3, "ratio {ratio}: {fastest} m/s");
         assert!(speed < 0.02, "ratio {ratio}: {speed} m/s at the end");
         // What is lighter than sand stays on it, what is far heavier sinks to the floor.
         let height = if ratio <= 1.0 { 0.28..0.36 } else { 0.09..0.11 };
-        assert!(height.contains(&centre.y), "ratio {ratio}: {centre}");
+        assert!(height.contains(&center.y), "ratio {ratio}: {center}");
     }
 }

@@ -17,10 +17,10 @@ shape = { box = { min = [50, 50, 50], max = [50.1, 50.1, 50.1] } }
 material = "dry sand"
 "#;
 
-fn centre(simulation: &Simulation, body: usize) -> Vec3 {
+fn center(simulation: &Simulation, body: usize) -> Vec3 {
     let mut colliders = simulation.colliders().clone();
     simulation.bodies().pose(&mut colliders);
-    colliders.list[body].mass.unwrap().centre
+    colliders.list[body].mass.unwrap().center
 }
 
 /// A thin rod on a hinge swings with T = 2π √(2 L / 3 g) at small angles.
@@ -113,7 +113,7 @@ fn motors_hold_limits_stop_and_weak_motors_fail() {
     let fixed = {
         let mut simulation = start(&arm("type = \"fixed\""));
         advance(&mut simulation, 100);
-        centre(&simulation, 0)
+        center(&simulation, 0)
     };
     assert!(fixed.distance(Vec3::new(0.5, 0.0, 0.0)) < 0.005, "{fixed}");
 }
@@ -194,7 +194,7 @@ fn people_drive_joints_and_drag_bodies() {
         simulation.step(1.0 / 60.0).unwrap();
     }
     // Weight stretches the spring by g/ω² = 7 cm.
-    let at = centre(&simulation, 0);
+    let at = center(&simulation, 0);
     assert!(at.distance(target) < 0.1, "{at}");
 }
 
@@ -205,7 +205,7 @@ fn a_joint_lets_go_at_its_release() {
         let mut simulation = start(&arm(joint));
         advance(&mut simulation, 100);
         let force = simulation.bodies().joints()[0].force;
-        (centre(&simulation, 0).y, force)
+        (center(&simulation, 0).y, force)
     };
     for held in [
         "type = \"fixed\"",
@@ -264,18 +264,18 @@ density = 500
     );
     let mut simulation = start(&text);
     advance(&mut simulation, 200);
-    let y = |body: usize| centre(&simulation, body).y;
+    let y = |body: usize| center(&simulation, body).y;
     // Colliders: floor, lift, post; then bodies.
     assert!((y(3) - 0.1).abs() < 0.004, "box {}", y(3));
     assert!((y(4) - 0.3).abs() < 0.008, "upper {}", y(4));
     assert!((y(5) - 0.7).abs() < 0.01, "load {}", y(5));
     assert!(y(6) < -10.0, "ghost {}", y(6));
     // Taken for its convex hull, the sleeve would have been thrown off the post.
-    let sleeve = centre(&simulation, 7);
+    let sleeve = center(&simulation, 7);
     assert!(sleeve.distance(Vec3::new(5.0, 0.2, 0.0)) < 0.02, "{sleeve}");
 }
 
-/// Sand, a motorised paddle, a hinged plank, a free box and a scripted pusher.
+/// Sand, a motorized paddle, a hinged plank, a free box and a scripted pusher.
 const BUSY: &str = r#"
 frame_rate = 50
 frames = 8

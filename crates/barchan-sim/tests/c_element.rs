@@ -293,8 +293,8 @@ fn c4_cohesion_maps_to_coulomb() {
 }
 
 #[test]
-fn c5_plane_strain_mobilises_the_derived_angle() {
-    let mobilised = |s: [f64; 3]| ((s[1] - s[0]) / (s[1] + s[0])).asin().to_degrees();
+fn c5_plane_strain_mobilizes_the_derived_angle() {
+    let mobilized = |s: [f64; 3]| ((s[1] - s[0]) / (s[1] + s[0])).asin().to_degrees();
     for (angle, expected) in [
         (20.0, 26.471),
         (25.0, 34.612),
@@ -304,16 +304,16 @@ fn c5_plane_strain_mobilises_the_derived_angle() {
         let sand = Sand::new(&law(angle), Dimensions::Three);
         let s = confined(&sand, confined_start(100.0), &[0], 100.0, 4000);
         assert!(
-            (mobilised(s) - expected).abs() < 0.05,
+            (mobilized(s) - expected).abs() < 0.05,
             "{angle}°: {}",
-            mobilised(s)
+            mobilized(s)
         );
         assert!(
             (s[2] - 0.5 * (s[0] + s[1])).abs() < 0.01 * s[2].abs(),
             "σ_zz is the mean"
         );
     }
-    // The plane-strain match mobilises φ itself; the triaxial one does not: that is its negative control.
+    // The plane-strain match mobilizes φ itself; the triaxial one does not: that is its negative control.
     let matched = Sand::new(
         &SandLaw {
             cone: ConeMatch::PlaneStrain,
@@ -322,7 +322,7 @@ fn c5_plane_strain_mobilises_the_derived_angle() {
         Dimensions::Three,
     );
     let s = confined(&matched, confined_start(100.0), &[0], 100.0, 4000);
-    assert!((mobilised(s) - 30.0).abs() < 0.05, "{}", mobilised(s));
+    assert!((mobilized(s) - 30.0).abs() < 0.05, "{}", mobilized(s));
 }
 
 #[test]
@@ -335,8 +335,8 @@ fn c5_in_the_plane() {
         let p = sand.project::<f64, 2>([-0.02, 0.01, 0.0], 0.0, a);
         let (lambda, mu) = lame(YOUNG, POISSON);
         let tau = hencky::stress(p.strain, hencky::Lame { lambda, mu });
-        let mobilised = ((tau[1] - tau[0]) / -(tau[0] + tau[1])).asin().to_degrees();
-        assert!((mobilised - expected).abs() < 0.05, "{mobilised}");
+        let mobilized = ((tau[1] - tau[0]) / -(tau[0] + tau[1])).asin().to_degrees();
+        assert!((mobilized - expected).abs() < 0.05, "{mobilized}");
     }
 }
 

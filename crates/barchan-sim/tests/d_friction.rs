@@ -1,6 +1,6 @@
 //! Validation cases D1–D4: a block on an incline and on a belt, sand on a rough incline. Real solver, f32, coarse grids.
 //!
-//! The incline is the plane y = 0 under a gravity that is tilted down towards +x.
+//! The incline is the plane y = 0 under a gravity that is tilted down toward +x.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -59,13 +59,13 @@ fn acceleration(simulation: &mut Simulation, from: u32, to: u32, frame_rate: f64
 
 #[test]
 fn d1_a_block_slides_with_coulombs_acceleration() {
-    for (degrees, mu, catalogue) in [
+    for (degrees, mu, catalog) in [
         (30.0f64, 0.2, 3.2059),
         (30.0, 0.4, 1.5067),
         (40.0, 0.5, 2.5483),
     ] {
         let exact = G * (degrees.to_radians().sin() - mu * degrees.to_radians().cos());
-        assert!((exact / catalogue - 1.0).abs() < 1e-4);
+        assert!((exact / catalog - 1.0).abs() < 1e-4);
         let mut run = start(&block(3, BLOCK_DX, degrees, &format!("friction = {mu}")));
         assert_eq!(run.particles(), 8 * 4 * 8 * 8);
         let a = acceleration(&mut run, 10, 30, 50.0);
@@ -269,8 +269,8 @@ struct Slab {
 }
 
 impl Slab {
-    /// μ_ss of the catalogue: 3α/√2 in 3D, √2 α in 2D.
-    fn mobilised(&self) -> f64 {
+    /// μ_ss of the catalog: 3α/√2 in 3D, √2 α in 2D.
+    fn mobilized(&self) -> f64 {
         let sin = self.friction_angle.to_radians().sin();
         let triaxial = (2.0f64 / 3.0).sqrt() * 2.0 * sin / (3.0 - sin);
         match (self.dimensions, self.cone) {
@@ -284,7 +284,7 @@ impl Slab {
     /// g cos θ (tan θ − μ_ss) [m/s²].
     fn acceleration(&self) -> f64 {
         let (sin, cos) = self.degrees.to_radians().sin_cos();
-        G * (sin - self.mobilised() * cos)
+        G * (sin - self.mobilized() * cos)
     }
 
     fn scene(&self) -> Scene {
@@ -370,7 +370,7 @@ const SLAB_DENSITY: f64 = 1600.0;
 const SLAB_YOUNG: f64 = 2e6;
 const SLAB_POISSON: f64 = 0.3;
 
-/// Mean velocity along x [m/s] and mobilised τ/p of each layer, a cell thick.
+/// Mean velocity along x [m/s] and mobilized τ/p of each layer, a cell thick.
 fn layers(run: &mut Simulation, dimensions: u32) -> Vec<(f64, f64)> {
     let all = particles(run);
     let layer = |i: u32| {
@@ -414,11 +414,11 @@ fn assert_flows(slab: &Slab) {
     for a in &a[FREE] {
         assert!((a / exact - 1.0).abs() < 0.05, "{a} of {exact} m/s²");
     }
-    let mobilised = slab.mobilised();
+    let mobilized = slab.mobilized();
     for (i, (_, ratio)) in last.iter().enumerate() {
         assert!(
-            (ratio / mobilised - 1.0).abs() < 0.02,
-            "layer {i}: τ/p = {ratio} of {mobilised}"
+            (ratio / mobilized - 1.0).abs() < 0.02,
+            "layer {i}: τ/p = {ratio} of {mobilized}"
         );
     }
     assert_eq!(run.particles(), count, "nothing leaves a periodic domain");

@@ -13,7 +13,7 @@ const G: f64 = 9.81;
 const RADIUS: f32 = 0.05;
 const SCHEMES: [&str; 3] = ["mass splitting", "averaged", "gauss-seidel"];
 
-/// A grain at rest on a plane, in steps of `dt` [s]; gravity leans so that the plane is an incline down towards +x.
+/// A grain at rest on a plane, in steps of `dt` [s]; gravity leans so that the plane is an incline down toward +x.
 fn on_plane(scheme: &str, dt: f64, degrees: f64, plane: &str) -> Simulation {
     let mut run = start(&format!(
         r#"

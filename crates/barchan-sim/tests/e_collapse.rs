@@ -6,7 +6,7 @@ mod support;
 
 use barchan_frame::{Manifest, ManifestMaterial};
 use barchan_post::measure::measure;
-use support::localisation::localisation;
+use support::localization::localization;
 use support::{advance, start};
 
 const WIDTH: f64 = 0.1;
@@ -188,7 +188,7 @@ fn plane_strain_angle(friction_angle: f64) -> f64 {
 fn e4_slopes_follow_the_friction_angle() {
     let cases = [(20.0, 0.23), (25.0, 0.27), (30.0, 0.32), (35.0, 0.34)];
     let slopes = cases.map(|(angle, apex)| ridge_slope(angle, apex));
-    let bands = cases.map(|(angle, _)| localisation(angle, 0.3, 0.3 / 0.7).unwrap().slope);
+    let bands = cases.map(|(angle, _)| localization(angle, 0.3, 0.3 / 0.7).unwrap().slope);
     println!("slopes {slopes:.1?}°, bands possible from {bands:.1?}°");
     assert!(slopes.is_sorted(), "{slopes:?}");
     assert!(
@@ -209,13 +209,13 @@ fn e4_slopes_follow_the_friction_angle() {
     // The control: the band of each angle leaves out the angle five degrees beside it, where they lie far enough apart.
     assert!((slopes[0] - bands[1]).abs() > 1.5 && (slopes[1] - bands[2]).abs() > 1.5);
     assert!((slopes[1] - bands[0]).abs() > 1.5 && (slopes[2] - bands[1]).abs() > 1.5);
-    // The catalogue's band, within 3° of steady simple shear, holds at 20°.
+    // The catalog's band, within 3° of steady simple shear, holds at 20°.
     assert!((slopes[0] - flow_angle(20.0)).abs() < 3.0, "{}", slopes[0]);
     assert!((slopes[0] - flow_angle(25.0)).abs() > 3.0, "{}", slopes[0]);
 }
 
 #[test]
-#[ignore = "the catalogue's band: 26.6° and 29.6° where simple shear flows at 29.6° and 34.7°; the law localises before, docs/validation.md"]
+#[ignore = "the catalog's band: 26.6° and 29.6° where simple shear flows at 29.6° and 34.7°; the law localizes before, docs/validation.md"]
 fn e4_steep_slopes_stand_as_simple_shear_says() {
     for (angle, apex) in [(25.0, 0.27), (30.0, 0.32)] {
         assert!((ridge_slope(angle, apex) - flow_angle(angle)).abs() < 3.0);

@@ -438,7 +438,7 @@ velocity = [3, 0.5, -0.2]
         run.counters().substeps
     );
     assert!(given > 0.2, "the ball hits the sand");
-    // Each step rounds each of some ten thousand sums at 6e-8, mostly cancelling.
+    // Each step rounds each of some ten thousand sums at 6e-8, mostly canceling.
     assert!(change < 1e-5, "{change}");
 }
 
@@ -507,7 +507,7 @@ fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
             };
             assert_eq!(*frame, 2);
             assert!(*dt > 0.0);
-            // It has spread to neighbours within the step; the named one is the particle or one of them.
+            // It has spread to neighbors within the step; the named one is the particle or one of them.
             let at = |id: usize| {
                 let all = of_checkpoint(&healthy);
                 all.iter().find(|p| p.id as usize == id).unwrap().x

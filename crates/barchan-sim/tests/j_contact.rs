@@ -182,7 +182,7 @@ fn j1_spring_and_damper_are_backward_euler() {
             }
         }
     }
-    // Negative control: activation in every pass is millimetres off.
+    // Negative control: activation in every pass is millimeters off.
     let wrong = drop(&SMOOTH, 5, 100, Fault::ActivationEveryPass);
     let exact = backward_euler(&SMOOTH, 100);
     let worst = (wrong.iter().zip(&exact)).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));

@@ -102,7 +102,7 @@ fn hydrostatic(text: &str, across: u32) -> Hydrostatic {
             }
         }
     }
-    // The lowest touch the floor, and the highest have few neighbours.
+    // The lowest touch the floor, and the highest have few neighbors.
     let layers: Vec<[f64; 2]> = layers[2..17]
         .iter()
         .map(|[n, y, p]| [y / n, p / n])
@@ -138,7 +138,7 @@ fn compressed(all: &[Grain], across: u32, dimensions: Dimensions) -> f64 {
 }
 
 /// By how much pressure has to rise faster than ρ g in a column so narrow: particles beside a smooth wall have no
-/// neighbours there that the pressures of the layers above and below could push, and the wall answers with the particle's
+/// neighbors there that the pressures of the layers above and below could push, and the wall answers with the particle's
 /// own, across. `lost` is the part of the pairs to the side that are missing.
 fn narrow(dimensions: u32, across: u32) -> f64 {
     let kernel = Kernel::new(2.0 * D0, Dimensions::Three);
@@ -163,7 +163,7 @@ fn l2_a_column_at_rest_bears_its_weight() {
         println!("L2 {dimensions}D, {across} across: {h:.4?}, slope expected {exact:.4}");
         assert!(h.compression < 0.01, "{h:?}");
         assert!((h.load - 1.0).abs() < 0.02, "{h:?}");
-        // A liquid is disordered, and sums over few neighbours are that exact.
+        // A liquid is disordered, and sums over few neighbors are that exact.
         assert!((h.slope / exact - 1.0).abs() < 0.03, "{h:?} {exact}");
         // Few particles across have no even layers.
         let even = if across < 10 { 0.035 } else { 0.02 };

@@ -12,7 +12,7 @@ use barchan_sim::solvers::sph::surface::{Sampling, Surface};
 use glam::{DMat3, DVec3, Vec3};
 use support::sph::{Grain, Hand, momentum};
 
-/// Spacing d0 [m], density ρ0 [kg/m³] and step [s] of the catalogue.
+/// Spacing d0 [m], density ρ0 [kg/m³] and step [s] of the catalog.
 const D0: f64 = 0.1;
 const RHO: f64 = 1602.0;
 const DT: f64 = 1e-3;
@@ -248,7 +248,7 @@ fn l3_the_firm_layer_holds_a_lattice_where_it_is() {
 
 // ---- L4 ----
 
-/// Density of the middle of a lattice a little too dense, over that at rest, after neighbours moved as one pass of `factor`
+/// Density of the middle of a lattice a little too dense, over that at rest, after neighbors moved as one pass of `factor`
 /// times γ makes them, minus 1; and before.
 fn corrected(factor: f64) -> (f64, f64) {
     let squeeze = 0.997;
@@ -258,7 +258,7 @@ fn corrected(factor: f64) -> (f64, f64) {
     };
     let rest = D0.powi(3) * (lattice().into_iter().map(value).sum::<f64>() + value(DVec3::ZERO));
     let before = density(&|p| p) - rest;
-    // Eq. 7 takes the neighbours to have the same pressure: a pair repels by twice that of one.
+    // Eq. 7 takes the neighbors to have the same pressure: a pair repels by twice that of one.
     let pressure = factor * stiffness(RHO, DT, &prototype()) * before;
     let acceleration = |p: DVec3| -2.0 * pressure / RHO * gradient(p);
     let after = density(&|p| p + DT * DT * acceleration(p)) - rest;
@@ -298,9 +298,9 @@ fn response(sign: f64) -> f64 {
     let stress = |v: DVec3| DVec3::new(v.y, v.x, 0.0);
     let mut shear = 0.0;
     for p in lattice() {
-        // Neighbour at p: the gradient at it with respect to its own place is that of p.
+        // Neighbor at p: the gradient at it with respect to its own place is that of p.
         let v = sign * DT / RHO * stress(gradient(p));
-        // From the middle the neighbour lies the other way.
+        // From the middle the neighbor lies the other way.
         let g = gradient(-p);
         shear += 0.5 * (v.x * g.y + v.y * g.x);
     }
@@ -325,7 +325,7 @@ fn l5_friction_answers_the_strain_rate() {
     println!("L5 D = {exact:.4e} 1/(Pa s), 1/D = {own:.0} Pa s");
     assert!((own / 56_562.0 - 1.0).abs() < 1e-3, "{own}");
     assert!((own * exact - 1.0).abs() < 1e-5);
-    // The 2 counts neighbours as stressed alike: alone, a particle answers by half of D.
+    // The 2 counts neighbors as stressed alike: alone, a particle answers by half of D.
     let alone = response(1.0);
     assert!((alone / exact + 0.5).abs() < 1e-3, "{alone}");
     // Negative controls: printed, the prefactor is upside down and D has other units; the printed sign makes the strain
@@ -648,7 +648,7 @@ fn moving(velocity: Vec3) -> (f32, f32) {
 fn b2_motion_of_all_is_not_seen() {
     let (apart, largest) = moving(Vec3::new(1.0, 0.0, 0.0));
     println!("B2 largest difference {apart:.1e} of {largest:.2} m/s");
-    // What the rounding of velocities adds up to over 33 neighbours.
+    // What the rounding of velocities adds up to over 33 neighbors.
     assert!(apart < 33.0 * f32::EPSILON * (1.0 + largest), "{apart}");
     // Negative control: Eq. 3 as printed sees a strain rate at a free surface that moves past.
     let half = lattice().into_iter().filter(|p| p.z <= 0.0);

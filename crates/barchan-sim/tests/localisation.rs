@@ -6,7 +6,7 @@
 mod support;
 
 use barchan_sim::simulation::Simulation;
-use support::localisation::localisation;
+use support::localization::localization;
 use support::*;
 
 /// Lateral stress of a layer that its weight compressed elastically.
@@ -26,7 +26,7 @@ fn bands_come_before_uniform_shear_reaches_its_limit() {
     for angle in [20.0, 25.0, 30.0, 35.0, 40.0] {
         let flow = flow_angle(angle);
         let slopes = [0.1, 0.2, 0.3, 0.4, 0.45].map(|poisson| {
-            localisation(angle, poisson, at_rest(poisson))
+            localization(angle, poisson, at_rest(poisson))
                 .unwrap()
                 .slope
         });
@@ -37,7 +37,7 @@ fn bands_come_before_uniform_shear_reaches_its_limit() {
         assert!(slopes[2] > last, "{slopes:?} after {last}");
         last = slopes[2];
         // The control: a layer under the same pressure from all sides does not yield before it flows.
-        let isotropic = localisation(angle, 0.3, 1.0).unwrap();
+        let isotropic = localization(angle, 0.3, 1.0).unwrap();
         assert!((isotropic.slope - flow).abs() < 0.1, "{isotropic:?}");
     }
 }
@@ -81,7 +81,7 @@ fn speed(friction_angle: f64, poisson: f64, degrees: f64) -> f64 {
 #[test]
 fn a_layer_lies_up_to_the_slope_at_which_bands_are_possible() {
     for (angle, poisson) in [(25.0, 0.3), (30.0, 0.3), (35.0, 0.3), (35.0, 0.45)] {
-        let slope = localisation(angle, poisson, at_rest(poisson))
+        let slope = localization(angle, poisson, at_rest(poisson))
             .unwrap()
             .slope;
         let (below, above) = (

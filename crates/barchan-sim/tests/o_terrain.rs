@@ -22,7 +22,7 @@ fn sand() -> Material {
     material
 }
 
-/// A level site of n × n columns around the origin, one metre deep, with `heights` above that.
+/// A level site of n × n columns around the origin, one meter deep, with `heights` above that.
 fn site(n: usize, cell: f64, angle: f64, heights: impl Fn(f64, f64) -> f64) -> Terrain {
     let middle = |k: usize| (k as f64 + 0.5 - 0.5 * n as f64) * cell;
     let height = |k: usize| heights(middle(k % n), middle(k / n)) as f32;
@@ -62,7 +62,7 @@ fn volume(soil: &Terrain) -> f64 {
     soil.field().heights().iter().map(above).sum::<f64>() * cell * cell
 }
 
-/// Steepest slope between neighbours [degrees], with its component across them.
+/// Steepest slope between neighbors [degrees], with its component across them.
 fn steepest(soil: &Terrain) -> f64 {
     let [nx, nz] = soil.field().layout().columns;
     let cell = f64::from(soil.field().layout().cell);
@@ -217,9 +217,9 @@ fn o3_a_point_source_heaps_a_cone() {
     assert!((top / 0.7574 - 1.0).abs() < 0.03, "{top}");
 }
 
-/// Negative control of O3: slopes limited pair by pair, with four neighbours, heap pyramids.
+/// Negative control of O3: slopes limited pair by pair, with four neighbors, heap pyramids.
 #[test]
-fn o3_pairs_of_four_neighbours_do_not_heap_a_cone() {
+fn o3_pairs_of_four_neighbors_do_not_heap_a_cone() {
     let (n, cell) = (CELLS, CELL);
     let most = REPOSE.to_radians().tan() * cell;
     let mut h = vec![0.0f64; n * n];
@@ -253,7 +253,7 @@ fn o3_pairs_of_four_neighbours_do_not_heap_a_cone() {
     let (radii, _) = cone(&height);
     let (round, mean, spread) = is_round(&radii);
     println!(
-        "O3 control, four neighbours: R = {mean:.4} m, spread {:.1} %",
+        "O3 control, four neighbors: R = {mean:.4} m, spread {:.1} %",
         100.0 * spread
     );
     assert!(!round && spread > 0.2, "{mean} {spread}");
@@ -316,7 +316,7 @@ impl Soil {
         self.heights.iter().map(part).sum::<f64>() * 0.01
     }
 
-    /// Steepest slope between neighbours along x or z [degrees].
+    /// Steepest slope between neighbors along x or z [degrees].
     fn steepest(&self) -> f64 {
         let h = |i: usize, j: usize| f64::from(self.heights[j * 40 + i]);
         let slopes = (0..39)

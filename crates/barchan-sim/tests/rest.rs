@@ -108,7 +108,7 @@ fn drift_of_heap(column: &Column, settle: u32) -> Vec<f64> {
     let com = (mean_position(&last) - mean_position(&first)).length() / column.dx;
     let over = drifts.iter().filter(|d| **d >= 0.1).count();
     println!(
-        "{}D heap of {}: in 10 s a particle moves {:.4} dx at most, {mean:.5} dx on average, the centre {com:.5} dx; \
+        "{}D heap of {}: in 10 s a particle moves {:.4} dx at most, {mean:.5} dx on average, the center {com:.5} dx; \
          {over} move 0.1 dx or more; the first ten {:.3?}",
         column.dimensions,
         drifts.len(),
@@ -296,7 +296,7 @@ fn a_drain_counts_what_it_takes() {
 
 #[test]
 fn an_emitter_gives_the_mass_it_promises() {
-    // 50 kg/s per metre for 2 s: 625 particles, with the unevenness of a Poisson pattern at its two ends.
+    // 50 kg/s per meter for 2 s: 625 particles, with the unevenness of a Poisson pattern at its two ends.
     let column = Column {
         extra: "[[emitter]]\nname = \"spout\"\nmaterial = \"sand\"\nvelocity = [0, -1]\nrate = 50\nend = 2\n\
                 shape = { box = { min = [0.5, 0.5], max = [0.6, 0.52] } }",

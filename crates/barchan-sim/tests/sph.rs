@@ -7,7 +7,7 @@ mod support;
 use barchan_frame::Checkpoint;
 use barchan_sim::simulation::Simulation;
 use glam::{Quat, Vec3};
-use support::sph::{Grain, centre, drift, grains};
+use support::sph::{Grain, center, drift, grains};
 use support::{advance, scene, start, tilted};
 
 const G: f64 = 9.81;
@@ -139,7 +139,7 @@ motion = {{ velocity = [{floor}, 0, 0] }}
 
 // ---- D1, D2, D3 ----
 
-/// A slab, one particle high, that cohesion holds together, on a plane down towards +x.
+/// A slab, one particle high, that cohesion holds together, on a plane down toward +x.
 fn slab(degrees: f64, plane: &str) -> Simulation {
     start(&format!(
         r#"
@@ -202,13 +202,13 @@ fn d1_a_slab_slides_as_coulomb_says() {
     assert!((smooth / (0.5 * G) - 1.0).abs() < 0.02, "{smooth}");
 }
 
-/// Way of the centre of mass [m] in ten seconds, after two to come to rest.
+/// Way of the center of mass [m] in ten seconds, after two to come to rest.
 fn crept(degrees: f64) -> f64 {
     let mut run = slab(degrees, "friction = 0.5");
     advance(&mut run, 40);
-    let before = centre(&grains(&mut run));
+    let before = center(&grains(&mut run));
     advance(&mut run, 200);
-    centre(&grains(&mut run)).distance(before)
+    center(&grains(&mut run)).distance(before)
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn d3_a_belt_takes_the_slab_along() {
     let belt = format!("friction = {mu}\nmotion = {{ velocity = [{speed}, 0, 0], start = 1 }}");
     let mut run = slab(0.0, &belt);
     advance(&mut run, 20);
-    let x0 = centre(&grains(&mut run)).x;
+    let x0 = center(&grains(&mut run)).x;
     for _ in 0..6 {
         advance(&mut run, 1);
         let v = drift(&grains(&mut run)).x;
@@ -240,7 +240,7 @@ fn d3_a_belt_takes_the_slab_along() {
     }
     advance(&mut run, 20);
     let all = grains(&mut run);
-    let slip = speed * (run.time() - 1.0) - (centre(&all).x - x0);
+    let slip = speed * (run.time() - 1.0) - (center(&all).x - x0);
     let exact = speed * speed / (2.0 * mu * G);
     println!(
         "D3 rides at {:.4} m/s after slipping {slip:.4} of {exact:.4} m",

@@ -28,8 +28,8 @@ fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {
     Simulation::new(&load_scene(&format!("ihmsen2013/{name}"), scale, set)).unwrap()
 }
 
-/// Height of the centre of mass [m]: less a matter of single grains than that of the top.
-fn centre(grains: &[Vec3]) -> f32 {
+/// Height of the center of mass [m]: less a matter of single grains than that of the top.
+fn center(grains: &[Vec3]) -> f32 {
     grains.iter().map(|p| p.y).sum::<f32>() / grains.len() as f32
 }
 
@@ -101,7 +101,7 @@ fn figure_2_the_larger_the_angle_the_taller_the_heap() {
     let heights = |set: &[&str]| {
         let mut simulation = scene("piles", 0.4, set);
         let frame = run_to(&mut simulation, 450);
-        [0, 1, 2].map(|m| centre(&of_material(&frame, m)))
+        [0, 1, 2].map(|m| center(&of_material(&frame, m)))
     };
     let [low, middle, steep] = heights(&[]);
     println!("Figure 2: {low:.3}, {middle:.3}, {steep:.3} m");
@@ -198,7 +198,7 @@ fn wetted_sand_stands_and_dry_sand_does_not() {
             let all = positions(&frame).into_iter();
             all.filter(|p| (p.x > 0.0) == right).collect()
         };
-        [centre(&half(false)), centre(&half(true))]
+        [center(&half(false)), center(&half(true))]
     };
     let [dry, wet] = heights(&[]);
     println!("wetting: dry half {dry:.2} m, wet half {wet:.2} m");

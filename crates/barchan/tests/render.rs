@@ -123,7 +123,7 @@ fn settings_change_the_picture() {
     let same = draw("same", &["--threads", "1"]);
     assert_eq!(plain, same, "the number of threads changes nothing");
     let changes: [&[&str]; 6] = [
-        &["--colour", "speed"],
+        &["--color", "speed"],
         &["--grain-size", "0.4"],
         &["--label"],
         &["--set", "camera.position=[0,2,0.01]"],
@@ -137,9 +137,9 @@ fn settings_change_the_picture() {
     }
     let turbo = draw(
         "turbo",
-        &["--colour", "speed", "--map", "turbo", "--range", "0,0.5"],
+        &["--color", "speed", "--map", "turbo", "--range", "0,0.5"],
     );
-    let viridis = draw("viridis", &["--colour", "speed", "--range", "0,0.5"]);
+    let viridis = draw("viridis", &["--color", "speed", "--range", "0,0.5"]);
     assert!(difference(&turbo, &viridis).unwrap().p99 > 5.0);
 }
 
@@ -203,7 +203,7 @@ fn what_cannot_be_drawn_is_said_plainly() {
     says(&["r", "--frames", "x..y"], 2, &["0..96"]);
     says(&["r", "--size", "5"], 2, &["1280x720"]);
     says(
-        &["r", "--colour", "presure"],
+        &["r", "--color", "presure"],
         2,
         &["did you mean `pressure`"],
     );

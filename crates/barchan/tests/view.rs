@@ -179,7 +179,7 @@ fn frames_come_in_the_binary_form_within_their_error_bound() {
 }
 
 #[test]
-fn colours_of_a_column_are_spread_over_the_range_that_is_asked_for() {
+fn colors_of_a_column_are_spread_over_the_range_that_is_asked_for() {
     let place = with_result();
     let viewer = Viewer::start(&place, "r.barchan");
     let range = viewer.get("/api/columns/velocity/range?part=y").json();
@@ -201,7 +201,7 @@ fn colours_of_a_column_are_spread_over_the_range_that_is_asked_for() {
         assert!((shown - velocity[3 * i + 1].clamp(-1.0, 1.0)).abs() < 1e-4);
     }
     for missing in [
-        "/api/frames/3/columns/colour",
+        "/api/frames/3/columns/color",
         "/api/frames/3/columns/velocity?part=q",
     ] {
         assert_eq!(viewer.get(missing).status, 404, "{missing}");

@@ -1,11 +1,11 @@
 // The page of a scene that is simulated while one looks.
 
 import type { LiveAbout, Result } from "../api";
-import { CATEGORIES, setMaps, table } from "../colourmaps";
+import { CATEGORIES, setMaps, table } from "../colormaps";
 import { element } from "../dom";
 import type { Loaded } from "../frames";
 import { type Binding, isTyping, listen } from "../keys";
-import { colourName, columnOf, Panel } from "../panel";
+import { colorName, columnOf, Panel } from "../panel";
 import { Scene3d } from "../scene3d";
 import { Shell } from "../shell";
 import { fromHash, type ViewState } from "../state";
@@ -61,7 +61,7 @@ export class LiveApp {
     theme.onChange = () => this.scene.setTheme(theme.isDark);
     theme.onChange();
     if (this.state.camera) this.scene.cameraState = this.state.camera;
-    for (const what of ["clip", "size", "hidden", "colour"] as const) this.apply(what);
+    for (const what of ["clip", "size", "hidden", "color"] as const) this.apply(what);
     this.wire();
     this.link.open();
     requestAnimationFrame(() => this.tick());
@@ -90,7 +90,7 @@ export class LiveApp {
     const { header } = picture;
     this.shown = picture;
     element("loading").hidden = true;
-    this.scene.show(this.coloured(picture));
+    this.scene.show(this.colored(picture));
     this.bar.update(header);
     this.sliders.update(header.parameters);
     this.forces.update(header.bodies, !header.playing);
@@ -101,28 +101,28 @@ export class LiveApp {
     this.updateLegend();
   }
 
-  /** The grains with what they are coloured by. */
-  private coloured({ header, grains, speeds }: LivePicture): Loaded {
-    const column = columnOf(this.result, this.state.colour);
-    const colours = (data: Uint16Array) => ({ header: { frame: header.frame, column: "", unit: "", grains: header.grains, min: 0, max: 0, missing: 65535 }, data });
+  /** The grains with what they are colored by. */
+  private colored({ header, grains, speeds }: LivePicture): Loaded {
+    const column = columnOf(this.result, this.state.color);
+    const colors = (data: Uint16Array) => ({ header: { frame: header.frame, column: "", unit: "", grains: header.grains, min: 0, max: 0, missing: 65535 }, data });
     const { frame } = header;
     if (column?.kind === "category") {
       const data = new Uint16Array(header.grains);
       for (let i = 0; i < data.length; i++) data[i] = grains.data[4 * i + 3]! >> 8;
-      return { frame, grains, colours: colours(data) };
+      return { frame, grains, colors: colors(data) };
     }
-    return { frame, grains, colours: column && speeds ? colours(speeds) : null };
+    return { frame, grains, colors: column && speeds ? colors(speeds) : null };
   }
 
   private updateLegend(): void {
-    const column = columnOf(this.result, this.state.colour);
-    const range = this.shown?.header.colours;
+    const column = columnOf(this.result, this.state.color);
+    const range = this.shown?.header.colors;
     if (!column || (column.kind === "quantity" && !range)) {
       this.shell.legend.set(null);
       return;
     }
     this.shell.legend.set({
-      title: colourName(column, this.state.colour?.split(".")[1] ?? ""),
+      title: colorName(column, this.state.color?.split(".")[1] ?? ""),
       unit: column.unit,
       min: range?.min ?? 0,
       max: range?.max ?? 0,
@@ -131,7 +131,7 @@ export class LiveApp {
     });
   }
 
-  private apply(what: "colour" | "clip" | "size" | "hidden"): void {
+  private apply(what: "color" | "clip" | "size" | "hidden"): void {
     const { state, scene } = this;
     if (what === "clip") {
       const at = scene.setClip(state.clip);
@@ -142,19 +142,19 @@ export class LiveApp {
       scene.grains.hidden = state.hiddenMaterials;
       scene.bodies.setHidden(state.hiddenBodies);
     } else {
-      this.applyColour();
+      this.applyColor();
     }
     scene.refresh(true);
     this.shell.writeHash();
   }
 
-  private applyColour(): void {
-    const column = columnOf(this.result, this.state.colour);
+  private applyColor(): void {
+    const column = columnOf(this.result, this.state.color);
     const kind = column?.kind ?? "own";
     const categories = new Uint8Array(8 * 4).fill(255);
-    CATEGORIES.slice(0, 8).forEach((colour, i) => categories.set(colour, 4 * i));
-    this.scene.grains.setColours(kind, kind === "own" ? null : kind === "category" ? categories : table(this.state.map));
-    this.link.send({ type: "colour", speed: kind === "quantity" });
+    CATEGORIES.slice(0, 8).forEach((color, i) => categories.set(color, 4 * i));
+    this.scene.grains.setColors(kind, kind === "own" ? null : kind === "category" ? categories : table(this.state.map));
+    this.link.send({ type: "color", speed: kind === "quantity" });
     if (this.shown) this.display(this.shown);
   }
 
@@ -241,7 +241,7 @@ export class LiveApp {
       return;
     }
     this.shell.banners.clear("server");
-    this.link.send({ type: "colour", speed: columnOf(this.result, this.state.colour)?.kind === "quantity" });
+    this.link.send({ type: "color", speed: columnOf(this.result, this.state.color)?.kind === "quantity" });
   }
 
   /** What tests look at. */

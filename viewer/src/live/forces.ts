@@ -13,7 +13,7 @@ const CALM = 0.85;
 const LENGTH = 0.35;
 /** Forces below this part of the largest have no arrow. */
 const SMALL = 0.02;
-const COLOUR = 0xc8351f;
+const COLOR = 0xc8351f;
 
 export class Forces {
   readonly section: HTMLElement | null;
@@ -80,7 +80,7 @@ export class Forces {
   }
 
   private arrow(): ArrowHelper {
-    const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOUR);
+    const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOR);
     for (const part of [arrow.line, arrow.cone]) {
       // Transparent, so that it comes after the ground, which is too.
       Object.assign(part.material as LineBasicMaterial | MeshBasicMaterial, { depthTest: false, transparent: true });

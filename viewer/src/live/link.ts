@@ -43,7 +43,7 @@ export interface LiveHeader extends GrainsHeader {
   /** Values of the parameters of each material. */
   parameters: number[][];
   /** Range of the speeds, where they were asked for. */
-  colours: Range | null;
+  colors: Range | null;
 }
 
 export interface LivePicture {
@@ -62,7 +62,7 @@ export type Order =
   | { type: "motor"; joint: number; velocity: number }
   | ({ type: "drag" } & Pull)
   | { type: "drop" }
-  | { type: "colour"; speed: boolean }
+  | { type: "color"; speed: boolean }
   | { type: "seen" };
 
 /** Time between two attempts to connect [ms]. */
@@ -71,11 +71,11 @@ const AGAIN_MS = 700;
 export function read(buffer: ArrayBuffer): LivePicture {
   const decoded = decode<LiveHeader>(buffer);
   const { header } = decoded;
-  const all = words(decoded, (header.colours ? 5 : 4) * header.grains);
+  const all = words(decoded, (header.colors ? 5 : 4) * header.grains);
   return {
     header,
     grains: { header, data: all.subarray(0, 4 * header.grains) },
-    speeds: header.colours ? all.subarray(4 * header.grains) : null,
+    speeds: header.colors ? all.subarray(4 * header.grains) : null,
   };
 }
 

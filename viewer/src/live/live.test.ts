@@ -70,10 +70,10 @@ test("the places of a slider and its values are each other's inverse", () => {
 });
 
 test("a picture is taken apart, with and without speeds", () => {
-  for (const colours of [null, { min: 0, max: 2 }]) {
-    let text = JSON.stringify({ grains: 2, colours });
+  for (const colors of [null, { min: 0, max: 2 }]) {
+    let text = JSON.stringify({ grains: 2, colors });
     while ((12 + text.length) % 8) text += " ";
-    const count = 2 * (colours ? 5 : 4);
+    const count = 2 * (colors ? 5 : 4);
     const bytes = new Uint8Array(12 + text.length + 2 * count);
     bytes.set(new TextEncoder().encode("BARCHAN1"));
     new DataView(bytes.buffer).setUint32(8, text.length, true);
@@ -81,7 +81,7 @@ test("a picture is taken apart, with and without speeds", () => {
     new Uint16Array(bytes.buffer, 12 + text.length).set(Array.from({ length: count }, (_, i) => i));
     const picture = read(bytes.buffer);
     expect([...picture.grains.data]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(picture.speeds ? [...picture.speeds] : null).toEqual(colours ? [8, 9] : null);
+    expect(picture.speeds ? [...picture.speeds] : null).toEqual(colors ? [8, 9] : null);
     expect(() => read(bytes.buffer.slice(0, bytes.length - 2))).toThrow("cut off");
   }
 });

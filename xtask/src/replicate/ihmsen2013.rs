@@ -13,7 +13,7 @@ const COARSE_PRINTED: &[&str] = &[
     "solver.sph.sleep_velocity=0.02",
 ];
 
-const WETNESS: &[&str] = &["--colour", "wetness"];
+const WETNESS: &[&str] = &["--color", "wetness"];
 
 /// Several pictures in a sheet.
 const fn sheet(

@@ -163,8 +163,8 @@ pub const fn shot(frame: u32, options: &'static [&'static str]) -> Shot {
 /// A coarse grid allows longer steps than the paper's.
 const COARSE: &[&str] = &["solver.mpm.max_dt=1e-3"];
 pub const SAME: &[&str] = &[];
-const CASES: &[&str] = &["--colour", "plastic_case", "--shutter", "0"];
-const SPEED: &[&str] = &["--colour", "speed", "--range", "0,0.3"];
+const CASES: &[&str] = &["--color", "plastic_case", "--shutter", "0"];
+const SPEED: &[&str] = &["--color", "speed", "--range", "0,0.3"];
 const STRESS: &[&str] = &["--space", "stress"];
 /// At rest since the beginning, in the middle of the slope, on the surface; ids of the full scene.
 const THREE: &[&str] = &["--grains", "581,1469,3091"];

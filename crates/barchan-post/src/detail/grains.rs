@@ -2,7 +2,7 @@
 
 use super::DetailError;
 use super::sampling::{mix, unit};
-use barchan_frame::{Column, ColumnData, Frame, Unit, quantisation_step, round_to_step};
+use barchan_frame::{Column, ColumnData, Frame, Unit, quantization_step, round_to_step};
 use rayon::prelude::*;
 
 /// Grains that a task takes; fixed, so that sums do not depend on the number of threads.
@@ -142,8 +142,8 @@ impl Grains {
     /// Rounds to what a frame keeps, so that going on from it is going on. Positions are rounded up or down by chance, in
     /// the mean to what they were: motion slower than the steps of the frame would else never be seen.
     pub fn round(&mut self, grain_radius: f32, frame: u32) {
-        let step = quantisation_step(position_tolerance(grain_radius));
-        let speed_step = quantisation_step(VELOCITY_TOLERANCE);
+        let step = quantization_step(position_tolerance(grain_radius));
+        let speed_step = quantization_step(VELOCITY_TOLERANCE);
         let position = self.position.par_chunks_mut(3 * PART);
         let velocity = self.velocity.par_chunks_mut(3 * PART);
         let ids = self.id.par_chunks(PART);

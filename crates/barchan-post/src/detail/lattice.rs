@@ -69,7 +69,7 @@ impl Lattice {
         before.max(behind).max(0.0)
     }
 
-    /// Number of the cell of a point along a path through all cells that always goes on to a neighbour.
+    /// Number of the cell of a point along a path through all cells that always goes on to a neighbor.
     pub fn along_path(&self, p: Vec3) -> u32 {
         let cell = self.cell(p);
         let turned = |odd: bool, i: i32, n: i32| if odd { n - 1 - i } else { i };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_goes_from_neighbour_to_neighbour() {
+    fn the_path_goes_from_neighbor_to_neighbor() {
         let corners = [Vec3::ZERO, Vec3::new(4.5, 2.5, 3.5)];
         let lattice = Lattice::around(&corners, 1.0);
         let mut by_number = vec![IVec3::MAX; lattice.cells()];

@@ -437,11 +437,11 @@ impl Refiner {
         bodies: &[&world::Posed<'_>],
         keep_off: f32,
     ) -> [f32; 3] {
-        let (centre, radius) = (frame.position[i], frame.kind[i].radius);
+        let (center, radius) = (frame.position[i], frame.kind[i].radius);
         let flat = self.world.is_flat();
-        let mut p = centre;
+        let mut p = center;
         for attempt in 0..TRIES {
-            p = centre + radius * sampling::offset(frame.id[i], k, attempt, flat);
+            p = center + radius * sampling::offset(frame.id[i], k, attempt, flat);
             let taken = bodies.iter().any(|b| b.is_within(p, keep_off));
             if !taken && !self.world.is_outside(p) {
                 return self.world.wrapped(p).to_array();
@@ -454,7 +454,7 @@ impl Refiner {
             p.z = 0.0;
         }
         if self.world.is_outside(p) {
-            p = centre;
+            p = center;
         }
         self.world.wrapped(p).to_array()
     }

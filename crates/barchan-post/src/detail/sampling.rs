@@ -1,6 +1,6 @@
 //! Grains around a new base particle, after [Ihmsen13] §4.1.
 //!
-//! Seven cubes of edge 2r stand around the particle: at its centre and at the middle of each face of its bounding box.
+//! Seven cubes of edge 2r stand around the particle: at its center and at the middle of each face of its bounding box.
 //! Grains are spread evenly in them, so that four of seven are inside the box and the density there is four times that
 //! in the half-cubes around it. In 2D there are five squares.
 
@@ -18,7 +18,7 @@ pub(super) fn unit(bits: u64) -> f32 {
     (bits >> 40) as f32 / 16_777_216.0
 }
 
-/// Where grain `k` of a base particle is relative to its centre [radii of the particle], in another place for each
+/// Where grain `k` of a base particle is relative to its center [radii of the particle], in another place for each
 /// `attempt`. Depends on nothing else.
 pub fn offset(base: u64, k: u32, attempt: u32, flat: bool) -> Vec3 {
     let seed =
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn grains_of_one_particle_and_of_its_neighbours_differ() {
+    fn grains_of_one_particle_and_of_its_neighbors_differ() {
         let mut all: Vec<[u32; 3]> = (0..200)
             .flat_map(|base| (0..50).map(move |k| offset(base, k, 0, false).to_array()))
             .map(|p| p.map(f32::to_bits))

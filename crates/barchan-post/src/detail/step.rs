@@ -152,9 +152,9 @@ impl Step<'_> {
         }
         let (low_after, high_after) = box_of(x);
         let (low, high) = (low.min(low_after), high.max(high_after));
-        let (centre, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
+        let (center, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
         for body in self.bodies {
-            if body.is_clear_of(centre, ball, self.grain_radius) {
+            if body.is_clear_of(center, ball, self.grain_radius) {
                 continue;
             }
             for (i, x) in x.iter_mut().enumerate() {
@@ -174,7 +174,7 @@ impl Step<'_> {
     /// Marks what drains or the border of the domain take, and moves what left one side of a repeating domain to the other.
     fn remove(&self, x: &mut [[f32; 3]]) {
         let (low, high) = box_of(x);
-        let (centre, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
+        let (center, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
         if self.world.is_outside(low) || self.world.is_outside(high) {
             for x in x.iter_mut() {
                 if self.world.is_outside(Vec3::from(*x)) {
@@ -188,7 +188,7 @@ impl Step<'_> {
             }
         }
         for drain in self.drains {
-            if drain.distance(centre) > 1.1 * ball {
+            if drain.distance(center) > 1.1 * ball {
                 continue;
             }
             for x in x.iter_mut() {

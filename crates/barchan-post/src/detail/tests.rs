@@ -1,4 +1,4 @@
-//! Case L8 of the catalogue, and what refinement must keep whatever the base does.
+//! Case L8 of the catalog, and what refinement must keep whatever the base does.
 
 use super::step::{Scratch, Step};
 use super::*;
@@ -167,7 +167,7 @@ fn sixteen_at_a_time_is_what_the_equations_say() {
 }
 
 #[test]
-fn grains_without_neighbours_fall_freely() {
+fn grains_without_neighbors_fall_freely() {
     // None in reach, and one so near the end of its reach that the sum of weights is not zero but next to nothing.
     let reach = SUPPORT * RADIUS;
     for x in [100.0, reach, reach * (1.0 - 1e-7), reach * 0.999_999] {
@@ -298,8 +298,8 @@ fn free_bodies_are_where_frames_record_them() {
     };
     let mut r = refiner(World::new(&scene(ball)), at(0), &[], 20_000);
     (1..=10).for_each(|index| advance(&mut r, at(index)));
-    let near = |centre: Vec3| {
-        let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(centre) < 0.119;
+    let near = |center: Vec3| {
+        let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(center) < 0.119;
         column(&r, "position").iter().filter(inside).count()
     };
     assert_eq!(near(Vec3::new(0.2, 0.25, 0.25)), 0);

@@ -20,7 +20,7 @@ pub enum Method {
     Blended,
     /// By the α of [Ihmsen13] alone.
     Printed,
-    /// Free with at most one neighbour, else not at all, after [Alduan09].
+    /// Free with at most one neighbor, else not at all, after [Alduan09].
     Clamped,
 }
 
@@ -50,7 +50,7 @@ pub fn weight(squared: f64) -> f64 {
 /// Below Eq. 25: the part α of its own motion that a grain keeps, from the sum of the weights around it and the largest.
 /// It jumps by 1 − w(r) = 0.298 at a distance of one radius, and where one particle has six tenths of the sum.
 ///
-/// Differs from [Ihmsen13]: 1 where there is no neighbour. As printed, Eq. 24 and α are 0/0 there.
+/// Differs from [Ihmsen13]: 1 where there is no neighbor. As printed, Eq. 24 and α are 0/0 there.
 pub fn alpha(total: f64, largest: f64) -> f64 {
     if total <= NOTHING {
         return 1.0;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_those_of_the_catalogue() {
+    fn weights_are_those_of_the_catalog() {
         for (distance, expected) in [(0.0, 1.0), (1.0, 0.70233), (2.0, 0.17147), (3.0, 0.0)] {
             assert!((at(distance) - expected).abs() < 1e-5, "w({distance} r)");
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_neighbour_leaves_the_rest_of_its_weight() {
+    fn a_single_neighbor_leaves_the_rest_of_its_weight() {
         for i in 0..30 {
             let w = at(f64::from(i) / 10.0);
             assert!((alpha(w, w) - (1.0 - w)).abs() < 1e-12);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_neighbour_is_free_and_as_printed_it_is_no_number() {
+    fn no_neighbor_is_free_and_as_printed_it_is_no_number() {
         assert_eq!(alpha(0.0, 0.0), 1.0);
         // Negative control: Eq. 24 and the first case of α without the guard.
         let (total, largest, momentum) = (0.0_f64, 0.0_f64, 0.0_f64);

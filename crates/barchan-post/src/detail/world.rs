@@ -344,8 +344,8 @@ impl Posed<'_> {
     }
 
     /// Whether nothing of a ball that grains of this radius stay in during the step can touch the body.
-    pub fn is_clear_of(&self, centre: Vec3, ball: f32, grain: f32) -> bool {
-        let [before, after] = self.inward.map(|m| m.transform_point3(centre));
+    pub fn is_clear_of(&self, center: Vec3, ball: f32, grain: f32) -> bool {
+        let [before, after] = self.inward.map(|m| m.transform_point3(center));
         let turn = self.poses[0].rotation.angle_between(self.poses[1].rotation);
         let slack = before.distance(after) + turn * ball;
         // Distances of meshes and booleans are not exact.

@@ -82,10 +82,10 @@ impl Grid {
         };
         let (mut inner, mut inner_fill, mut outer_fill) = (0.0, 0.0, 0.0);
         for cell in &self.cells {
-            let neighbours = self.face_neighbours(cell.key);
-            let filled = neighbours.iter().filter(|key| is_filled(key)).count();
+            let neighbors = self.face_neighbors(cell.key);
+            let filled = neighbors.iter().filter(|key| is_filled(key)).count();
             let [i, k, level] = cell.key;
-            if filled + 1 >= neighbours.len() && is_filled(&[i, k, level + 1]) {
+            if filled + 1 >= neighbors.len() && is_filled(&[i, k, level + 1]) {
                 inner += 1.0;
                 inner_fill += cell.fill;
             } else if cell.fill >= FILLED || filled > 0 {
@@ -119,7 +119,7 @@ impl Grid {
     fn touching_sets(&self, filled: &[usize]) -> Vec<usize> {
         let mut parents: Vec<usize> = (0..filled.len()).collect();
         for (i, &cell) in filled.iter().enumerate() {
-            for key in earlier_neighbours(self.cells[cell].key) {
+            for key in earlier_neighbors(self.cells[cell].key) {
                 if let Ok(j) = filled.binary_search_by_key(&key, |&c| self.cells[c].key) {
                     let (a, b) = (root(&mut parents, i), root(&mut parents, j));
                     parents[a.max(b)] = a.min(b);
@@ -135,7 +135,7 @@ impl Grid {
     }
 
     /// Keys of the cells that share a face with a cell: six, four in 2D.
-    fn face_neighbours(&self, [i, k, level]: Key) -> Vec<Key> {
+    fn face_neighbors(&self, [i, k, level]: Key) -> Vec<Key> {
         let mut keys = vec![
             [i - 1, k, level],
             [i + 1, k, level],
@@ -156,8 +156,8 @@ impl Grid {
     }
 }
 
-/// The 13 of the 26 neighbours that stand before a cell in the order of keys.
-fn earlier_neighbours(key: Key) -> impl Iterator<Item = Key> {
+/// The 13 of the 26 neighbors that stand before a cell in the order of keys.
+fn earlier_neighbors(key: Key) -> impl Iterator<Item = Key> {
     (0..13_i64).map(move |n| {
         [
             key[0] + n / 9 - 1,
@@ -182,9 +182,9 @@ pub(super) struct SurfacePoint {
     pub i: i64,
     /// Index of the column along z.
     pub k: i64,
-    /// Centre of the column [m].
+    /// Center of the column [m].
     pub x: f64,
-    /// Centre of the column [m]; 0 in 2D.
+    /// Center of the column [m]; 0 in 2D.
     pub z: f64,
     /// y of the surface [m].
     pub height: f64,
@@ -211,7 +211,7 @@ impl<'a> Deposit<'a> {
                 surface.push(surface_point(grid, member));
             }
         }
-        let touching = |&i: &usize| grid.face_neighbours(grid.cells[i].key);
+        let touching = |&i: &usize| grid.face_neighbors(grid.cells[i].key);
         let touching = members.iter().flat_map(touching);
         let mut surroundings: Vec<usize> = touching.filter_map(|key| grid.cell(key)).collect();
         surroundings.extend(&members);

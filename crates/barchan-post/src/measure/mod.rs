@@ -31,7 +31,7 @@ pub struct Measurement {
     pub momentum: [f64; 3],
     /// Total kinetic energy of the particles' translation [J].
     pub kinetic_energy_j: f64,
-    /// Centre of mass [m].
+    /// Center of mass [m].
     pub center_of_mass: Option<[f64; 3]>,
     /// Smallest coordinates of any particle [m].
     pub bounds_min: Option<[f64; 3]>,
@@ -49,7 +49,7 @@ pub struct Measurement {
     pub slope_angle_deg: Option<f64>,
     /// Standard deviation of [`Self::slopes_deg`] [degrees]; none for a single one.
     pub slope_spread_deg: Option<f64>,
-    /// Slope by azimuth sector (3D, from +x towards +z) or flank (2D, left then right) [degrees]: a straight line
+    /// Slope by azimuth sector (3D, from +x toward +z) or flank (2D, left then right) [degrees]: a straight line
     /// fitted to the surface height between 20 % and 80 % of the way from the axis to the run-out (3D) or to the end
     /// of the flank (2D). Only where the surface beyond lies in the lower half of the deposit on average: where a wall
     /// holds it up there is no slope.
@@ -61,7 +61,7 @@ pub struct Measurement {
     pub extent_x: Option<[f64; 2]>,
     /// Smallest and largest z of the deposit [m]; 3D only.
     pub extent_z: Option<[f64; 2]>,
-    /// Axis (x, z) of the deposit [m]: its horizontal centre of mass in 3D; its highest column, with z = 0, in 2D.
+    /// Axis (x, z) of the deposit [m]: its horizontal center of mass in 3D; its highest column, with z = 0, in 2D.
     pub axis: Option<[f64; 2]>,
     /// Mass of the deposit [kg].
     pub deposit_mass_kg: f64,

@@ -20,7 +20,7 @@ const MAP_SIDE: i64 = 64;
 pub struct HeightProfile {
     /// What the distance is: `x` in 2D, `radius` from the axis in 3D.
     pub against: &'static str,
-    /// Distances [m]: centres of intervals dx wide.
+    /// Distances [m]: centers of intervals dx wide.
     pub distance: Vec<f64>,
     /// Mean height of the surface [m], as y.
     pub height: Vec<f64>,
@@ -52,7 +52,7 @@ pub(super) struct Shape {
 /// What the user knows better than the deposit tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hints {
-    /// Axis (x, z) [m] instead of the centre of mass (3D) or the highest column (2D).
+    /// Axis (x, z) [m] instead of the center of mass (3D) or the highest column (2D).
     pub axis: Option<[f64; 2]>,
     /// Distance from the axis [m] from which on slopes are fitted, instead of a fifth of the way out.
     pub from: Option<f64>,

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Quantiser of every picture: grains a pixel wide stay apart, and a film of sand at 1280x720 takes some
+/// Quantizer of every picture: grains a pixel wide stay apart, and a film of sand at 1280x720 takes some
 /// 5 to 20 Mbit/s.
 const QUANTISER: u8 = 24;
 

@@ -173,9 +173,9 @@ impl Pipe {
                 "-framerate",
                 &format!("{}/{}", rate.numerator, rate.denominator),
             ])
-            .args(COLOURS)
+            .args(COLORS)
             .args(["-i", "pipe:0", "-an", "-pix_fmt", "yuv420p"])
-            .args(COLOURS)
+            .args(COLORS)
             .args(ffmpeg.encoding(kind))
             .arg(file)
             .stdin(Stdio::piped())
@@ -264,7 +264,7 @@ impl Drop for Pipe {
 }
 
 /// What the numbers of the planes mean; see [`super::yuv`].
-const COLOURS: [&str; 8] = [
+const COLORS: [&str; 8] = [
     "-color_range",
     "tv",
     "-colorspace",

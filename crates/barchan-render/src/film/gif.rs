@@ -2,7 +2,7 @@
 //!
 //! Pictures are scaled down as they come and wait in a file; when all are there, one palette is made for
 //! them. A pixel that has hardly changed stays transparent, which compresses to almost nothing. While the file
-//! is larger than its budget it is made again with fewer colours, pictures or pixels.
+//! is larger than its budget it is made again with fewer colors, pictures or pixels.
 
 use super::palette::{Histogram, Palette};
 use super::{FilmError, Written};
@@ -110,7 +110,7 @@ impl Writer {
         let mut plan = Plan {
             width: self.size[0],
             step: 1,
-            colours: 255,
+            colors: 255,
             tolerance: 5,
         };
         let mut written = self.write(partial.path(), plan)?;
@@ -131,7 +131,7 @@ impl Writer {
     fn write(&self, path: &Path, plan: Plan) -> Result<Written, FilmError> {
         let failed = |e: gif::EncodingError| FilmError::encode(&self.target, e);
         let mut shown = Shown::new(self.palette(plan)?, plan.tolerance);
-        let palette = shown.palette.colours.concat();
+        let palette = shown.palette.colors.concat();
         let first = self.picture(0, plan.width)?;
         let (width, height) = (first.width as u16, first.height as u16);
         let file = File::create(path).map_err(|e| FilmError::write(&self.target, e))?;
@@ -168,7 +168,7 @@ impl Writer {
         for kept in (0..self.kept).step_by(step.max(1)) {
             histogram.add(&self.picture(kept, plan.width)?.rgb);
         }
-        Ok(Palette::new(&histogram, plan.colours))
+        Ok(Palette::new(&histogram, plan.colors))
     }
 
     /// A picture that waits, at a width.
@@ -195,17 +195,17 @@ impl Writer {
 struct Plan {
     width: u32,
     step: u32,
-    colours: usize,
+    colors: usize,
     /// Change of a channel that is not shown [of 255].
     tolerance: u8,
 }
 
 impl Plan {
-    /// A plan for about `ratio` of the size: colours first, then pictures, then pixels.
+    /// A plan for about `ratio` of the size: colors first, then pictures, then pixels.
     fn leaner(self, ratio: f64, full_width: u32) -> Self {
-        if self.colours > 96 {
+        if self.colors > 96 {
             return Self {
-                colours: 96,
+                colors: 96,
                 tolerance: 9,
                 ..self
             };
@@ -252,13 +252,13 @@ impl Shown {
         // First and end of the columns and rows that change.
         let mut changed = [width, 0, height, 0];
         for (i, p) in picture.rgb.chunks_exact(3).enumerate() {
-            let colour = [p[0], p[1], p[2]];
-            if !first && near(colour, self.drawn[i], self.tolerance) {
+            let color = [p[0], p[1], p[2]];
+            if !first && near(color, self.drawn[i], self.tolerance) {
                 continue;
             }
             let (x, y) = (i % width, i / width);
-            let index = self.index(colour, x, y);
-            self.drawn[i] = colour;
+            let index = self.index(color, x, y);
+            self.drawn[i] = color;
             if index != self.indices[i] {
                 self.indices[i] = index;
                 pixels[i] = index;
@@ -288,13 +288,13 @@ impl Shown {
         }
     }
 
-    /// Index for a pixel: of the colour itself where the palette has it, so that plain areas stay plain.
-    fn index(&mut self, colour: [u8; 3], x: usize, y: usize) -> u8 {
-        let plain = self.palette.index(colour);
-        if near(self.palette.colours[plain as usize], colour, 3) {
+    /// Index for a pixel: of the color itself where the palette has it, so that plain areas stay plain.
+    fn index(&mut self, color: [u8; 3], x: usize, y: usize) -> u8 {
+        let plain = self.palette.index(color);
+        if near(self.palette.colors[plain as usize], color, 3) {
             return plain;
         }
-        self.palette.index(dithered(colour, x, y))
+        self.palette.index(dithered(color, x, y))
     }
 }
 
@@ -302,9 +302,9 @@ fn near(a: [u8; 3], b: [u8; 3], tolerance: u8) -> bool {
     (0..3).all(|c| a[c].abs_diff(b[c]) <= tolerance)
 }
 
-/// A little ordered noise, the same in every picture, that hides the edges between colours of the palette.
-fn dithered(colour: [u8; 3], x: usize, y: usize) -> [u8; 3] {
+/// A little ordered noise, the same in every picture, that hides the edges between colors of the palette.
+fn dithered(color: [u8; 3], x: usize, y: usize) -> [u8; 3] {
     const BAYER: [[i16; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
     let shift = (BAYER[y % 4][x % 4] - 8) / 2;
-    colour.map(|v| (i16::from(v) + shift).clamp(0, 255) as u8)
+    color.map(|v| (i16::from(v) + shift).clamp(0, 255) as u8)
 }

@@ -187,7 +187,7 @@ impl Track {
         let [width, height] = self.size.map(u16::to_be_bytes);
         let mut entry = u32s(&[0, 1, 0, 0, 0, 0]);
         entry.extend([width, height].concat());
-        // 72 dots an inch both ways, one picture a sample, no name, 24 bits of colour.
+        // 72 dots an inch both ways, one picture a sample, no name, 24 bits of color.
         entry.extend(u32s(&[0x48_0000, 0x48_0000, 0]));
         entry.extend(1u16.to_be_bytes());
         entry.extend([0; 32]);

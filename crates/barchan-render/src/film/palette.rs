@@ -1,21 +1,21 @@
-//! One palette for a whole film: median cut in Oklab, then a few rounds of moving each colour to the mean
+//! One palette for a whole film: median cut in Oklab, then a few rounds of moving each color to the mean
 //! of those nearest to it.
 
-use crate::colour::{oklab, srgb};
+use crate::color::{oklab, srgb};
 
-/// A set of colours and the way to the nearest of them.
+/// A set of colors and the way to the nearest of them.
 pub(super) struct Palette {
-    /// The colours.
-    pub(super) colours: Vec<[u8; 3]>,
+    /// The colors.
+    pub(super) colors: Vec<[u8; 3]>,
     places: Vec<[f32; 3]>,
-    /// Nearest of each colour of 6 bits a channel; [`UNKNOWN`] until asked for.
+    /// Nearest of each color of 6 bits a channel; [`UNKNOWN`] until asked for.
     nearest: Vec<u16>,
 }
 
 const UNKNOWN: u16 = u16::MAX;
 const ROUNDS: usize = 4;
 
-/// Colours of pictures by number, at 5 bits a channel.
+/// Colors of pictures by number, at 5 bits a channel.
 pub(super) struct Histogram {
     sums: Vec<[u64; 4]>,
 }
@@ -44,7 +44,7 @@ impl Histogram {
         filled
             .map(|s| Point {
                 place: oklab([s[0], s[1], s[2]].map(|v| (v / s[3]) as u8)),
-                // Rare colours matter more to the eye than their number says.
+                // Rare colors matter more to the eye than their number says.
                 weight: (s[3] as f32).sqrt(),
             })
             .collect()
@@ -58,21 +58,21 @@ struct Point {
 }
 
 impl Palette {
-    /// At most so many colours for what was counted.
-    pub(super) fn new(histogram: &Histogram, colours: usize) -> Self {
+    /// At most so many colors for what was counted.
+    pub(super) fn new(histogram: &Histogram, colors: usize) -> Self {
         let points = histogram.points();
-        let mut places = median_cut(points.clone(), colours.max(1));
+        let mut places = median_cut(points.clone(), colors.max(1));
         for _ in 0..ROUNDS {
             settle(&points, &mut places);
         }
         Self {
-            colours: places.iter().map(|p| srgb(*p)).collect(),
+            colors: places.iter().map(|p| srgb(*p)).collect(),
             places,
             nearest: vec![UNKNOWN; 1 << 18],
         }
     }
 
-    /// Index of the colour nearest to one.
+    /// Index of the color nearest to one.
     pub(super) fn index(&mut self, rgb: [u8; 3]) -> u8 {
         let [r, g, b] = rgb.map(|v| usize::from(v >> 2));
         let key = r << 12 | g << 6 | b;
@@ -167,17 +167,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_colours_are_kept_and_many_come_near() {
+    fn few_colors_are_kept_and_many_come_near() {
         let mut histogram = Histogram::new();
         let four = [[200, 30, 40], [30, 200, 40], [30, 40, 200], [250, 250, 250]];
         histogram.add(&four.concat());
         let mut palette = Palette::new(&histogram, 255);
-        assert_eq!(palette.colours.len(), 4);
-        for colour in four {
-            let index = palette.index(colour) as usize;
-            let found = palette.colours[index];
+        assert_eq!(palette.colors.len(), 4);
+        for color in four {
+            let index = palette.index(color) as usize;
+            let found = palette.colors[index];
             assert!(
-                (0..3).all(|c| found[c].abs_diff(colour[c]) <= 2),
+                (0..3).all(|c| found[c].abs_diff(color[c]) <= 2),
                 "{found:?}"
             );
         }
@@ -185,17 +185,17 @@ mod tests {
         let ramp: Vec<u8> = (0..=255u8).flat_map(|v| [v, v / 2 + 60, 255 - v]).collect();
         let mut histogram = Histogram::new();
         histogram.add(&ramp);
-        let error = |colours| {
-            let mut palette = Palette::new(&histogram, colours);
+        let error = |colors| {
+            let mut palette = Palette::new(&histogram, colors);
             let mut off = |p: &[u8]| {
                 let index = palette.index([p[0], p[1], p[2]]);
-                let found = palette.colours[index as usize];
+                let found = palette.colors[index as usize];
                 (0..3).map(|c| found[c].abs_diff(p[c])).max().unwrap_or(0)
             };
             ramp.chunks(3).map(&mut off).max().unwrap_or(0)
         };
         assert!(error(64) <= 10, "{}", error(64));
         assert!(error(4) > 20);
-        assert_eq!(Palette::new(&Histogram::new(), 8).colours.len(), 1);
+        assert_eq!(Palette::new(&Histogram::new(), 8).colors.len(), 1);
     }
 }

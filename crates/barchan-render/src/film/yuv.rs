@@ -114,10 +114,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_colours_have_the_values_of_the_standard() {
-        let of = |colour| {
+    fn plain_colors_have_the_values_of_the_standard() {
+        let of = |color| {
             let mut planes = Planes::new([20, 18]);
-            planes.fill(&Picture::filled(20, 18, colour));
+            planes.fill(&Picture::filled(20, 18, color));
             assert!(planes.y.iter().all(|v| *v == planes.y[0]));
             [planes.y[37], planes.u[9], planes.v[9]]
         };

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How light meets a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Material {
-    /// Opaque, of one colour (linear light).
+    /// Opaque, of one color (linear light).
     Matte(Vec3),
     /// Clear, reflecting at grazing angles; light goes straight through.
     Glass,
@@ -110,9 +110,9 @@ impl Shape {
 
     /// Whether the ray comes near the surface at all: most rays do not, and the hierarchy takes longer to say so.
     fn is_near(&self, ray: &Ray) -> bool {
-        let to_centre = self.bounds.centre() - ray.origin;
-        let along = to_centre.dot(ray.direction).max(0.0);
-        let beside = to_centre - along * ray.direction;
+        let to_center = self.bounds.center() - ray.origin;
+        let along = to_center.dot(ray.direction).max(0.0);
+        let beside = to_center - along * ray.direction;
         // A little more, for rounding.
         let reach = 1.01 * self.radius + 1e-6 * along;
         !self.triangles.is_empty() && beside.length_squared() <= reach * reach

@@ -7,9 +7,9 @@ use super::sampler::Sampler;
 use super::sky::{Sky, cosine_direction};
 use super::spheres::Spheres;
 use crate::camera::Camera;
-use crate::colour::to_linear;
+use crate::color::to_linear;
 use crate::picture::Picture;
-use barchan_scene::colour::screen;
+use barchan_scene::color::screen;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -54,8 +54,8 @@ pub struct Plane {
     pub point: Vec3,
     /// Unit vector.
     pub normal: Vec3,
-    /// Colour in linear light.
-    pub colour: Vec3,
+    /// Color in linear light.
+    pub color: Vec3,
 }
 
 /// Everything that is in the picture, during one exposure.
@@ -70,10 +70,10 @@ pub struct Stage {
     pub relief: Option<Relief>,
     /// Light.
     pub sky: Sky,
-    /// Distance from `centre` over which planes fade into the horizon [m].
+    /// Distance from `center` over which planes fade into the horizon [m].
     pub fade: f32,
     /// Middle of what there is to see [m].
-    pub centre: Vec3,
+    pub center: Vec3,
     /// Length that is nothing to the eye but more than rounding errors [m].
     pub epsilon: f32,
 }
@@ -165,11 +165,11 @@ impl Stage {
         for plane in &self.planes {
             if let Some(t) = plane.meets(ray, limit) {
                 limit = t;
-                let away = (ray.at(t) - self.centre).length() / self.fade;
+                let away = (ray.at(t) - self.center).length() / self.fade;
                 found = Some(Hit {
                     t,
                     normal: plane.normal,
-                    albedo: plane.colour,
+                    albedo: plane.color,
                     faded: 1.0 - (-away * away).exp(),
                 });
             }
@@ -200,7 +200,7 @@ impl Stage {
             });
         }
         if let Some(hit) = self.spheres.closest(ray, limit) {
-            let albedo = to_linear(hit.colour);
+            let albedo = to_linear(hit.color);
             found = Some(Hit {
                 t: hit.t,
                 normal: hit.normal,
@@ -274,7 +274,7 @@ fn fresnel(cosine: f32) -> f32 {
     GLASS_REFLECTION + (1.0 - GLASS_REFLECTION) * (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// A number in [0, 1) to a place in a pixel: neighbouring pixels share a little at their edges.
+/// A number in [0, 1) to a place in a pixel: neighboring pixels share a little at their edges.
 fn tent(u: f32) -> f32 {
     const REACH: f32 = 0.75;
     if u < 0.5 {

@@ -4,8 +4,8 @@
 //! lattice cell to lattice cell, and pass over whole tiles that lie below them.
 
 use super::Ray;
-use crate::colour::{chance, to_linear};
-use barchan_scene::ColourMix;
+use crate::color::{chance, to_linear};
+use barchan_scene::ColorMix;
 use glam::{Vec2, Vec3};
 
 /// Lattice cells along the side of a tile.
@@ -29,7 +29,7 @@ pub struct Relief {
     /// Greatest height in each tile [m].
     tiles: Vec<f32>,
     tiles_across: usize,
-    colours: ColourMix,
+    colors: ColorMix,
     /// Diameter of a grain [m].
     grain: f32,
 }
@@ -53,7 +53,7 @@ impl Relief {
         columns: [usize; 2],
         heights: Vec<f32>,
         floor: f32,
-        colours: ColourMix,
+        colors: ColorMix,
         grain: f32,
     ) -> Option<Self> {
         let good = columns[0].checked_mul(columns[1]) == Some(heights.len())
@@ -77,7 +77,7 @@ impl Relief {
             heights,
             tiles: Vec::with_capacity(tiles[0] * tiles[1]),
             tiles_across: tiles[0],
-            colours,
+            colors,
             grain,
         };
         for tile in 0..tiles[0] * tiles[1] {
@@ -244,8 +244,8 @@ impl Relief {
         inside.then(|| from + root.clamp(0.0, 1.0) * (to - from))
     }
 
-    /// Colour of the grain at a point, and where the point lies on it: always the same there. Grains are the
-    /// neighbourhoods of points of a lattice that chance has moved.
+    /// Color of the grain at a point, and where the point lies on it: always the same there. Grains are the
+    /// neighborhoods of points of a lattice that chance has moved.
     fn grain_at(&self, p: Vec3) -> (Vec3, Vec3) {
         let q = p / self.grain;
         let low = (q - 0.5).floor();
@@ -259,12 +259,12 @@ impl Relief {
                 nearest = (away.length_squared(), key, away);
             }
         }
-        let colour = self
-            .colours
+        let color = self
+            .colors
             .parts()
-            .get(self.colours.index(chance(nearest.1)));
+            .get(self.colors.index(chance(nearest.1)));
         (
-            colour.map_or(Vec3::ONE, |(colour, _)| to_linear(*colour)),
+            color.map_or(Vec3::ONE, |(color, _)| to_linear(*color)),
             nearest.2,
         )
     }
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     fn relief(heights: Vec<f32>, columns: [usize; 2]) -> Relief {
-        let mix = ColourMix::plain([200, 150, 100]);
+        let mix = ColorMix::plain([200, 150, 100]);
         let relief = Relief::new([-1.0, -1.0], 0.1, columns, heights, -1.0, mix, 0.05);
         relief.expect("a relief")
     }
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn numbers_that_make_no_terrain_are_refused() {
-        let mix = || ColourMix::plain([0; 3]);
+        let mix = || ColorMix::plain([0; 3]);
         let new = |cell, columns, heights, floor| {
             Relief::new([0.0; 2], cell, columns, heights, floor, mix(), 0.1)
         };

@@ -14,20 +14,20 @@ use std::time::Duration;
 /// One grain: 32 bytes, half a cache line.
 #[derive(Debug, Clone, Copy)]
 struct Sphere {
-    /// Centre in the middle of the exposure [m].
-    centre: Vec3,
+    /// Center in the middle of the exposure [m].
+    center: Vec3,
     radius: f32,
     /// How far it moves while the shutter is open [m].
     motion: Vec3,
-    colour: [u8; 4],
+    color: [u8; 4],
 }
 
 impl Boundable for Sphere {
     fn aabb(&self) -> Aabb {
         let reach = 0.5 * self.motion.abs() + Vec3::splat(self.radius);
         Aabb::new(
-            (self.centre - reach).to_array().into(),
-            (self.centre + reach).to_array().into(),
+            (self.center - reach).to_array().into(),
+            (self.center + reach).to_array().into(),
         )
     }
 }
@@ -43,7 +43,7 @@ pub struct Spheres {
 pub struct SphereHit {
     pub t: f32,
     pub normal: Vec3,
-    pub colour: [u8; 3],
+    pub color: [u8; 3],
 }
 
 impl Spheres {
@@ -52,7 +52,7 @@ impl Spheres {
         Self::some(grains, exposure, |_| true)
     }
 
-    /// The same, of the grains whose centres [m] are `shown`.
+    /// The same, of the grains whose centers [m] are `shown`.
     pub fn some(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
         let list: Vec<Sphere> = (0..grains.len())
             .into_par_iter()
@@ -68,7 +68,7 @@ impl Spheres {
             ..BvhBuildParams::fastest_build()
         };
         let mut bvh = build_cwbvh(&list, params, &mut Duration::default());
-        // Rays then read neighbours from neighbouring memory, and the indirection is gone.
+        // Rays then read neighbors from neighboring memory, and the indirection is gone.
         let ordered = bvh.primitive_indices.par_iter();
         let list = ordered.map(|&i| list[i as usize]).collect();
         bvh.primitive_indices = Vec::new();
@@ -85,11 +85,11 @@ impl Spheres {
             return None;
         }
         let sphere = &self.list[hit.primitive_id as usize];
-        let [r, g, b, _] = sphere.colour;
+        let [r, g, b, _] = sphere.color;
         Some(SphereHit {
             t: hit.t,
-            normal: (ray.at(hit.t) - sphere.centre_at(ray.time)) / sphere.radius,
-            colour: [r, g, b],
+            normal: (ray.at(hit.t) - sphere.center_at(ray.time)) / sphere.radius,
+            color: [r, g, b],
         })
     }
 
@@ -102,33 +102,33 @@ impl Spheres {
 
 /// Grain `i`; none where its numbers are not finite or absurdly large.
 fn sphere(grains: &Grains, i: usize, exposure: f32) -> Option<Sphere> {
-    let centre = Vec3::from_array(grains.position[i]);
+    let center = Vec3::from_array(grains.position[i]);
     let velocity = grains.velocity.get(i).copied().unwrap_or_default();
     let motion = exposure * Vec3::from_array(velocity);
     let radius = grains.radius(i);
-    let [r, g, b] = grains.colour.get(i).copied().unwrap_or([255; 3]);
-    let reach = centre.abs() + motion.abs() + radius;
+    let [r, g, b] = grains.color.get(i).copied().unwrap_or([255; 3]);
+    let reach = center.abs() + motion.abs() + radius;
     let usable = radius > 0.0 && reach.cmplt(Vec3::splat(FARTHEST)).all();
     usable.then_some(Sphere {
-        centre,
+        center,
         radius,
         motion,
-        colour: [r, g, b, 0],
+        color: [r, g, b, 0],
     })
 }
 
 impl Sphere {
-    fn centre_at(&self, time: f32) -> Vec3 {
-        self.centre + time * self.motion
+    fn center_at(&self, time: f32) -> Vec3 {
+        self.center + time * self.motion
     }
 
     /// Distance at which the ray enters; `f32::INFINITY` unless that lies in front of it and before `limit`.
     #[inline(always)]
     fn entry(&self, ray: &Ray, limit: f32) -> f32 {
-        let to_centre = self.centre_at(ray.time) - ray.origin;
-        let nearest = to_centre.dot(ray.direction);
+        let to_center = self.center_at(ray.time) - ray.origin;
+        let nearest = to_center.dot(ray.direction);
         // By the vector to the nearest point: exact also for small spheres far away.
-        let beside = (to_centre - nearest * ray.direction).length_squared();
+        let beside = (to_center - nearest * ray.direction).length_squared();
         let depth = self.radius * self.radius - beside;
         if depth < 0.0 {
             return f32::INFINITY;

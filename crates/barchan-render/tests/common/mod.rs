@@ -12,7 +12,7 @@ use barchan_render::Picture;
 use barchan_render::camera::Camera;
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Body, Material, Plane, Quality, Shape, Sky, Spheres, Stage};
-use barchan_scene::colour::linear;
+use barchan_scene::color::linear;
 use barchan_scene::motion::Pose;
 use barchan_scene::{Bounds, Geometry, View};
 use glam::{Vec3, vec3};
@@ -36,7 +36,7 @@ pub fn empty(sky: Sky) -> Stage {
         planes: Vec::new(),
         sky,
         fade: 1e9,
-        centre: Vec3::ZERO,
+        center: Vec3::ZERO,
         epsilon: 1e-5,
     }
 }
@@ -80,7 +80,7 @@ pub fn light(pixel: [u8; 3]) -> Vec3 {
     }))
 }
 
-/// Spheres at rest: centre, radius, colour.
+/// Spheres at rest: center, radius, color.
 pub fn still(list: &[(Vec3, f32, [u8; 3])]) -> Spheres {
     Spheres::new(&grains(list), 0.0)
 }
@@ -91,16 +91,16 @@ pub fn grains(list: &[(Vec3, f32, [u8; 3])]) -> Grains {
         position: list.iter().map(|s| s.0.to_array()).collect(),
         velocity: Vec::new(),
         radius: list.iter().map(|s| s.1).collect(),
-        colour: list.iter().map(|s| s.2).collect(),
+        color: list.iter().map(|s| s.2).collect(),
     }
 }
 
-/// Ground at a height, of one grey.
-pub fn ground(height: f32, grey: f32) -> Plane {
+/// Ground at a height, of one gray.
+pub fn ground(height: f32, gray: f32) -> Plane {
     Plane {
         point: vec3(0.0, height, 0.0),
         normal: Vec3::Y,
-        colour: Vec3::splat(grey),
+        color: Vec3::splat(gray),
     }
 }
 
@@ -188,7 +188,7 @@ pub fn frame(index: u32, position: &[Vec3]) -> Frame {
         columns: vec![Column::vector3(
             "position",
             Unit::Meter,
-            "centre",
+            "center",
             0.0,
             values,
         )],

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::node::{Node, Table};
-use super::substances::colour;
+use super::substances::color;
 use crate::bodies::*;
 use crate::errors::{Place, suggestion};
 use crate::geometry::Geometry;
@@ -17,8 +17,8 @@ pub(super) const WORLD: &str = "world";
 pub(crate) struct Holds {
     /// Names of colliders, then bodies; `None` where one is wrong.
     pub names: Vec<String>,
-    /// Centres of mass of the bodies [m].
-    pub centres: Vec<Option<DVec3>>,
+    /// Centers of mass of the bodies [m].
+    pub centers: Vec<Option<DVec3>>,
 }
 
 impl Builder<'_> {
@@ -88,7 +88,7 @@ impl Builder<'_> {
             }
         };
         if table.has("center_of_mass") {
-            mass.centre = table.vector("center_of_mass")?;
+            mass.center = table.vector("center_of_mass")?;
         }
         Some(mass)
     }
@@ -128,7 +128,7 @@ impl Builder<'_> {
         let anchor = match table.get("anchor") {
             Some(node) => node.vector()?,
             None => match ends[1] {
-                JointEnd::Solid(index) => holds.centres.get(index).copied().flatten()?,
+                JointEnd::Solid(index) => holds.centers.get(index).copied().flatten()?,
                 JointEnd::World => DVec3::ZERO,
             },
         };
@@ -158,7 +158,7 @@ impl Builder<'_> {
         let (a, b) = (a?, b?);
         let is_free = |end: JointEnd| match end {
             JointEnd::World => false,
-            JointEnd::Solid(index) => holds.centres.get(index).is_some_and(Option::is_some),
+            JointEnd::Solid(index) => holds.centers.get(index).is_some_and(Option::is_some),
         };
         if a == b {
             let help = "name two different ones";
@@ -329,7 +329,7 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
         boundary: boundary(table),
         friction: table.number("friction").unwrap_or(0.5),
         look: Some(look(table).unwrap_or(Look::Solid)),
-        colour: table.get("color").and_then(colour),
+        color: table.get("color").and_then(color),
     }
 }
 

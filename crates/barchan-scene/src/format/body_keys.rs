@@ -22,12 +22,12 @@ pub(crate) static BODY: &[Key] = &[
     Key::new(
         "mass",
         Kind::Number(Range::positive(1e12)),
-        "Mass [kg], spread evenly (of each metre of depth in 2D); or give its `density`",
+        "Mass [kg], spread evenly (of each meter of depth in 2D); or give its `density`",
     ),
     Key::new(
         "center_of_mass",
         POINT,
-        "Centre of mass at the start [m]; that of the shape when left out",
+        "Center of mass at the start [m]; that of the shape when left out",
     ),
     Key::new(
         "friction",
@@ -58,8 +58,8 @@ pub(crate) static BODY: &[Key] = &[
     Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
     Key::new(
         "color",
-        Kind::Colour,
-        "Colour in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
+        Kind::Color,
+        "Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
     ),
 ];
 
@@ -68,7 +68,7 @@ pub(crate) static JOINT: &[Key] = &[
     Key::new("name", Kind::Text, "Name for messages, records, driving and --set"),
     Key::new("type", Kind::Choice(&["revolute", "prismatic", "fixed", "spherical"]), "What moves: it turns about the axis, slides along it, nothing, or turns any way").required(),
     Key::new("bodies", Kind::Texts(2), "Names of what it joins: bodies, colliders or \"world\"; the second moves relative to the first").required(),
-    Key::new("anchor", POINT, "Point of the joint at the start [m]; the second body's centre of mass when left out"),
+    Key::new("anchor", POINT, "Point of the joint at the start [m]; the second body's center of mass when left out"),
     Key::new("axis", Kind::Vector(FAR), "Axis of turning or sliding at the start").default("[0, 0, 1]"),
     Key::new("limits", Kind::Interval(Range::closed(-1e6, 1e6)), "Least and largest position [degrees or m]; 0 is where it starts"),
     Key::new("damping", STRENGTH, "Damping of an undriven joint [N·m·s/rad or N·s/m]").default("0"),
@@ -206,8 +206,8 @@ pub(crate) static URDF: &[Key] = &[
     Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
     Key::new(
         "color",
-        Kind::Colour,
-        "Colour in pictures; that of the file when left out",
+        Kind::Color,
+        "Color in pictures; that of the file when left out",
     ),
     Key::new("joint", Kind::Tables(URDF_JOINT), "What drives its joints"),
 ];

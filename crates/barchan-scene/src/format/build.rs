@@ -3,7 +3,7 @@
 use super::Builder;
 use super::bodies::{Holds, boundary, look};
 use super::node::{Node, Table};
-use super::substances::colour;
+use super::substances::color;
 use crate::bodies::Body;
 use crate::errors::{Place, Places};
 use crate::geometry::Bounds;
@@ -272,7 +272,7 @@ impl Builder<'_> {
                     boundary: boundary(table),
                     friction: table.number("friction").unwrap_or(0.5),
                     look: look(table),
-                    colour: table.get("color").and_then(colour),
+                    color: table.get("color").and_then(color),
                 })
             })
             .collect()
@@ -290,14 +290,14 @@ impl Builder<'_> {
                 self.spin_in_plane(table);
                 let shape = shape?;
                 let bounds = shape.bounds();
-                let centre = (0.5 * (bounds.min + bounds.max)).as_dvec3();
+                let center = (0.5 * (bounds.min + bounds.max)).as_dvec3();
                 let part = Fill {
                     name,
                     shape,
                     material: material?,
                     velocity: vector_or_zero(table, "velocity"),
                     spin: vector_or_zero(table, "spin"),
-                    spin_center: self.vector_or(table, "spin_center", centre)?.as_vec3(),
+                    spin_center: self.vector_or(table, "spin_center", center)?.as_vec3(),
                     sampling: match table.text("sampling") {
                         Some("lattice") => Sampling::Lattice,
                         Some(_) => Sampling::Poisson,
@@ -435,12 +435,12 @@ impl Builder<'_> {
     }
 }
 
-/// What joints can hold on to: colliders, which have no centre that matters, and bodies.
+/// What joints can hold on to: colliders, which have no center that matters, and bodies.
 fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
-    let centres = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.centre));
+    let centers = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.center));
     Holds {
         names: names.to_vec(),
-        centres: std::iter::repeat_n(None, unmoved).chain(centres).collect(),
+        centers: std::iter::repeat_n(None, unmoved).chain(centers).collect(),
     }
 }
 

@@ -205,14 +205,14 @@ const SUBSTANCE: [Key; 13] = [
     Key::new("wet_cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion where it is wet [Pa]; as where dry when left out").slider(0.0, 5e4),
     Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
     Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
-    Key::new("color", Kind::ColourMix(COLOUR_PART), "Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts"),
+    Key::new("color", Kind::ColorMix(COLOR_PART), "Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts"),
     Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
 ];
 
-static COLOUR_PART: &[Key] = &[
+static COLOR_PART: &[Key] = &[
     Key::new(
         "color",
-        Kind::Colour,
+        Kind::Color,
         "Color [red, green, blue] from 0 to 255 (sRGB)",
     )
     .required(),
@@ -243,7 +243,7 @@ pub(crate) static FILL: &[Key] = &[
     Key::new(
         "spin_center",
         POINT,
-        "Point that the spin turns about [m]; the centre of the shape's bounds when left out",
+        "Point that the spin turns about [m]; the center of the shape's bounds when left out",
     ),
     Key::new(
         "sampling",
@@ -262,7 +262,7 @@ pub(crate) static EMITTER: &[Key] = &[
     Key::new(
         "shape",
         Kind::Shape,
-        "Shape whose section across the velocity, through its centre, is the mouth",
+        "Shape whose section across the velocity, through its center, is the mouth",
     )
     .required(),
     Key::new(
@@ -322,7 +322,7 @@ pub(crate) static COLLIDER: &[Key] = &[
     ),
     Key::new(
         "color",
-        Kind::Colour,
+        Kind::Color,
         "Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
     ),
     Key::new(
@@ -550,13 +550,13 @@ pub(crate) static SHAPE: &[Key] = &[
     Key::new(
         "box",
         Kind::Table(CUBOID),
-        "Box between two corners, or about a centre",
+        "Box between two corners, or about a center",
     ),
     Key::new("sphere", Kind::Table(SPHERE), "Ball"),
     Key::new(
         "cylinder",
         Kind::Table(ROUND),
-        "Cylinder between the centres of its ends",
+        "Cylinder between the centers of its ends",
     ),
     Key::new(
         "capsule",
@@ -600,24 +600,24 @@ pub(crate) static SHAPE: &[Key] = &[
 static CUBOID: &[Key] = &[
     Key::new("min", POINT, "Lower corner [m]"),
     Key::new("max", POINT, "Upper corner [m]"),
-    Key::new("center", POINT, "Centre [m], with `size`"),
+    Key::new("center", POINT, "Center [m], with `size`"),
     Key::new("size", POINT, "Edge lengths [m], with `center`"),
 ];
 
 static SPHERE: &[Key] = &[
-    Key::new("center", POINT, "Centre [m]").required(),
+    Key::new("center", POINT, "Center [m]").required(),
     Key::new("radius", LENGTH, "Radius [m]").required(),
 ];
 
 static ROUND: &[Key] = &[
-    Key::new("from", POINT, "Centre of one end [m]").required(),
-    Key::new("to", POINT, "Centre of the other end [m]").required(),
+    Key::new("from", POINT, "Center of one end [m]").required(),
+    Key::new("to", POINT, "Center of the other end [m]").required(),
     Key::new("radius", LENGTH, "Radius [m]").required(),
 ];
 
 static CONE: &[Key] = &[
-    Key::new("from", POINT, "Centre of one end [m]").required(),
-    Key::new("to", POINT, "Centre of the other end [m]").required(),
+    Key::new("from", POINT, "Center of one end [m]").required(),
+    Key::new("to", POINT, "Center of the other end [m]").required(),
     Key::new("radius", LENGTH, "Radius at `from` [m]").required(),
     Key::new(
         "radius_to",
@@ -633,9 +633,9 @@ static HALF_SPACE: &[Key] = &[
 ];
 
 static TORUS: &[Key] = &[
-    Key::new("center", POINT, "Centre [m]").required(),
+    Key::new("center", POINT, "Center [m]").required(),
     Key::new("axis", Kind::Vector(FAR), "Axis of the ring").default("[0, 1, 0]"),
-    Key::new("radius", LENGTH, "Radius of the ring's centre line [m]").required(),
+    Key::new("radius", LENGTH, "Radius of the ring's center line [m]").required(),
     Key::new("tube", LENGTH, "Radius of the tube [m]").required(),
 ];
 
@@ -662,7 +662,7 @@ static MESH: &[Key] = &[
         "Mesh file (OBJ, STL, PLY, glTF), relative to the scene file",
     )
     .required(),
-    Key::new("scale", SCALE, "Factor from the file's unit to metres").default("1"),
+    Key::new("scale", SCALE, "Factor from the file's unit to meters").default("1"),
     Key::new(
         "voxel",
         LENGTH,

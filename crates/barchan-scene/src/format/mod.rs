@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Every stage goes on after an error, so that all of them come out in one go. The tree is walked by hand: derived
-//! deserialisation stops at the first error.
+//! deserialization stops at the first error.
 
 mod bodies;
 mod body_keys;

@@ -295,7 +295,7 @@ fn set_in_kind(
         Kind::Shape => return set_in_keys(node, SHAPE, words, path, value, steps),
         Kind::Named(keys) => return set_in_named(node, keys, words, path, value, steps),
         Kind::Tables(keys) => Some(*keys),
-        Kind::ColourMix(keys) if is_mix(node) => Some(*keys),
+        Kind::ColorMix(keys) if is_mix(node) => Some(*keys),
         Kind::Shapes => Some(SHAPE),
         _ => None,
     };

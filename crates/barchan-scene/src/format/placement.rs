@@ -90,8 +90,8 @@ impl Builder<'_> {
         if mouth.is_empty() {
             self.report.error(
                 at,
-                format!("{what} has no mouth: the section through its centre, across its velocity, is empty"),
-                "use a shape that is solid at its centre",
+                format!("{what} has no mouth: the section through its center, across its velocity, is empty"),
+                "use a shape that is solid at its center",
             );
             return;
         }
@@ -191,20 +191,20 @@ fn inside_points(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> V
     points
 }
 
-/// A point inside a shape: halves boxes, leaving out those that the distance at their centre proves to be outside.
+/// A point inside a shape: halves boxes, leaving out those that the distance at their center proves to be outside.
 fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<Vec3> {
     let flat = dimensions == Dimensions::Two;
     let mut half = 0.5 * (bounds.max - bounds.min);
-    let mut centre = bounds.min + half;
+    let mut center = bounds.min + half;
     if flat {
-        (half.z, centre.z) = (0.0, 0.0);
+        (half.z, center.z) = (0.0, 0.0);
     }
-    let mut open = vec![(centre, half)];
+    let mut open = vec![(center, half)];
     for _ in 0..50_000 {
-        let (centre, half) = open.pop()?;
-        let distance = shape.distance(centre);
+        let (center, half) = open.pop()?;
+        let distance = shape.distance(center);
         if distance < 0.0 {
-            return Some(centre);
+            return Some(center);
         }
         let radius = half.length();
         if distance > radius || radius < 1e-6 {
@@ -215,7 +215,7 @@ fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<V
         let mut found: Vec<(f32, Vec3)> = (0..children)
             .map(|i| {
                 let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-                let p = centre + quarter * Vec3::new(sign(1), sign(2), sign(4));
+                let p = center + quarter * Vec3::new(sign(1), sign(2), sign(4));
                 (shape.distance(p), p)
             })
             .collect();
@@ -225,14 +225,14 @@ fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<V
     None
 }
 
-/// Points in the section of a shape through the centre of its bounds, perpendicular to the velocity.
+/// Points in the section of a shape through the center of its bounds, perpendicular to the velocity.
 fn mouth_points(shape: &Geometry, velocity: Vec3, dimensions: Dimensions) -> Vec<Vec3> {
     let bounds = shape.bounds();
-    let mut centre = 0.5 * (bounds.min + bounds.max);
+    let mut center = 0.5 * (bounds.min + bounds.max);
     let across = velocity.normalize_or_zero();
     let flat = dimensions == Dimensions::Two;
     let (u, v, n, layers) = if flat {
-        centre.z = 0.0;
+        center.z = 0.0;
         (Vec3::new(-across.y, across.x, 0.0), Vec3::ZERO, MOUTH_2D, 1)
     } else {
         let (u, v) = frame_across(across);
@@ -244,7 +244,7 @@ fn mouth_points(shape: &Geometry, velocity: Vec3, dimensions: Dimensions) -> Vec
     let (ru, rv) = (reach(u), reach(v));
     let part = |i: usize, n: usize| 2.0 * (i as f32 + 0.5) / n as f32 - 1.0;
     (0..n * layers)
-        .map(|i| centre + u * ru * part(i % n, n) + v * rv * part(i / n, layers))
+        .map(|i| center + u * ru * part(i % n, n) + v * rv * part(i / n, layers))
         .filter(|p| shape.distance(*p) < 0.0)
         .collect()
 }

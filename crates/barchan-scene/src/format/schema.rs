@@ -71,10 +71,10 @@ fn kind(kind: &Kind) -> Value {
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),
         Kind::VectorOr(limit, keys) => json!({ "oneOf": [vector(*limit), table(keys)] }),
-        Kind::Colour => colour(),
-        Kind::ColourMix(keys) => {
+        Kind::Color => color(),
+        Kind::ColorMix(keys) => {
             let mix = json!({ "type": "array", "items": table(keys), "minItems": 1 });
-            json!({ "oneOf": [colour(), mix] })
+            json!({ "oneOf": [color(), mix] })
         }
         Kind::Shape => json!({ "$ref": "#/$defs/shape" }),
         Kind::Shapes => json!({ "type": "array", "items": { "$ref": "#/$defs/shape" } }),
@@ -95,7 +95,7 @@ fn number(kind: &str, range: &Range) -> Value {
     json!({ "type": kind, low: range.low, high: range.high })
 }
 
-fn colour() -> Value {
+fn color() -> Value {
     list(number("integer", &Range::closed(0.0, 255.0)), 3, 3)
 }
 

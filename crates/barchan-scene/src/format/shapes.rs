@@ -177,8 +177,8 @@ impl Builder<'_> {
 
     fn cuboid(&mut self, table: &Table, at: Place) -> Option<Geometry> {
         let corners = table.has("min") || table.has("max");
-        let centred = table.has("center") || table.has("size");
-        if corners == centred {
+        let centered = table.has("center") || table.has("size");
+        if corners == centered {
             self.report.error(
                 at,
                 "a box needs either `min` and `max` or `center` and `size`",
@@ -357,7 +357,7 @@ impl Builder<'_> {
             self.mesh_fault(
                 table.at("file", at),
                 format!("this mesh is {} m long", short(longest)),
-                "set its `scale` so that it comes out in metres",
+                "set its `scale` so that it comes out in meters",
             );
             return None;
         }
@@ -405,7 +405,7 @@ fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
     }
     if profile.iter().flatten().any(|x| x.abs() > 1e6) {
         let message = "this profile reaches further than 1000 km".to_owned();
-        return Some((message, "give its corners in metres"));
+        return Some((message, "give its corners in meters"));
     }
     if let Some(p) = profile.iter().find(|p| p[0] < 0.0) {
         let message = format!(
@@ -427,8 +427,8 @@ fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
     }
     for i in 0..profile.len() {
         for j in i + 2..profile.len() {
-            let neighbours = i == 0 && j == profile.len() - 1;
-            if !neighbours && cross([profile[i], next(i)], [profile[j], next(j)]) {
+            let neighbors = i == 0 && j == profile.len() - 1;
+            if !neighbors && cross([profile[i], next(i)], [profile[j], next(j)]) {
                 let message = format!("this profile crosses itself: edge {i} meets edge {j}");
                 return Some((message, "list the corners in the order of the outline"));
             }

@@ -55,9 +55,9 @@ pub(crate) enum Kind {
     /// A number or a table.
     NumberOr(Range, &'static [Key]),
     /// Red, green and blue from 0 to 255.
-    Colour,
-    /// A colour, or a list of tables.
-    ColourMix(&'static [Key]),
+    Color,
+    /// A color, or a list of tables.
+    ColorMix(&'static [Key]),
     /// A shape: one table of `keys::SHAPE`.
     Shape,
     /// A list of shapes.
@@ -246,9 +246,9 @@ impl Checker<'_> {
                 None => self.wrong_kind(node, "a number or a table", path, doc),
             },
             Kind::Texts(count) => self.texts(node, *count, path, doc),
-            Kind::Colour => self.colour(node, path, doc),
-            Kind::ColourMix(keys) if is_mix(node) => self.tables(node, keys, path, doc),
-            Kind::ColourMix(_) => self.colour(node, path, doc),
+            Kind::Color => self.color(node, path, doc),
+            Kind::ColorMix(keys) if is_mix(node) => self.tables(node, keys, path, doc),
+            Kind::ColorMix(_) => self.color(node, path, doc),
             Kind::Shape => self.table(node, super::keys::SHAPE, path, doc),
             Kind::Shapes => self.tables(node, super::keys::SHAPE, path, doc),
         }
@@ -332,7 +332,7 @@ impl Checker<'_> {
         }
     }
 
-    fn colour(&mut self, node: &mut Node, path: &str, doc: &str) {
+    fn color(&mut self, node: &mut Node, path: &str, doc: &str) {
         let channel = |n: &Node| matches!(n.value, Value::Integer(i) if (0..=255).contains(&i));
         let good = node
             .list()
@@ -340,7 +340,7 @@ impl Checker<'_> {
         if !good && !node.is_bad() {
             self.report.error(
                 node.at,
-                format!("`{path}` is no colour: three whole numbers from 0 to 255"),
+                format!("`{path}` is no color: three whole numbers from 0 to 255"),
                 remedy("write [225, 169, 95]", doc),
             );
             node.value = Value::Bad;
@@ -451,7 +451,7 @@ fn belongs(word: &str, keys: &[Key], path: &str) -> Option<String> {
     (!tables.is_empty()).then(|| format!("it belongs to {}", tables.join(" or ")))
 }
 
-/// Whether a colour is given as a list of tables.
+/// Whether a color is given as a list of tables.
 pub(crate) fn is_mix(node: &Node) -> bool {
     let first = node.list().and_then(<[Node]>::first);
     first.is_some_and(|n| n.table().is_some())

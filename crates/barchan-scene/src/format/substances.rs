@@ -3,10 +3,10 @@
 use super::Builder;
 use super::node::{Entry, Node, Table};
 use super::spec::is_mix;
-use crate::colour::{Colour, ColourMix};
+use crate::color::{Color, ColorMix};
 use crate::errors::{Place, suggestion};
 use crate::families::{FAMILIES, Settings};
-use crate::materials::{ELASTIC_COLOUR, find, material_presets};
+use crate::materials::{ELASTIC_COLOR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
@@ -109,9 +109,9 @@ impl Builder<'_> {
             law,
             wet_cohesion: table.number("wet_cohesion"),
             settings,
-            colour: match table.get("color") {
-                Some(node) => colour_mix(node)?,
-                None => base.colour,
+            color: match table.get("color") {
+                Some(node) => color_mix(node)?,
+                None => base.color,
             },
         })
     }
@@ -177,7 +177,7 @@ impl Builder<'_> {
             law: Law::Elastic(law),
             wet_cohesion: None,
             settings: Settings::default(),
-            colour: ColourMix::plain(ELASTIC_COLOUR),
+            color: ColorMix::plain(ELASTIC_COLOR),
         })
     }
 
@@ -264,21 +264,21 @@ fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
     })
 }
 
-/// One colour, or several with their parts; `None` when it was refused.
-fn colour_mix(node: &Node) -> Option<ColourMix> {
+/// One color, or several with their parts; `None` when it was refused.
+fn color_mix(node: &Node) -> Option<ColorMix> {
     if !is_mix(node) {
-        return colour(node).map(ColourMix::plain);
+        return color(node).map(ColorMix::plain);
     }
     let part = |node: &Node| {
         let table = node.table()?;
-        Some((colour(table.get("color")?)?, table.number("part")? as f32))
+        Some((color(table.get("color")?)?, table.number("part")? as f32))
     };
     let parts: Vec<_> = node.list()?.iter().map(part).collect::<Option<_>>()?;
-    ColourMix::new(&parts)
+    ColorMix::new(&parts)
 }
 
-/// A colour that has been checked.
-pub(super) fn colour(node: &Node) -> Option<Colour> {
+/// A color that has been checked.
+pub(super) fn color(node: &Node) -> Option<Color> {
     let channels = node.numbers()?;
     let [r, g, b] = <[f64; 3]>::try_from(channels).ok()?;
     Some([r as u8, g as u8, b as u8])

@@ -149,7 +149,7 @@ impl Builder<'_> {
 
     /// Corner, side of a column, and columns along x and z.
     fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
-        let (size, centre) = (table.pair("size")?, pair_or_zero(table, "center")?);
+        let (size, center) = (table.pair("size")?, pair_or_zero(table, "center")?);
         let cell = number_or(table, "cell", self.resolution)?;
         let size_at = table.at("size", at);
         if size.iter().any(|s| !(*s > 0.0 && *s <= FAR)) {
@@ -158,7 +158,7 @@ impl Builder<'_> {
             self.report.error(size_at, message, help);
             return None;
         }
-        if centre.iter().any(|c| c.abs() > FAR) {
+        if center.iter().any(|c| c.abs() > FAR) {
             let message = format!("`terrain.center` is farther than {FAR} m from the origin");
             let help = "move the site to the origin: far from it, heights are coarse";
             self.report.error(table.at("center", at), message, help);
@@ -182,7 +182,7 @@ impl Builder<'_> {
                 .error(table.at("cell", size_at), message, help.as_str());
             return None;
         }
-        let origin = [0, 1].map(|axis| centre[axis] - 0.5 * columns[axis] * cell);
+        let origin = [0, 1].map(|axis| center[axis] - 0.5 * columns[axis] * cell);
         Some((origin, cell, columns.map(|n| n as usize)))
     }
 
@@ -273,7 +273,7 @@ impl Builder<'_> {
         self.report.error(
             at,
             format!("cannot use the picture `{file}`: {reason}"),
-            "name a greyscale PNG file, relative to the scene file",
+            "name a grayscale PNG file, relative to the scene file",
         );
     }
 
@@ -281,7 +281,7 @@ impl Builder<'_> {
         let mound = |node: &Node| {
             let table = node.table()?;
             Some(Mound {
-                centre: table.pair("center")?,
+                center: table.pair("center")?,
                 height: table.number("height")?,
                 radius: table.number("radius")?,
             })

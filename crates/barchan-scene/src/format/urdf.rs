@@ -186,7 +186,7 @@ impl Builder<'_> {
                 let turn = DMat3::from_quat(at.rotation);
                 let own = MassProperties {
                     mass: own.mass,
-                    centre: at.position,
+                    center: at.position,
                     inertia: turn * own.inertia * turn.transpose(),
                 };
                 mass = Some(mass.map_or(own, |m| m.plus(&own)));
@@ -223,9 +223,9 @@ impl Builder<'_> {
             return Some(None);
         };
         let mut surface = surface(format!("{}/{}", file.name, root.name), shape, file.table);
-        if surface.colour.is_none() {
+        if surface.color.is_none() {
             let links = group.links.iter().map(|l| &file.robot.links[*l]);
-            surface.colour = links.filter_map(|l| l.colour).next();
+            surface.color = links.filter_map(|l| l.color).next();
         }
         Some(Some(Body {
             surface,

@@ -49,8 +49,8 @@ impl Bounds {
         }
     }
 
-    /// Centre [m]; an axis that is unbounded on both sides has its centre at 0.
-    pub fn centre(&self) -> Vec3 {
+    /// Center [m]; an axis that is unbounded on both sides has its center at 0.
+    pub fn center(&self) -> Vec3 {
         let middle = 0.5 * self.min + 0.5 * self.max;
         Vec3::select(middle.is_nan_mask(), Vec3::ZERO, middle)
     }

@@ -46,7 +46,7 @@ enum Shape {
         max: Vec3,
     },
     Sphere {
-        centre: Vec3,
+        center: Vec3,
         radius: f32,
     },
     /// The origin of the axis is the middle of the cylinder.
@@ -100,12 +100,12 @@ impl Geometry {
 
     /// Ball [m].
     pub fn sphere(center: Vec3, radius: f32) -> Self {
-        let (centre, radius) = (center, radius.abs());
-        let bounds = Bounds::from_corners(centre - radius, centre + radius);
-        Self::compile(Shape::Sphere { centre, radius }, bounds)
+        let (center, radius) = (center, radius.abs());
+        let bounds = Bounds::from_corners(center - radius, center + radius);
+        Self::compile(Shape::Sphere { center, radius }, bounds)
     }
 
-    /// Solid cylinder between the centres of its two flat ends [m].
+    /// Solid cylinder between the centers of its two flat ends [m].
     pub fn cylinder(from: Vec3, to: Vec3, radius: f32) -> Self {
         let axis = Axis::new(0.5 * (from + to), to - from);
         let radius = radius.abs();
@@ -248,7 +248,7 @@ impl Geometry {
     pub fn distance(&self, p: Vec3) -> f32 {
         match &self.0.shape {
             Shape::Cuboid { min, max } => primitive::cuboid_distance(*min, *max, p),
-            Shape::Sphere { centre, radius } => p.distance(*centre) - radius,
+            Shape::Sphere { center, radius } => p.distance(*center) - radius,
             Shape::Cylinder {
                 axis,
                 radius,
@@ -294,7 +294,7 @@ impl Geometry {
     fn gradient(&self, p: Vec3) -> Vec3 {
         match &self.0.shape {
             Shape::Cuboid { min, max } => primitive::cuboid_normal(*min, *max, p),
-            Shape::Sphere { centre, .. } => (p - *centre).normalize_or(Vec3::Y),
+            Shape::Sphere { center, .. } => (p - *center).normalize_or(Vec3::Y),
             Shape::Cylinder {
                 axis,
                 radius,
@@ -369,12 +369,12 @@ impl Geometry {
                 }
             }),
             Dimensions::Two => self.closed_area().unwrap_or_else(|| {
-                let (centre, size) = (bounds.centre(), bounds.size());
+                let (center, size) = (bounds.center(), bounds.size());
                 if !size.truncate().is_finite() {
                     return f64::INFINITY;
                 }
                 let half = 0.5 * size.truncate().max_element();
-                let origin = Vec3::new(centre.x, centre.y, 0.0);
+                let origin = Vec3::new(center.x, center.y, 0.0);
                 volume::area(self, origin, Vec3::X, Vec3::Y, half)
             }),
         }
@@ -386,11 +386,11 @@ impl Geometry {
         thickness::thickness(self, dimensions, enough)
     }
 
-    /// Area [m²] of the cut with the plane through the centre of the bounds, perpendicular to `normal`. In 2D the length
+    /// Area [m²] of the cut with the plane through the center of the bounds, perpendicular to `normal`. In 2D the length
     /// of the cut with the line in z = 0, times 1 m. Infinite for unbounded shapes.
     pub fn cross_section(&self, normal: Vec3, dimensions: Dimensions) -> f64 {
         let bounds = self.bounds();
-        let (centre, size) = (bounds.centre(), bounds.size());
+        let (center, size) = (bounds.center(), bounds.size());
         let Some(normal) = normal.try_normalize() else {
             return 0.0;
         };
@@ -400,7 +400,7 @@ impl Geometry {
                     return f64::INFINITY;
                 }
                 let (u, v) = normal.any_orthonormal_pair();
-                volume::area(self, centre, u, v, 0.5 * size.length())
+                volume::area(self, center, u, v, 0.5 * size.length())
             }
             Dimensions::Two => {
                 let Some(u) = Vec3::new(-normal.y, normal.x, 0.0).try_normalize() else {
@@ -410,7 +410,7 @@ impl Geometry {
                 if !half.is_finite() {
                     return f64::INFINITY;
                 }
-                volume::length(self, Vec3::new(centre.x, centre.y, 0.0), u, half)
+                volume::length(self, Vec3::new(center.x, center.y, 0.0), u, half)
             }
         }
     }
@@ -448,8 +448,8 @@ impl Geometry {
                 let cut = min.z <= 0.0 && max.z >= 0.0;
                 Some(if cut { size.x * size.y } else { 0.0 })
             }
-            Shape::Sphere { centre, radius } => {
-                let (r, z) = (f64::from(*radius), f64::from(centre.z));
+            Shape::Sphere { center, radius } => {
+                let (r, z) = (f64::from(*radius), f64::from(center.z));
                 Some(PI * (r * r - z * z).max(0.0))
             }
             _ => None,

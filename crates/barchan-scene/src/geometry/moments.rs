@@ -1,4 +1,4 @@
-//! Volume, centre and second moments of shapes: what mass properties are made of.
+//! Volume, center and second moments of shapes: what mass properties are made of.
 
 use super::{Geometry, Shape, volume};
 use crate::model::Dimensions;
@@ -12,7 +12,7 @@ pub struct Moments {
     /// Volume [m³].
     pub volume: f64,
     /// Centroid [m].
-    pub centre: DVec3,
+    pub center: DVec3,
     /// ∫ r rᵀ dV about the centroid [m⁵].
     pub second: DMat3,
 }
@@ -33,7 +33,7 @@ impl Geometry {
     }
 
     fn closed_moments(&self) -> Option<Moments> {
-        let (volume, centre, second) = match &self.0.shape {
+        let (volume, center, second) = match &self.0.shape {
             Shape::Cuboid { min, max } => {
                 let (min, max) = (min.as_dvec3(), max.as_dvec3());
                 let size = max - min;
@@ -41,11 +41,11 @@ impl Geometry {
                 let second = DMat3::from_diagonal(size * size * (volume / 12.0));
                 (volume, 0.5 * (min + max), second)
             }
-            Shape::Sphere { centre, radius } => {
+            Shape::Sphere { center, radius } => {
                 let r = f64::from(*radius);
                 let volume = 4.0 / 3.0 * PI * r.powi(3);
                 let second = DMat3::from_diagonal(DVec3::splat(volume * r * r / 5.0));
-                (volume, centre.as_dvec3(), second)
+                (volume, center.as_dvec3(), second)
             }
             Shape::Cylinder {
                 axis,
@@ -64,8 +64,8 @@ impl Geometry {
                 let along = barrel * h * h / 3.0
                     + balls * (r * r / 5.0 + h * h + 2.0 * h * (3.0 / 8.0) * r);
                 let across = barrel * r * r / 4.0 + balls * r * r / 5.0;
-                let centre = 0.5 * (from.as_dvec3() + to.as_dvec3());
-                (barrel + balls, centre, about(*to - *from, along, across))
+                let center = 0.5 * (from.as_dvec3() + to.as_dvec3());
+                (barrel + balls, center, about(*to - *from, along, across))
             }
             Shape::Transformed {
                 inner,
@@ -81,7 +81,7 @@ impl Geometry {
         };
         Some(Moments {
             volume,
-            centre,
+            center,
             second,
         })
     }
@@ -93,7 +93,7 @@ impl Moments {
         let turn = DMat3::from_quat(q);
         Self {
             volume: self.volume * s.powi(3),
-            centre: translation.as_dvec3() + q * (s * self.centre),
+            center: translation.as_dvec3() + q * (s * self.center),
             second: turn * self.second * turn.transpose() * s.powi(5),
         }
     }
@@ -109,16 +109,16 @@ fn about(axis: Vec3, along: f64, across: f64) -> DMat3 {
 /// Sums over the cells of a shape without a closed form.
 fn summed(shape: &Geometry, flat: bool) -> Option<Moments> {
     let bounds = shape.bounds();
-    let mut origin = bounds.centre();
+    let mut origin = bounds.center();
     if flat {
         origin.z = 0.0;
     }
     let (mut sum, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
-    let mut add = |centre: Vec3, half: f32, part: f64| {
+    let mut add = |center: Vec3, half: f32, part: f64| {
         let edge = 2.0 * f64::from(half);
         let cell = if flat { edge * edge } else { edge.powi(3) };
         let v = cell * part;
-        let r = (centre - origin).as_dvec3();
+        let r = (center - origin).as_dvec3();
         let own = v * edge * edge / 12.0;
         let own = DVec3::new(own, own, if flat { 0.0 } else { own });
         sum += v;
@@ -132,7 +132,7 @@ fn summed(shape: &Geometry, flat: bool) -> Option<Moments> {
     let c = first / sum;
     Some(Moments {
         volume: sum,
-        centre: origin.as_dvec3() + c,
+        center: origin.as_dvec3() + c,
         second: second - DMat3::from_cols(c * c.x, c * c.y, c * c.z) * sum,
     })
 }

@@ -20,7 +20,7 @@ impl Geometry {
     /// Points about `spacing` apart at a depth below the surface, or at the middle of what is thinner, in a box [m].
     /// In 2D those of the plane z = 0.
     ///
-    /// Points of neighbouring boxes fit together: they come from one lattice, and those around the box are looked at as
+    /// Points of neighboring boxes fit together: they come from one lattice, and those around the box are looked at as
     /// well. Nothing for a box that is infinite.
     pub fn boundary_points(
         &self,

@@ -64,7 +64,7 @@ pub(super) fn cuboid_normal(min: Vec3, max: Vec3, p: Vec3) -> Vec3 {
     n
 }
 
-/// Signed distance in the meridian plane of a cylinder centred on the axis' origin.
+/// Signed distance in the meridian plane of a cylinder centered on the axis' origin.
 pub(super) fn cylinder_distance(m: Vec2, radius: f32, half_height: f32) -> f32 {
     let q = Vec2::new(m.x - radius, m.y.abs() - half_height);
     q.max(Vec2::ZERO).length() + q.max_element().min(0.0)

@@ -24,7 +24,7 @@ impl Edge {
         q - t * self.along
     }
 
-    /// Whether a ray from `m` towards greater radii crosses the edge.
+    /// Whether a ray from `m` toward greater radii crosses the edge.
     fn crosses(&self, m: Vec2) -> bool {
         let q = m - self.from;
         let straddles = (self.from.y > m.y) != (self.to_y > m.y);
@@ -113,8 +113,8 @@ impl Revolution {
     pub fn bounds(&self) -> Bounds {
         let extent = self.axis.disk_extent();
         Bounds::from_points(self.edges.iter().flat_map(|e| {
-            let centre = self.axis.origin + e.from.y * self.axis.direction;
-            [centre - e.from.x * extent, centre + e.from.x * extent]
+            let center = self.axis.origin + e.from.y * self.axis.direction;
+            [center - e.from.x * extent, center + e.from.x * extent]
         }))
     }
 

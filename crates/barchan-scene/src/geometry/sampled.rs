@@ -119,9 +119,9 @@ impl SampledMesh {
         let half = 0.5 * (BLOCK - 1) as f32 * self.voxel;
         for j0 in (0..self.nodes.y).step_by(BLOCK as usize) {
             for i0 in (0..self.nodes.x).step_by(BLOCK as usize) {
-                let centre = self.node(i0, j0, k0) + half;
+                let center = self.node(i0, j0, k0) + half;
                 let reach = band + half * 1.733;
-                if unsigned_distance(trimesh, centre, reach).is_none() {
+                if unsigned_distance(trimesh, center, reach).is_none() {
                     continue;
                 }
                 for k in 0..layers {
@@ -162,7 +162,7 @@ impl SampledMesh {
         self.values.iter_mut().for_each(|d| *d = d.min(far));
     }
 
-    /// The solution of the upwind scheme at a node from its six neighbours.
+    /// The solution of the upwind scheme at a node from its six neighbors.
     fn upwind(&self, i: u32, j: u32, k: u32, at: usize) -> f32 {
         let (sx, sy) = (1, self.nodes.x as usize);
         let sz = sy * self.nodes.y as usize;

@@ -66,8 +66,8 @@ fn take_apart(shape: &Geometry, pose: Pose, scale: f32, pieces: &mut Vec<Piece>)
             Quat::IDENTITY,
             Solid::Cuboid(0.5 * scale * (*max - *min)),
         ),
-        Shape::Sphere { centre, radius } => {
-            push(*centre, Quat::IDENTITY, Solid::Ball(scale * radius));
+        Shape::Sphere { center, radius } => {
+            push(*center, Quat::IDENTITY, Solid::Ball(scale * radius));
         }
         Shape::Cylinder {
             axis,

@@ -57,10 +57,10 @@ fn swept(origin: Vec3, axis: Vec3, a: [f32; 2], b: [f32; 2]) -> Patch {
     })
 }
 
-fn ball(centre: Vec3, radius: f32) -> Patch {
+fn ball(center: Vec3, radius: f32) -> Patch {
     Box::new(move |s, t| {
         let (a, b) = (s * TAU, t * 0.5 * TAU);
-        centre + radius * vec3(a.cos() * b.sin(), b.cos(), a.sin() * b.sin())
+        center + radius * vec3(a.cos() * b.sin(), b.cos(), a.sin() * b.sin())
     })
 }
 
@@ -223,7 +223,7 @@ fn an_infinite_slab_has_distances() {
     assert_eq!(slab.normal(vec3(2.0, 1.0, -7.0)), Vec3::X);
     assert_eq!(slab.volume(Three), f64::INFINITY);
     assert_eq!(slab.volume(Two), 4.0);
-    assert_eq!(slab.bounds().centre(), vec3(0.0, 1.0, 0.0));
+    assert_eq!(slab.bounds().center(), vec3(0.0, 1.0, 0.0));
     let turned = slab.transformed(Quat::from_rotation_y(0.25 * TAU), Vec3::X, 1.0);
     assert!(turned.bounds().min.yz().is_finite() && turned.bounds().max.yz().is_finite());
 }
@@ -356,7 +356,7 @@ fn bounds_hold_the_shape_and_touch_it() {
 fn bounds_helpers() {
     let b = Bounds::from_corners(vec3(1.0, 0.0, 2.0), vec3(0.0, 1.0, 0.0));
     assert_eq!(b.size(), vec3(1.0, 1.0, 2.0));
-    assert_eq!(b.centre(), vec3(0.5, 0.5, 1.0));
+    assert_eq!(b.center(), vec3(0.5, 0.5, 1.0));
     assert!(b.contains(vec3(1.0, 0.0, 0.0)) && !b.contains(vec3(1.1, 0.0, 0.0)));
     assert_eq!(b.expand(0.5).size(), vec3(2.0, 2.0, 3.0));
     let far = Bounds::from_corners(Vec3::splat(3.0), Vec3::splat(4.0));
@@ -521,7 +521,7 @@ fn voxels_are_bounded_and_bad_ones_replaced() {
     let mesh = sphere_mesh(Vec3::ZERO, 1.0, 8);
     for voxel in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-9] {
         let shape = Geometry::mesh(&mesh, voxel);
-        assert_close(shape.distance(Vec3::ZERO).into(), -0.9, 0.1, "centre");
+        assert_close(shape.distance(Vec3::ZERO).into(), -0.9, 0.1, "center");
         let Shape::Mesh(grid) = &shape.0.shape else {
             panic!("not a mesh")
         };

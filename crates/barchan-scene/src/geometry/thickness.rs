@@ -14,45 +14,45 @@ const GAIN: f32 = 1.01;
 /// Diameter of the largest ball (disc in 2D) that fits inside [m], to about 1 %, or at least `enough` when it exceeds
 /// that. `None` for shapes that are empty or infinite.
 ///
-/// Halves boxes, leaving out those that the distance at their centre proves to hold no deeper place.
+/// Halves boxes, leaving out those that the distance at their center proves to hold no deeper place.
 pub(super) fn thickness(shape: &Geometry, dimensions: Dimensions, enough: f32) -> Option<f32> {
     let bounds = shape.bounds();
     if bounds.is_empty() || !bounds.is_finite() {
         return None;
     }
     let flat = dimensions == Dimensions::Two;
-    let (mut centre, mut half) = (bounds.centre(), 0.5 * bounds.size());
+    let (mut center, mut half) = (bounds.center(), 0.5 * bounds.size());
     if flat {
-        (centre.z, half.z) = (0.0, 0.0);
+        (center.z, half.z) = (0.0, 0.0);
     }
     let narrowest = bounds.size().min_element();
     let mut deepest = 0.0f32;
-    let mut centres = vec![centre];
+    let mut centers = vec![center];
     for _ in 0..PASSES {
-        let depths: Vec<f32> = centres.iter().map(|p| -shape.distance(*p)).collect();
+        let depths: Vec<f32> = centers.iter().map(|p| -shape.distance(*p)).collect();
         deepest = depths.iter().copied().fold(deepest, f32::max);
         if 2.0 * deepest >= enough.min(narrowest / GAIN) {
             break;
         }
         let reach = half.length();
         half *= 0.5;
-        centres = centres
+        centers = centers
             .iter()
             .zip(&depths)
             .filter(|(_, depth)| **depth + reach > GAIN * deepest)
-            .flat_map(|(centre, _)| children(*centre, half, flat))
+            .flat_map(|(center, _)| children(*center, half, flat))
             .collect();
-        if centres.is_empty() || centres.len() > MOST_BOXES {
+        if centers.is_empty() || centers.len() > MOST_BOXES {
             break;
         }
     }
     (deepest > 0.0).then_some(2.0 * deepest)
 }
 
-fn children(centre: Vec3, half: Vec3, flat: bool) -> impl Iterator<Item = Vec3> {
+fn children(center: Vec3, half: Vec3, flat: bool) -> impl Iterator<Item = Vec3> {
     let count = if flat { 4 } else { 8 };
     (0..count).map(move |i| {
         let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-        centre + half * Vec3::new(sign(1), sign(2), sign(4))
+        center + half * Vec3::new(sign(1), sign(2), sign(4))
     })
 }

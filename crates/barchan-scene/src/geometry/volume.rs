@@ -1,6 +1,6 @@
 //! Volumes and areas of shapes without a closed form, by adaptive subdivision.
 //!
-//! The distance never overestimates how far the surface is, so a cell whose centre is farther from the surface than its
+//! The distance never overestimates how far the surface is, so a cell whose center is farther from the surface than its
 //! corners lies wholly inside or outside; only cells that the surface may cut are divided.
 
 use super::Geometry;
@@ -15,8 +15,8 @@ pub(super) fn volume(shape: &Geometry) -> f64 {
     if bounds.is_empty() {
         return 0.0;
     }
-    let (centre, half) = (bounds.centre(), 0.5 * bounds.size().max_element());
-    converge(5..=8, |depth| cells_3d(shape, centre, half, depth))
+    let (center, half) = (bounds.center(), 0.5 * bounds.size().max_element());
+    converge(5..=8, |depth| cells_3d(shape, center, half, depth))
 }
 
 /// Area [m²] of the cut of a shape with the plane through `origin` spanned by the unit vectors `u` and `v`, inside the
@@ -28,11 +28,11 @@ pub(super) fn area(shape: &Geometry, origin: Vec3, u: Vec3, v: Vec3, half: f32) 
     })
 }
 
-/// Calls `add` with centre, half edge and inside part of cells that together are the shape, or in the plane z = 0 its cut.
-/// `centre` must be that of the bounds (with z = 0 where `flat`).
+/// Calls `add` with center, half edge and inside part of cells that together are the shape, or in the plane z = 0 its cut.
+/// `center` must be that of the bounds (with z = 0 where `flat`).
 pub(super) fn for_each_cell(
     shape: &Geometry,
-    centre: Vec3,
+    center: Vec3,
     flat: bool,
     add: &mut impl FnMut(Vec3, f32, f64),
 ) {
@@ -41,34 +41,34 @@ pub(super) fn for_each_cell(
         true => (0.5 * size.truncate().max_element(), 10),
         false => (0.5 * size.max_element(), 8),
     };
-    cells(shape, (centre, half), depth, flat, add);
+    cells(shape, (center, half), depth, flat, add);
 }
 
 fn cells(
     shape: &Geometry,
-    (centre, half): (Vec3, f32),
+    (center, half): (Vec3, f32),
     depth: u32,
     flat: bool,
     add: &mut impl FnMut(Vec3, f32, f64),
 ) {
-    let d = shape.distance(centre);
+    let d = shape.distance(center);
     let radius = half * if flat { 1.415 } else { 1.733 };
     if d >= radius {
         return;
     }
     if d <= -radius {
-        return add(centre, half, 1.0);
+        return add(center, half, 1.0);
     }
     if depth == 0 {
-        let n = shape.normal(centre).abs();
+        let n = shape.normal(center).abs();
         let reach = if flat { n.x + n.y } else { n.element_sum() };
-        return add(centre, half, inside_part(d, half * reach));
+        return add(center, half, inside_part(d, half * reach));
     }
     let q = 0.5 * half;
     for i in 0..if flat { 4u8 } else { 8 } {
         let z = if flat { 0.0 } else { side(i, 2) };
         let corner = Vec3::new(side(i, 0), side(i, 1), z);
-        cells(shape, (centre + q * corner, q), depth - 1, flat, add);
+        cells(shape, (center + q * corner, q), depth - 1, flat, add);
     }
 }
 
@@ -91,7 +91,7 @@ fn converge(depths: std::ops::RangeInclusive<u32>, mut estimate: impl FnMut(u32)
     last
 }
 
-/// Part of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the centre
+/// Part of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the center
 /// to the farthest corner.
 fn inside_part(d: f32, reach: f32) -> f64 {
     if reach > 0.0 {
@@ -101,21 +101,21 @@ fn inside_part(d: f32, reach: f32) -> f64 {
     }
 }
 
-fn cells_3d(shape: &Geometry, centre: Vec3, half: f32, depth: u32) -> f64 {
-    let d = shape.distance(centre);
+fn cells_3d(shape: &Geometry, center: Vec3, half: f32, depth: u32) -> f64 {
+    let d = shape.distance(center);
     let whole = (2.0 * f64::from(half)).powi(3);
     if d.abs() >= half * 1.733 {
         return if d < 0.0 { whole } else { 0.0 };
     }
     if depth == 0 {
-        let n = shape.normal(centre).abs();
+        let n = shape.normal(center).abs();
         return whole * inside_part(d, half * n.element_sum());
     }
     let q = 0.5 * half;
     (0..8u8)
         .map(|i| {
             let corner = Vec3::new(side(i, 0), side(i, 1), side(i, 2));
-            cells_3d(shape, centre + q * corner, q, depth - 1)
+            cells_3d(shape, center + q * corner, q, depth - 1)
         })
         .sum()
 }
@@ -126,8 +126,8 @@ struct Plane {
     v: Vec3,
 }
 
-fn cells_2d(shape: &Geometry, plane: &Plane, centre: Vec2, half: f32, depth: u32) -> f64 {
-    let p = plane.origin + centre.x * plane.u + centre.y * plane.v;
+fn cells_2d(shape: &Geometry, plane: &Plane, center: Vec2, half: f32, depth: u32) -> f64 {
+    let p = plane.origin + center.x * plane.u + center.y * plane.v;
     let d = shape.distance(p);
     let whole = (2.0 * f64::from(half)).powi(2);
     if d.abs() >= half * 1.415 {
@@ -142,13 +142,13 @@ fn cells_2d(shape: &Geometry, plane: &Plane, centre: Vec2, half: f32, depth: u32
     (0..4u8)
         .map(|i| {
             let corner = Vec2::new(side(i, 0), side(i, 1));
-            cells_2d(shape, plane, centre + q * corner, q, depth - 1)
+            cells_2d(shape, plane, center + q * corner, q, depth - 1)
         })
         .sum()
 }
 
-fn cells_1d(shape: &Geometry, origin: Vec3, u: Vec3, centre: f32, half: f32, depth: u32) -> f64 {
-    let p = origin + centre * u;
+fn cells_1d(shape: &Geometry, origin: Vec3, u: Vec3, center: f32, half: f32, depth: u32) -> f64 {
+    let p = origin + center * u;
     let d = shape.distance(p);
     let whole = 2.0 * f64::from(half);
     if d.abs() >= half * 1.001 {
@@ -158,11 +158,11 @@ fn cells_1d(shape: &Geometry, origin: Vec3, u: Vec3, centre: f32, half: f32, dep
         return whole * inside_part(d, half * shape.normal(p).dot(u).abs());
     }
     let q = 0.5 * half;
-    cells_1d(shape, origin, u, centre - q, q, depth - 1)
-        + cells_1d(shape, origin, u, centre + q, q, depth - 1)
+    cells_1d(shape, origin, u, center - q, q, depth - 1)
+        + cells_1d(shape, origin, u, center + q, q, depth - 1)
 }
 
-/// −1 or 1: on which side of the centre child `i` lies along an axis.
+/// −1 or 1: on which side of the center child `i` lies along an axis.
 fn side(i: u8, axis: u8) -> f32 {
     if i >> axis & 1 == 0 { -1.0 } else { 1.0 }
 }

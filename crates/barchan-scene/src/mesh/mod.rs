@@ -84,7 +84,7 @@ pub enum MeshError {
         /// Number of open edges.
         open_edges: usize,
     },
-    /// Neighbouring triangles face opposite ways.
+    /// Neighboring triangles face opposite ways.
     #[error("{}: {edges} edges join triangles that face opposite ways; recalculate the normals to point outside, or set allow_open = true for a thin shell", file.display())]
     Inconsistent {
         /// File.
@@ -244,7 +244,7 @@ impl TriangleMesh {
 
     /// Volume [m³]; negative when the triangles face inwards.
     pub fn signed_volume(&self) -> f64 {
-        let reference = self.bounds().centre().as_dvec3();
+        let reference = self.bounds().center().as_dvec3();
         self.triangles
             .iter()
             .map(|t| {

@@ -34,7 +34,7 @@ pub(super) fn obj(bytes: &[u8]) -> Result<TriangleMesh, String> {
     Ok(mesh)
 }
 
-/// Only `v x y z` and `f v v v …`: indices of normals, texture coordinates and colours are computed with unchecked
+/// Only `v x y z` and `f v v v …`: indices of normals, texture coordinates and colors are computed with unchecked
 /// arithmetic by the parser, and nothing here needs them.
 fn obj_essentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -32,19 +32,19 @@ pub(crate) fn box_mesh(min: Vec3, max: Vec3) -> TriangleMesh {
 }
 
 /// A ball of `n` rings and 2n meridians.
-pub(crate) fn sphere_mesh(centre: Vec3, radius: f32, n: u32) -> TriangleMesh {
+pub(crate) fn sphere_mesh(center: Vec3, radius: f32, n: u32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
-    mesh.vertices.push(centre + radius * Vec3::Y);
+    mesh.vertices.push(center + radius * Vec3::Y);
     for ring in 1..n {
         let b = std::f32::consts::PI * ring as f32 / n as f32;
         for i in 0..2 * n {
             let a = std::f32::consts::PI * i as f32 / n as f32;
             let unit = Vec3::new(b.sin() * a.cos(), b.cos(), b.sin() * a.sin());
-            mesh.vertices.push(centre + radius * unit);
+            mesh.vertices.push(center + radius * unit);
         }
     }
     let south = mesh.vertices.len() as u32;
-    mesh.vertices.push(centre - radius * Vec3::Y);
+    mesh.vertices.push(center - radius * Vec3::Y);
     let at = |ring: u32, i: u32| 1 + (ring - 1) * 2 * n + i % (2 * n);
     for i in 0..2 * n {
         mesh.triangles.push([0, at(1, i + 1), at(1, i)]);

@@ -4,7 +4,7 @@
 //! predict (a step without grains) ──► pose (what solvers see) ──► solver step ──► advance (a step with the impulses)
 //! ```
 //!
-//! Bodies are in metres and SI units as everything else; a body's frame is the world's at t = 0.
+//! Bodies are in meters and SI units as everything else; a body's frame is the world's at t = 0.
 
 mod joints;
 mod shapes;
@@ -29,7 +29,7 @@ pub struct JointState {
     pub position: f64,
     /// Its rate [rad/s or m/s].
     pub velocity: f64,
-    /// What its motor exerted at the end of the last step, positive towards larger positions [N·m or N].
+    /// What its motor exerted at the end of the last step, positive toward larger positions [N·m or N].
     pub force: f64,
     /// Least and largest position [rad or m].
     pub limits: Option<[f64; 2]>,
@@ -218,14 +218,14 @@ impl Bodies {
             let pose = self.world.pose(body);
             let (velocity, spin) = ahead.velocity(body);
             let (own_velocity, own_spin) = self.world.velocity(body);
-            let (inverse_mass, inverse_inertia, centre) = self.world.mass(body);
+            let (inverse_mass, inverse_inertia, center) = self.world.mass(body);
             // Velocity of the origin now, were the body to move so.
-            let at_origin = velocity + spin.cross(pose.position - centre);
+            let at_origin = velocity + spin.cross(pose.position - center);
             posed.set(pose, at_origin, spin);
             posed.mass = Some(RigidMass {
                 inverse_mass,
                 inverse_inertia,
-                centre,
+                center,
                 gains: [velocity - own_velocity, spin - own_spin],
             });
         }

@@ -50,10 +50,10 @@ pub(super) struct World {
     /// Scripted colliders that move: index in the scene.
     scripted: Vec<(usize, RigidBodyHandle)>,
     joint_handles: Vec<ImpulseJointHandle>,
-    /// Centre of mass of each body in its own frame [m]. rapier's frame is there, not at the body's origin: a body that
+    /// Center of mass of each body in its own frame [m]. rapier's frame is there, not at the body's origin: a body that
     /// turns about a point far from its frame's origin would drift by rounding.
-    centres: Vec<Vec3>,
-    /// Farthest any point of a body is from its centre of mass [m].
+    centers: Vec<Vec3>,
+    /// Farthest any point of a body is from its center of mass [m].
     reach: Vec<f32>,
 }
 
@@ -75,7 +75,7 @@ impl World {
             let handle = world.add_body(body, &within);
             solids.push(handle);
             world.free.push(handle);
-            world.centres.push(body.mass.centre.as_vec3());
+            world.centers.push(body.mass.center.as_vec3());
             world.reach.push(reach(body));
         }
         for joint in &scene.joints {
@@ -85,7 +85,7 @@ impl World {
                     let start = match scene.colliders.get(i) {
                         Some(collider) => collider.motion.pose(0.0),
                         None => Pose {
-                            position: *world.centres.get(i - scene.colliders.len())?,
+                            position: *world.centers.get(i - scene.colliders.len())?,
                             rotation: Quat::IDENTITY,
                         },
                     };
@@ -131,11 +131,11 @@ impl World {
 
     fn add_body(&mut self, body: &Body, within: &Bounds) -> RigidBodyHandle {
         let p = &body.mass;
-        let centre = p.centre.as_vec3();
+        let center = p.center.as_vec3();
         let properties =
             MassProperties::with_inertia_matrix(Vec3::ZERO, p.mass as f32, p.inertia.as_mat3());
         let mut builder = RigidBodyBuilder::dynamic()
-            .translation(centre)
+            .translation(center)
             .linvel(body.velocity)
             .angvel(body.spin)
             .can_sleep(false)
@@ -156,7 +156,7 @@ impl World {
         };
         for (pose, shape) in shapes {
             let built = ColliderBuilder::new(shape)
-                .position(Frame::from_translation(-centre) * pose)
+                .position(Frame::from_translation(-center) * pose)
                 .density(0.0)
                 .friction(body.surface.friction as f32)
                 .restitution(body.restitution as f32);
@@ -365,7 +365,7 @@ impl World {
         }
     }
 
-    /// Lets a force [N] at the centre of mass and a torque [N·m] about the body's origin act over the next step.
+    /// Lets a force [N] at the center of mass and a torque [N·m] about the body's origin act over the next step.
     pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
         let origin = self.pose(body).position;
         let Some(body) = self.get_mut(body) else {
@@ -377,14 +377,14 @@ impl World {
         body.add_torque(torque.as_vec3(), true);
     }
 
-    /// Pulls a point of a body (in its frame) towards a target [m] over the next step of `dt` [s].
+    /// Pulls a point of a body (in its frame) toward a target [m] over the next step of `dt` [s].
     pub fn pull(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
-        let (inverse_mass, inverse_inertia, centre) = self.mass(body);
+        let (inverse_mass, inverse_inertia, center) = self.mass(body);
         let at = self.pose(body).to_world(point);
         let Some(body) = self.get_mut(body) else {
             return;
         };
-        let arm = at - centre;
+        let arm = at - center;
         // Mean mass that the point seems to have.
         let lever = (0..3).map(|i| {
             let turn = arm.cross(Vec3::AXES[i]);
@@ -418,20 +418,20 @@ impl World {
 
     /// Pose of a body.
     pub fn pose(&self, body: usize) -> Pose {
-        let both = self.get(body).zip(self.centres.get(body));
-        both.map_or(Pose::IDENTITY, |(b, centre)| Pose {
-            position: b.translation() - *b.rotation() * *centre,
+        let both = self.get(body).zip(self.centers.get(body));
+        both.map_or(Pose::IDENTITY, |(b, center)| Pose {
+            position: b.translation() - *b.rotation() * *center,
             rotation: *b.rotation(),
         })
     }
 
-    /// Velocity of a body's centre of mass [m/s], and angular velocity [rad/s].
+    /// Velocity of a body's center of mass [m/s], and angular velocity [rad/s].
     pub fn velocity(&self, body: usize) -> (Vec3, Vec3) {
         self.get(body)
             .map_or((Vec3::ZERO, Vec3::ZERO), |b| (b.linvel(), b.angvel()))
     }
 
-    /// Inverse mass [1/kg], inverse inertia about the centre of mass [1/(kg m²)] and centre of mass [m] of a body, in the
+    /// Inverse mass [1/kg], inverse inertia about the center of mass [1/(kg m²)] and center of mass [m] of a body, in the
     /// world and now. Zero along what a 2D scene does not let move.
     pub fn mass(&self, body: usize) -> (f32, Mat3, Vec3) {
         let Some(body) = self.get(body) else {
@@ -543,14 +543,14 @@ fn length_unit(bodies: &[Body]) -> f32 {
     sizes.fold(1.0, f32::min).max(1e-4)
 }
 
-/// Farthest that a point of a body can be from its centre of mass [m].
+/// Farthest that a point of a body can be from its center of mass [m].
 fn reach(body: &Body) -> f32 {
     let bounds = body.surface.shape.bounds();
     if !bounds.is_finite() || bounds.is_empty() {
         return 0.0;
     }
-    let centre = body.mass.centre.as_vec3();
-    (centre - bounds.min).max(bounds.max - centre).length()
+    let center = body.mass.center.as_vec3();
+    (center - bounds.min).max(bounds.max - center).length()
 }
 
 /// What of an infinite collider can matter to bodies.

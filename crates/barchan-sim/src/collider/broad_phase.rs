@@ -76,7 +76,7 @@ impl PosedCollider {
             return false;
         }
         let radius = 0.5 * (region.max - region.min).length();
-        let is_far = self.distance(region.centre()) > STEEPEST * radius;
+        let is_far = self.distance(region.center()) > STEEPEST * radius;
         !is_far
     }
 
@@ -125,7 +125,7 @@ pub(crate) mod tests {
                 boundary: Boundary::Separating,
                 friction: 0.5,
                 look: None,
-                colour: None,
+                color: None,
             })
             .collect();
         let mut colliders = Colliders::new(&colliders);

@@ -69,7 +69,7 @@ impl std::ops::AddAssign for Impulse {
 impl PosedCollider {
     /// Center of mass [m]; the origin of a body that nothing moves.
     pub fn center(&self) -> Vec3 {
-        self.mass.map_or(self.pose.position, |mass| mass.centre)
+        self.mass.map_or(self.pose.position, |mass| mass.center)
     }
 
     /// Center of mass from the origin [m].
@@ -123,7 +123,7 @@ mod tests {
         let mass = RigidMass {
             inverse_mass: 0.5,
             inverse_inertia: glam::Mat3::from_diagonal(Vec3::new(1.0, 2.0, 4.0)),
-            centre: Vec3::ZERO,
+            center: Vec3::ZERO,
             gains: [Vec3::ZERO; 2],
         };
         let (arm, n) = (Vec3::new(0.5, -1.0, 0.25), Vec3::new(0.6, 0.8, 0.0));

@@ -1,6 +1,6 @@
 //! Fields over one topology: any number of them, for velocities of each species, residuals, search directions.
 
-use super::blocks::{NEIGHBOURS, NONE, Topology};
+use super::blocks::{NEIGHBORS, NONE, Topology};
 use super::tile::{BLOCK_FLOATS, Tile};
 use fearless_simd::Simd;
 use rayon::prelude::*;
@@ -67,7 +67,7 @@ impl Field {
         around: &[u32; 27],
     ) -> [f32; MAX_TILE] {
         let mut tile = [0.0; MAX_TILE];
-        for (offset, &g) in NEIGHBOURS.iter().zip(around) {
+        for (offset, &g) in NEIGHBORS.iter().zip(around) {
             if g != NONE {
                 let first = g as usize * BLOCK_FLOATS;
                 let block = &self.nodes[first..first + BLOCK_FLOATS];
@@ -106,7 +106,7 @@ impl Tiles {
         around: &[u32; 27],
     ) {
         block.fill(0.0);
-        for (offset, &p) in NEIGHBOURS.iter().zip(around) {
+        for (offset, &p) in NEIGHBORS.iter().zip(around) {
             if p != NONE {
                 let first = p as usize * Tile::<D, K>::LEN;
                 let tile = &self.floats[first..first + Tile::<D, K>::LEN];

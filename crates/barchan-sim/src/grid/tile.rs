@@ -32,7 +32,7 @@ impl<const D: usize, const K: usize> Tile<D, K> {
     /// Largest allowed stencil base, relative to the tile, along x and y.
     pub const MAX_BASE: i32 = BLOCK + 2 * MARGIN - 1;
 
-    /// Adds the part of a neighbour's tile that overlaps a grid block. `offset`: from the grid block to the tile's block.
+    /// Adds the part of a neighbor's tile that overlaps a grid block. `offset`: from the grid block to the tile's block.
     #[inline(always)]
     pub fn add_overlap<S: Simd>(simd: S, grid: &mut [f32], tile: &[f32], offset: [i32; 3]) {
         Self::for_overlap(offset, |g, t, whole| {

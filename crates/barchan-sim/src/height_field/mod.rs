@@ -18,7 +18,7 @@ pub const SLOPE_TOLERANCE: f32 = 0.5;
 const QUANTA_PER_GRAIN: f64 = 4294967296.0;
 /// Quanta in a column, at most at the start.
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
-/// Height that may be heaped on the highest column before quanta run out, in heights of the site and in metres.
+/// Height that may be heaped on the highest column before quanta run out, in heights of the site and in meters.
 const HEADROOM: f64 = 100.0;
 
 /// Where the columns stand.
@@ -287,7 +287,7 @@ impl HeightField {
         self.height_of(self.mass[column])
     }
 
-    /// Lets surfaces rise towards where they belong by at most `most` [m]: so slowly that they lift what lies on them and do not
+    /// Lets surfaces rise toward where they belong by at most `most` [m]: so slowly that they lift what lies on them and do not
     /// throw it.
     pub(crate) fn rise(&mut self, most: f32) {
         let mut rising = std::mem::take(&mut self.rising);

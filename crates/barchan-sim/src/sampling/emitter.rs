@@ -65,7 +65,7 @@ impl EmitterSampler {
         let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         self.period = (tile.len() as f64 / numbers).powf(1.0 / dimensions.count() as f64);
         let bounds = emitter.shape.bounds();
-        let centre = planar(bounds.centre(), dimensions).as_dvec3();
+        let center = planar(bounds.center(), dimensions).as_dvec3();
         let along = self.velocity.normalize();
         let (u, v, size) = match dimensions {
             Dimensions::Three => {
@@ -90,7 +90,7 @@ impl EmitterSampler {
                         Dimensions::Two => (p.x, 0.0, p.y),
                     };
                     let offset = (i as f64 + f64::from(a)) * u + (j as f64 + f64::from(b)) * v;
-                    let place = centre + self.period * offset;
+                    let place = center + self.period * offset;
                     if emitter.shape.distance(place.as_vec3()) < 0.0 {
                         self.grains
                             .push((self.period * f64::from(c), place, mean * radius));
@@ -99,11 +99,11 @@ impl EmitterSampler {
             }
         }
         if self.grains.is_empty() {
-            // A mouth narrower than the gaps between grains: one after the other through its centre.
+            // A mouth narrower than the gaps between grains: one after the other through its center.
             let count = (self.area * self.period * numbers).ceil().max(1.0);
             let step = self.period / count;
             self.grains = (0..count as usize)
-                .map(|i| ((i as f64 + 0.5) * step, centre, mean))
+                .map(|i| ((i as f64 + 0.5) * step, center, mean))
                 .collect();
         }
         self.grains.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -178,13 +178,13 @@ impl Bricks {
         let flat = self.dimensions == Dimensions::Two;
         let edge = self.edge();
         let corner = DVec3::from_array(brick.map(|i| i as f64 * edge));
-        let mut centre = corner + 0.5 * edge;
+        let mut center = corner + 0.5 * edge;
         if flat {
-            centre.z = 0.0;
+            center.z = 0.0;
         }
         // The margin covers rounding of the coordinates.
-        let reach = (edge * 0.8661) as f32 * 1.001 + 1e-6 * centre.as_vec3().abs().max_element();
-        let distance = shape.distance(centre.as_vec3());
+        let reach = (edge * 0.8661) as f32 * 1.001 + 1e-6 * center.as_vec3().abs().max_element();
+        let distance = shape.distance(center.as_vec3());
         if distance > reach {
             return batch;
         }

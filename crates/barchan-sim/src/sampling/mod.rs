@@ -1,7 +1,7 @@
 //! Shapes → particles.
 //!
 //! Fills become particles at the start, emitters while the run goes on. Both take their points from one periodic
-//! Poisson-disk tile that is laid through all of space, so neighbouring fills fit together as if they were one.
+//! Poisson-disk tile that is laid through all of space, so neighboring fills fit together as if they were one.
 
 mod emitter;
 mod fill;

@@ -275,7 +275,7 @@ fn thread_count_determinism() {
 }
 
 #[test]
-fn neighbouring_fills_fit_together() {
+fn neighboring_fills_fit_together() {
     let left = fill(Geometry::cuboid(Vec3::ZERO, Vec3::ONE), Sampling::Poisson);
     let right = fill(
         Geometry::cuboid(Vec3::X, vec3(2.0, 1.0, 1.0)),
@@ -447,7 +447,7 @@ fn estimates_count_fills_and_emitters() {
         }),
         wet_cohesion: None,
         settings: Default::default(),
-        colour: barchan_scene::ColourMix::plain([128; 3]),
+        color: barchan_scene::ColorMix::plain([128; 3]),
     };
     let mut scene = Scene {
         name: "test".into(),
@@ -477,7 +477,7 @@ fn estimates_count_fills_and_emitters() {
         document: String::new(),
         places: Default::default(),
     };
-    // One cubic metre, and 1.5 s of 0.05 m³/s.
+    // One cubic meter, and 1.5 s of 0.05 m³/s.
     let expected = (1.0 + 1.5 * 80.0 / RHO) * 8.0 * 8000.0;
     let estimate = estimate_particles(&scene) as f64;
     assert!((estimate / expected - 1.0).abs() < 0.01, "{estimate}");

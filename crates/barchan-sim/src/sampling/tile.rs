@@ -102,7 +102,7 @@ struct Darts {
     /// The point in each cell or [`NOWHERE`], ghosts included.
     grid: Vec<Vec3>,
     /// Cells that a disk may reach from one, as differences of index, nearest first.
-    neighbours: Vec<isize>,
+    neighbors: Vec<isize>,
     points: Vec<Vec3>,
     random: Random,
 }
@@ -118,7 +118,7 @@ impl Darts {
             cells,
             cell: side / cells as f32,
             grid: vec![NOWHERE; ((cells + 2 * GHOSTS) as usize).pow(dimensions as u32)],
-            neighbours: Vec::new(),
+            neighbors: Vec::new(),
             points: Vec::new(),
             random: Random::new(seed ^ dimensions as u64),
         };
@@ -130,7 +130,7 @@ impl Darts {
         offsets.sort_by_key(|c| c.length_squared());
         let origin = darts.index(IVec3::ZERO) as isize;
         let differences = offsets.iter().map(|c| darts.index(*c) as isize - origin);
-        darts.neighbours = differences.collect();
+        darts.neighbors = differences.collect();
         darts
     }
 
@@ -201,11 +201,11 @@ impl Darts {
                     f32::from(child >> 2 & 1),
                 );
                 let low = *corner + size * offset;
-                let mut centre = low + half;
+                let mut center = low + half;
                 if self.dimensions == 2 {
-                    centre.z = 0.0;
+                    center.z = 0.0;
                 }
-                if !self.any_within(centre, reach) {
+                if !self.any_within(center, reach) {
                     out.push(low);
                 }
             }
@@ -215,9 +215,9 @@ impl Darts {
 
     /// Whether a point lies closer than `reach` ≤ 1.
     fn any_within(&self, p: Vec3, reach: f32) -> bool {
-        let centre = self.index(self.cell_of(p));
-        self.neighbours.iter().any(|offset| {
-            let q = self.grid[centre.wrapping_add_signed(*offset)];
+        let center = self.index(self.cell_of(p));
+        self.neighbors.iter().any(|offset| {
+            let q = self.grid[center.wrapping_add_signed(*offset)];
             q.distance_squared(p) < reach * reach
         })
     }

@@ -59,7 +59,7 @@ pub(super) fn fit(stable: f64, remaining: f64) -> f64 {
 impl Simulation {
     /// One solver step and what surrounds it; returns its length [s]. With `whole`, a solver that is stable at any step
     /// goes all the way.
-    pub(super) fn step_towards(
+    pub(super) fn step_toward(
         &mut self,
         end: f64,
         whole: bool,
@@ -112,8 +112,8 @@ impl Simulation {
         self.state.frame_iterations += u64::from(stats.iterations);
         self.state.particle_substeps += before as u64;
         self.particle_substeps_here += before as u64;
-        self.state.travelled += f64::from(stats.max_speed) * dt;
-        if self.state.travelled > REMOVAL_PART * self.dx {
+        self.state.traveled += f64::from(stats.max_speed) * dt;
+        if self.state.traveled > REMOVAL_PART * self.dx {
             self.remove_lost()?;
         }
         Ok((dt, stats))
@@ -244,7 +244,7 @@ impl Simulation {
             }
             Ok::<(), SolverError>(())
         })?;
-        self.state.travelled = 0.0;
+        self.state.traveled = 0.0;
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ const STILL: f32 = 1e-3;
 const SHALLOWEST: f32 = 4.0;
 /// Soil between a body and the columns below it, in radii of a grain, below which they are cut.
 const CUSHION: f32 = 2.0;
-/// Steps of a ray towards a body.
+/// Steps of a ray toward a body.
 const RAY_STEPS: usize = 48;
 /// Columns by which the wedge may run ahead of the body.
 const LONGEST_WEDGE: usize = 64;

@@ -1,7 +1,7 @@
-//! Places of the grains that columns turn into: a face-centred cubic lattice that is fixed in space.
+//! Places of the grains that columns turn into: a face-centered cubic lattice that is fixed in space.
 //!
 //! A site has as much room as a grain takes in the bulk, so that a cut volume holds its own mass in grains; and grains
-//! of neighbouring columns, or of the next step, cannot overlap because they share the lattice.
+//! of neighboring columns, or of the next step, cannot overlap because they share the lattice.
 
 use super::{GrainSize, SpawnedGrain};
 use crate::height_field::Layout;
@@ -14,7 +14,7 @@ const JITTER: f32 = 0.015;
 /// The lattice, as level layers of triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lattice {
-    /// Distance of neighbouring sites [m].
+    /// Distance of neighboring sites [m].
     pub spacing: f32,
     /// Height of a layer [m].
     pub layer: f32,

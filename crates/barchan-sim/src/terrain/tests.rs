@@ -56,7 +56,7 @@ fn mover(shape: Geometry, from: DVec3, to: DVec3) -> Colliders {
         boundary: Boundary::Separating,
         friction: 0.5,
         look: None,
-        colour: None,
+        color: None,
     }])
 }
 

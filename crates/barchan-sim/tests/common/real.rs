@@ -67,7 +67,7 @@ pub fn material(density: f64, law: Law) -> Material {
         law,
         wet_cohesion: None,
         settings: Default::default(),
-        colour: barchan_scene::ColourMix::plain([128; 3]),
+        color: barchan_scene::ColorMix::plain([128; 3]),
     }
 }
 
@@ -167,7 +167,7 @@ pub fn fixed(shape: barchan_scene::Geometry, boundary: barchan_scene::Boundary) 
         boundary,
         friction: 0.0,
         look: None,
-        colour: None,
+        color: None,
     }
 }
 

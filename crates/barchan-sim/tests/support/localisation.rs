@@ -13,7 +13,7 @@ type Gradient = [[f64; 3]; 3];
 
 /// State at which bands become possible.
 #[derive(Debug, Clone, Copy)]
-pub struct Localisation {
+pub struct Localization {
     /// Slope on which an infinite layer has this stress, atan(τ/σ_n) [degrees].
     pub slope: f64,
     /// Normal of the first band; x along the flow, y normal to the slope.
@@ -21,7 +21,7 @@ pub struct Localisation {
 }
 
 /// Shears a layer until bands are possible; `None` when they are not before uniform shear flows.
-pub fn localisation(friction_angle: f64, poisson: f64, k0: f64) -> Option<Localisation> {
+pub fn localization(friction_angle: f64, poisson: f64, k0: f64) -> Option<Localization> {
     const YOUNG: f64 = 1.0;
     /// Compression by the weight; small, so that strains stay far below 1.
     const WEIGHT: f64 = 1e-4 * YOUNG;
@@ -49,7 +49,7 @@ pub fn localisation(friction_angle: f64, poisson: f64, k0: f64) -> Option<Locali
         let yields = response.case == 2.0;
         if yields && let Some(normal) = band(&tangent(&sand, state, increment, 1e-3 * STEP)) {
             let slope = (response.stress.xy / response.stress.yy).abs().atan();
-            return Some(Localisation {
+            return Some(Localization {
                 slope: slope.to_degrees(),
                 normal,
             });

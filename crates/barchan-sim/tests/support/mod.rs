@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod grains;
-pub mod localisation;
+pub mod localization;
 pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};
@@ -128,7 +128,7 @@ pub fn mean_position(all: &[Particle]) -> DVec3 {
     all.iter().map(|p| p.x.as_dvec3()).sum::<DVec3>() / all.len() as f64
 }
 
-/// Gravity of 9.81 m/s² as it acts on a plane y = 0 that is tilted by `degrees` down towards +x.
+/// Gravity of 9.81 m/s² as it acts on a plane y = 0 that is tilted by `degrees` down toward +x.
 pub fn tilted(degrees: f64) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
     format!("[{}, {}, 0]", 9.81 * sin, -9.81 * cos)

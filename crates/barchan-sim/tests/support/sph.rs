@@ -84,14 +84,14 @@ pub fn momentum(all: &[Grain]) -> DVec3 {
     all.iter().map(of).sum()
 }
 
-/// Place of the centre of mass [m].
-pub fn centre(all: &[Grain]) -> DVec3 {
+/// Place of the center of mass [m].
+pub fn center(all: &[Grain]) -> DVec3 {
     let of = |g: &Grain| f64::from(g.mass) * g.x.as_dvec3();
     let mass: f64 = all.iter().map(|g| f64::from(g.mass)).sum();
     all.iter().map(of).sum::<DVec3>() / mass
 }
 
-/// Velocity of the centre of mass [m/s].
+/// Velocity of the center of mass [m/s].
 pub fn drift(all: &[Grain]) -> DVec3 {
     let mass: f64 = all.iter().map(|g| f64::from(g.mass)).sum();
     momentum(all) / mass

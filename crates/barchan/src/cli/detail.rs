@@ -93,7 +93,7 @@ impl Detail {
             false => Session::start(self)?,
         };
         session.advance(&stop, self.json)?;
-        let mut summary = session.summarise(clock)?;
+        let mut summary = session.summarize(clock)?;
         let path = session.output().to_owned();
         // Drawing needs memory of its own.
         drop(session);

@@ -19,7 +19,7 @@ pub struct Measure {
     /// Frame [default: the last]
     #[arg(long, value_name = "N")]
     frame: Option<u32>,
-    /// Axis of the heap, for run-out, slopes and profile [m] [default: its centre of mass; in 2D its highest column]
+    /// Axis of the heap, for run-out, slopes and profile [m] [default: its center of mass; in 2D its highest column]
     #[arg(long, value_name = "X,Z", allow_hyphen_values = true)]
     axis: Option<Axis>,
     /// Fit slopes from this distance from the axis on [m], such as outside a stream [default: a fifth of the way out]
@@ -126,7 +126,7 @@ impl FromStr for Axis {
         let parts: Option<Vec<f64>> = text.split(',').map(number).collect();
         match parts.as_deref() {
             Some([x, z]) => Ok(Self([*x, *z])),
-            _ => Err("give x and z in metres, such as 0.5,-1".to_owned()),
+            _ => Err("give x and z in meters, such as 0.5,-1".to_owned()),
         }
     }
 }
@@ -190,7 +190,7 @@ fn show(m: &Measurement) -> Result<(), Failure> {
     line("momentum", vector(Some(m.momentum), "kg m/s"))?;
     line("kinetic energy", format!("{} J", short(m.kinetic_energy_j)))?;
     line("fastest", format!("{} m/s", short(m.max_speed)))?;
-    line("centre of mass", vector(m.center_of_mass, "m"))?;
+    line("center of mass", vector(m.center_of_mass, "m"))?;
     line("lower corner", vector(m.bounds_min, "m"))?;
     line("upper corner", vector(m.bounds_max, "m"))?;
     line("volume", format!("{} m³", short(m.volume_m3)))?;

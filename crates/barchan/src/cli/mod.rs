@@ -215,7 +215,7 @@ impl From<RenderError> for Failure {
         match error {
             RenderError::Cache(error) => error.into(),
             RenderError::Scene(errors) => errors.into(),
-            RenderError::Colour(error) => Self::call(error, "`barchan info` lists the columns"),
+            RenderError::Color(error) => Self::call(error, "`barchan info` lists the columns"),
             RenderError::Stress(error) => error.into(),
             RenderError::NoFrames(_) => Self::work(error),
         }

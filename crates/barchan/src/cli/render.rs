@@ -4,7 +4,7 @@ use super::pictures::{self, Job, Report};
 use super::stop::StopRequest;
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
-use barchan::render::colour::{ColourMap, Colouring};
+use barchan::render::color::{ColorMap, Coloring};
 use barchan::render::tracer::Quality;
 use barchan::render::{RenderOptions, Renderer, Space};
 use barchan::scene::Overrides;
@@ -34,24 +34,24 @@ pub struct Render {
     /// Width and height in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Size,
-    /// Colour by a column: speed, pressure, plastic_case, material, … [default: the colours of the materials]
+    /// Color by a column: speed, pressure, plastic_case, material, … [default: the colors of the materials]
     #[arg(long, value_name = "COLUMN", alias = "color")]
-    colour: Option<String>,
-    /// Lowest and highest value of the colours [default: where most values lie]
+    color: Option<String>,
+    /// Lowest and highest value of the colors [default: where most values lie]
     #[arg(
         long,
         value_name = "LOW,HIGH",
         allow_hyphen_values = true,
-        requires = "colour"
+        requires = "color"
     )]
     range: Option<ValueRange>,
-    /// Colour map: viridis, cividis, turbo or balance
-    #[arg(long, value_name = "NAME", requires = "colour", value_parser = colour_map)]
-    map: Option<ColourMap>,
+    /// Color map: viridis, cividis, turbo or balance
+    #[arg(long, value_name = "NAME", requires = "color", value_parser = color_map)]
+    map: Option<ColorMap>,
     /// What the picture shows: the scene, or its grains in the space of principal stresses
     #[arg(long, value_enum, default_value_t = SpaceName::Scene)]
     space: SpaceName,
-    /// Grains to pick out, by id: in the scene large and coloured, in stress space with their yield surfaces over time
+    /// Grains to pick out, by id: in the scene large and colored, in stress space with their yield surfaces over time
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     grains: Vec<u64>,
     /// Radius of the grains, as a factor
@@ -60,7 +60,7 @@ pub struct Render {
     /// Part of the time between frames for which the shutter is open; 0 for no motion blur
     #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = shutter)]
     shutter: f32,
-    /// Change the scene's camera, looks or colours, such as camera.fov=40 or collider.glass.look=cutaway
+    /// Change the scene's camera, looks or colors, such as camera.fov=40 or collider.glass.look=cutaway
     #[arg(long, value_name = "K=V")]
     set: Vec<String>,
     /// Write the time into the pictures
@@ -156,9 +156,9 @@ impl Render {
             quality,
             grain_size: self.grain_size,
             shutter: self.shutter,
-            colouring: match &self.colour {
-                None => Colouring::Own,
-                Some(name) => Colouring::Column {
+            coloring: match &self.color {
+                None => Coloring::Own,
+                Some(name) => Coloring::Column {
                     name: name.clone(),
                     range: self.range.map(|r| r.0),
                     map: self.map.unwrap_or_default(),
@@ -262,9 +262,9 @@ impl FromStr for ValueRange {
     }
 }
 
-fn colour_map(text: &str) -> Result<ColourMap, String> {
-    ColourMap::named(text).ok_or_else(|| {
-        let names = ColourMap::ALL.map(ColourMap::name);
+fn color_map(text: &str) -> Result<ColorMap, String> {
+    ColorMap::named(text).ok_or_else(|| {
+        let names = ColorMap::ALL.map(ColorMap::name);
         format!("there are {}", names.join(", "))
     })
 }

@@ -60,7 +60,7 @@ impl Run {
             return session.report_again(self.json);
         }
         session.advance(&stop, self.json)?;
-        let mut summary = session.summarise(clock)?;
+        let mut summary = session.summarize(clock)?;
         if !summary.finished {
             summary.show(self.json)?;
             session.say_how_to_resume(summary.frames);
@@ -249,7 +249,7 @@ impl Session {
         }
     }
 
-    fn summarise(&self, clock: Instant) -> Result<Summary, Failure> {
+    fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
         let Some(checkpoint) = self.directory.latest_checkpoint()? else {
             return Err(Failure::work(
                 "the checkpoint that was just written is gone",
@@ -270,7 +270,7 @@ impl Session {
 
     /// A finished result: says again what it said when it finished.
     fn report_again(&self, json: bool) -> Result<ExitCode, Failure> {
-        let fresh = self.summarise(Instant::now())?;
+        let fresh = self.summarize(Instant::now())?;
         let kept = Summary::kept_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
         let summary = kept.unwrap_or(fresh);
         if !json && !self.repaired {

@@ -223,7 +223,7 @@ mod tests {
     fn a_limit_is_neither_a_pass_nor_a_free_pass() {
         let check = |value| {
             Check::new("slope", value, "°", Band::around(35.0, 0.05))
-                .limited(Band::between(28.0, 31.0), "the law localises")
+                .limited(Band::between(28.0, 31.0), "the law localizes")
         };
         assert_eq!(check(29.6).verdict, Verdict::Limit);
         assert_eq!(check(35.0).verdict, Verdict::Pass);

@@ -312,7 +312,7 @@ mod tests {
         let checks = vec![
             Check::new("ratio <of> two", 3.0, "", Band::between(1.0, 2.0)),
             Check::new("slope", 29.0, "°", Band::above(32.0))
-                .limited(Band::above(28.0), "the law localises"),
+                .limited(Band::above(28.0), "the law localizes"),
             Check::control("no friction", 9.0, "m", Band::below(1.0)),
         ];
         let plot = Plot::new("run-out", Axis::new("a"), Axis::log("r")).with(
@@ -340,7 +340,7 @@ mod tests {
         for text in [
             "ratio &lt;of&gt; two",
             "FAIL",
-            "the law localises",
+            "the law localizes",
             "must miss the band",
             "<svg",
             "barchan validate --case E2",

@@ -10,9 +10,9 @@ const TOP: f64 = 14.0;
 const BOTTOM: f64 = 50.0;
 /// Room for the legend, right of the area [px].
 const LEGEND: f64 = 262.0;
-/// Colours of what we measured, in turn.
+/// Colors of what we measured, in turn.
 const OURS: &[&str] = &["#0b7285", "#d9480f", "#6741d9", "#2b8a3e", "#a61e4d"];
-/// Colours of references, in turn.
+/// Colors of references, in turn.
 const REFERENCES: &[&str] = &["#495057", "#1864ab", "#862e9c", "#5c940d"];
 const CONTROL: &str = "#c92a2a";
 
@@ -148,8 +148,8 @@ impl Plot {
             "<svg x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\">",
             AREA[0], AREA[1]
         );
-        for (series, colour) in self.series.iter().zip(self.colours()) {
-            draw(&mut svg, series, colour, &x, &y);
+        for (series, color) in self.series.iter().zip(self.colors()) {
+            draw(&mut svg, series, color, &x, &y);
         }
         svg.push_str("</svg>");
         self.draw_legend(&mut svg);
@@ -169,7 +169,7 @@ impl Plot {
             .filter(|v| v.is_finite())
     }
 
-    fn colours(&self) -> Vec<&'static str> {
+    fn colors(&self) -> Vec<&'static str> {
         let (mut ours, mut references) = (0, 0);
         let mut next = |style: Style| match style {
             Style::Band => REFERENCES[references % REFERENCES.len()],
@@ -227,9 +227,9 @@ impl Plot {
     fn draw_legend(&self, svg: &mut String) {
         let left = LEFT + AREA[0] + 16.0;
         let mut y = TOP + 12.0;
-        for (series, colour) in self.series.iter().zip(self.colours()) {
+        for (series, color) in self.series.iter().zip(self.colors()) {
             let _ = write!(svg, "<g transform=\"translate({left} {y})\">");
-            draw_swatch(svg, series.style, colour);
+            draw_swatch(svg, series.style, color);
             let lines = wrapped(&series.name, 33);
             for (i, line) in lines.iter().enumerate() {
                 let _ = write!(
@@ -251,7 +251,7 @@ fn finite<const N: usize>(points: &[[f64; N]]) -> Vec<Vec<f64>> {
     points.iter().filter(whole).map(|p| p.to_vec()).collect()
 }
 
-fn draw(svg: &mut String, series: &Series, colour: &str, x: &Scale, y: &Scale) {
+fn draw(svg: &mut String, series: &Series, color: &str, x: &Scale, y: &Scale) {
     let place = |px: f64, py: f64| (x.at(px), AREA[1] - y.at(py));
     let path = |column: usize| {
         let mut points = String::new();
@@ -266,7 +266,7 @@ fn draw(svg: &mut String, series: &Series, colour: &str, x: &Scale, y: &Scale) {
     let line = |svg: &mut String, dash: &str| {
         let _ = write!(
             svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"{dash}/>",
             path(1)
         );
     };
@@ -276,7 +276,7 @@ fn draw(svg: &mut String, series: &Series, colour: &str, x: &Scale, y: &Scale) {
             let back: Vec<&str> = upper.split_whitespace().rev().collect();
             let _ = write!(
                 svg,
-                "<polygon points=\"{}{}\" fill=\"{colour}\" fill-opacity=\"0.14\"/>",
+                "<polygon points=\"{}{}\" fill=\"{color}\" fill-opacity=\"0.14\"/>",
                 path(1),
                 back.join(" ")
             );
@@ -287,48 +287,48 @@ fn draw(svg: &mut String, series: &Series, colour: &str, x: &Scale, y: &Scale) {
         Style::Curve => {
             line(svg, "");
             if series.points.len() <= 24 {
-                marks(svg, series, colour, &place);
+                marks(svg, series, color, &place);
             }
         }
-        Style::Points | Style::Control => marks(svg, series, colour, &place),
+        Style::Points | Style::Control => marks(svg, series, color, &place),
     }
 }
 
-fn marks(svg: &mut String, series: &Series, colour: &str, place: &dyn Fn(f64, f64) -> (f64, f64)) {
+fn marks(svg: &mut String, series: &Series, color: &str, place: &dyn Fn(f64, f64) -> (f64, f64)) {
     for p in &series.points {
         let (x, y) = place(p[0], p.get(1).copied().unwrap_or(f64::NAN));
         if x.is_finite() && y.is_finite() {
-            mark(svg, series.style, colour, x, y);
+            mark(svg, series.style, color, x, y);
         }
     }
 }
 
-fn mark(svg: &mut String, style: Style, colour: &str, x: f64, y: f64) {
+fn mark(svg: &mut String, style: Style, color: &str, x: f64, y: f64) {
     let _ = match style {
         Style::Control | Style::ControlCurve => write!(
             svg,
-            "<path d=\"M{:.1} {:.1}l9 9m0 -9l-9 9\" stroke=\"{colour}\" stroke-width=\"2.2\"/>",
+            "<path d=\"M{:.1} {:.1}l9 9m0 -9l-9 9\" stroke=\"{color}\" stroke-width=\"2.2\"/>",
             x - 4.5,
             y - 4.5
         ),
         _ => write!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\" stroke=\"#fff\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{color}\" stroke=\"#fff\"/>"
         ),
     };
 }
 
-fn draw_swatch(svg: &mut String, style: Style, colour: &str) {
+fn draw_swatch(svg: &mut String, style: Style, color: &str) {
     let line = |dash: &str| {
         format!(
-            "<line x1=\"0\" x2=\"26\" y1=\"0\" y2=\"0\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>"
+            "<line x1=\"0\" x2=\"26\" y1=\"0\" y2=\"0\" stroke=\"{color}\" stroke-width=\"2\"{dash}/>"
         )
     };
     match style {
         Style::Band => {
             let _ = write!(
                 svg,
-                "<rect x=\"0\" y=\"-6\" width=\"26\" height=\"12\" fill=\"{colour}\" fill-opacity=\"0.14\"/>"
+                "<rect x=\"0\" y=\"-6\" width=\"26\" height=\"12\" fill=\"{color}\" fill-opacity=\"0.14\"/>"
             );
         }
         Style::Reference => svg.push_str(&line("")),
@@ -336,9 +336,9 @@ fn draw_swatch(svg: &mut String, style: Style, colour: &str) {
         Style::ControlCurve => svg.push_str(&line(" stroke-dasharray=\"2 3\"")),
         Style::Curve => {
             svg.push_str(&line(""));
-            mark(svg, style, colour, 13.0, 0.0);
+            mark(svg, style, color, 13.0, 0.0);
         }
-        Style::Points | Style::Control => mark(svg, style, colour, 13.0, 0.0),
+        Style::Points | Style::Control => mark(svg, style, color, 13.0, 0.0),
     }
 }
 

@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
-use barchan_render::colour::ColourMap;
+use barchan_render::color::ColorMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -94,7 +94,7 @@ pub(super) fn routes(viewer: Arc<Viewer>) -> Router {
         .route("/api/frames/{frame}/terrain", get(terrain_of))
         .route("/api/frames/{frame}/grains/{index}", get(grain_at))
         .route("/api/frames/{frame}/ids/{id}", get(grain_with_id))
-        .route("/api/frames/{frame}/columns/{column}", get(colours))
+        .route("/api/frames/{frame}/columns/{column}", get(colors))
         .fallback(assets::page)
         .with_state(viewer)
 }
@@ -145,7 +145,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
             "grain_radius": look.grain_radius,
             "bounds": look.bounds,
             "maps": maps(),
-            "palette": look.palette.colours(),
+            "palette": look.palette.colors(),
             "materials": look.materials,
             "bodies": look.bodies,
             "camera": look.camera,
@@ -156,13 +156,13 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
     Ok((headers, Json(about.await?)).into_response())
 }
 
-/// Colour maps, the same as in pictures: 256 colours each, six hexadecimal digits a colour.
+/// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits a color.
 pub(super) fn maps() -> Value {
-    let text = |map: ColourMap| {
-        let colours = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
-        colours.map(|c| format!("{c:02x}")).collect::<String>()
+    let text = |map: ColorMap| {
+        let colors = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
+        colors.map(|c| format!("{c:02x}")).collect::<String>()
     };
-    let all = ColourMap::ALL.iter();
+    let all = ColorMap::ALL.iter();
     all.map(|map| (map.name().to_owned(), Value::from(text(*map))))
         .collect::<serde_json::Map<_, _>>()
         .into()
@@ -276,7 +276,7 @@ async fn terrain_of(
     Ok(binary(&headers, &version, &bytes))
 }
 
-async fn colours(
+async fn colors(
     State(viewer): Shared,
     Path((frame, column)): Path<(String, String)>,
     Query(query): Query<ColumnQuery>,
@@ -291,7 +291,7 @@ async fn colours(
             (Some(min), Some(max)) if min < max => Range { min, max },
             _ => values::range_in_frame(&values, part),
         };
-        Ok(encode::colours(frame, &values, part, range))
+        Ok(encode::colors(frame, &values, part, range))
     })
     .await?;
     Ok(binary(&headers, &version, &bytes))

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 const MAGIC: &[u8; 8] = b"BARCHAN1";
 /// Largest number of a coordinate.
 const COORDINATE_STEPS: f32 = 65_535.0;
-/// Number of the last colour; one more stands for "no value".
-const COLOUR_STEPS: f32 = 65_534.0;
+/// Number of the last color; one more stands for "no value".
+const COLOR_STEPS: f32 = 65_534.0;
 const NO_VALUE: u16 = 65_535;
 /// Material of a grain that cannot be drawn, since its position is not finite.
 const NOT_DRAWN: u8 = 255;
 
-/// Positions, colour and material of all grains: eight bytes each.
+/// Positions, color and material of all grains: eight bytes each.
 pub fn grains(
     info: &FrameInfo,
     columns: &GrainColumns,
@@ -63,13 +63,13 @@ pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
 pub struct GrainData<'a> {
     /// Coordinates, three a grain [m].
     pub position: &'a [f32],
-    /// Identities, which choose the colour.
+    /// Identities, which choose the color.
     pub id: Option<&'a ColumnData>,
     /// Materials.
     pub material: Option<&'a [u8]>,
 }
 
-/// Adds eight bytes a grain: coordinates in steps between the corners, colour, material.
+/// Adds eight bytes a grain: coordinates in steps between the corners, color, material.
 pub fn put_grains(
     out: &mut Vec<u8>,
     grains: &GrainData<'_>,
@@ -109,8 +109,8 @@ pub struct GrainColumns {
     pub material: Option<Column>,
 }
 
-/// One number a grain, for its colour: two bytes each, spread evenly over a range, which the values are clamped to.
-pub fn colours(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> {
+/// One number a grain, for its color: two bytes each, spread evenly over a range, which the values are clamped to.
+pub fn colors(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> {
     let grains = column.particles();
     let header = json!({
         "frame": frame,
@@ -122,20 +122,20 @@ pub fn colours(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8>
         "missing": NO_VALUE,
     });
     let mut out = begin(&header, 2 * grains);
-    put_colours(&mut out, column, part, range);
+    put_colors(&mut out, column, part, range);
     out
 }
 
 /// Adds two bytes a grain: a value in steps of the range.
-pub fn put_colours(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) {
-    let scale = COLOUR_STEPS / (range.max - range.min);
+pub fn put_colors(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) {
+    let scale = COLOR_STEPS / (range.max - range.min);
     let value = values::values(column, part);
     for i in 0..column.particles() {
         let v = value(i);
         let step = if v.is_nan() {
             NO_VALUE
         } else {
-            ((v - range.min) * scale).round().clamp(0.0, COLOUR_STEPS) as u16
+            ((v - range.min) * scale).round().clamp(0.0, COLOR_STEPS) as u16
         };
         out.extend_from_slice(&step.to_le_bytes());
     }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_clamped_and_gaps_are_marked() {
+    fn colors_are_clamped_and_gaps_are_marked() {
         let column = Column::scalar(
             "p",
             Unit::Pascal,
@@ -215,7 +215,7 @@ mod tests {
             0.0,
             vec![-5.0, 0.0, 1.0, 2.0, 99.0, f32::NAN, f32::INFINITY],
         );
-        let bytes = colours(3, &column, Part::Magnitude, Range { min: 0.0, max: 2.0 });
+        let bytes = colors(3, &column, Part::Magnitude, Range { min: 0.0, max: 2.0 });
         let data: Vec<u16> = bytes[bytes.len() - 14..]
             .chunks(2)
             .map(|b| u16::from_le_bytes([b[0], b[1]]))

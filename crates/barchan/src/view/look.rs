@@ -1,17 +1,17 @@
-//! What of the scene the page shows: colours of grains, bodies, camera. A scene that cannot be read costs only these.
+//! What of the scene the page shows: colors of grains, bodies, camera. A scene that cannot be read costs only these.
 
 use super::error::ViewError;
 use super::store::Store;
 use super::values;
 use barchan_frame::{Column, Frame, Manifest};
 use barchan_render::camera::corners;
-use barchan_render::colour::chance;
+use barchan_render::color::chance;
 use barchan_render::props::{Sample, contains};
-use barchan_scene::materials::SAND_COLOURS;
+use barchan_scene::materials::SAND_COLORS;
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::model::Look as Appearance;
 use barchan_scene::{
-    Bounds, Collider, ColourMix, Overrides, Pose, Scene, SceneSource, TerrainSpec, View,
+    Bounds, Collider, ColorMix, Overrides, Pose, Scene, SceneSource, TerrainSpec, View,
     load_for_viewing,
 };
 use barchan_sim::solvers::Method;
@@ -27,14 +27,14 @@ const SAMPLED: usize = 2000;
 const SURROUNDINGS: f32 = 4.0;
 /// Bodies larger than this many times the grains do not count for what is looked at.
 const DWARFING: f32 = 5.0;
-/// Colours of all materials together: their index is a byte.
-const MOST_COLOURS: usize = 256;
+/// Colors of all materials together: their index is a byte.
+const MOST_COLORS: usize = 256;
 
 /// The look of a scene.
 pub struct Look {
-    /// Colours of grains.
+    /// Colors of grains.
     pub palette: Palette,
-    /// Name and mean colour of each material.
+    /// Name and mean color of each material.
     pub materials: Vec<Value>,
     /// Bodies, as `/api/result` lists them, in the order of the frames' records.
     pub bodies: Vec<Value>,
@@ -139,7 +139,7 @@ impl Look {
         let bodies = seen.names.iter();
         Self {
             materials: materials
-                .map(|(i, name)| json!({ "name": name, "colour": palette.mean(i) }))
+                .map(|(i, name)| json!({ "name": name, "color": palette.mean(i) }))
                 .collect(),
             bodies: bodies
                 .map(|name| body(name, scene.as_ref(), grains, seen.dimensions))
@@ -243,7 +243,7 @@ fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -
     json!({
         "name": name,
         "look": look,
-        "colour": collider.colour,
+        "color": collider.color,
         "plane": plane.map(|(point, normal)| json!({ "point": point.to_array(), "normal": normal.to_array() })),
         "surface": plane.is_none(),
     })
@@ -348,56 +348,56 @@ fn typical_radius(
         .unwrap_or(otherwise as f32)
 }
 
-/// Colours of all grains: one list, in which each material has its part.
+/// Colors of all grains: one list, in which each material has its part.
 pub struct Palette {
-    colours: Vec<[u8; 3]>,
-    /// First colour and mix of each material.
-    mixes: Vec<(usize, ColourMix)>,
+    colors: Vec<[u8; 3]>,
+    /// First color and mix of each material.
+    mixes: Vec<(usize, ColorMix)>,
 }
 
 impl Palette {
     fn new(scene: Option<&Scene>, materials: usize) -> Self {
-        let sand = ColourMix::new(SAND_COLOURS).unwrap_or_else(|| ColourMix::plain([225, 169, 95]));
+        let sand = ColorMix::new(SAND_COLORS).unwrap_or_else(|| ColorMix::plain([225, 169, 95]));
         let of = |i: usize| {
             scene
                 .and_then(|s| s.materials.get(i))
-                .map(|m| m.colour.clone())
+                .map(|m| m.color.clone())
         };
         let mut palette = Self {
-            colours: Vec::new(),
+            colors: Vec::new(),
             mixes: Vec::new(),
         };
         for i in 0..materials.max(1) {
             let mix = of(i).unwrap_or_else(|| sand.clone());
-            let start = palette.colours.len();
-            if start + mix.parts().len() > MOST_COLOURS {
-                // More colours than a byte can name: these materials look like the first.
+            let start = palette.colors.len();
+            if start + mix.parts().len() > MOST_COLORS {
+                // More colors than a byte can name: these materials look like the first.
                 palette.mixes.push((0, palette.mixes[0].1.clone()));
                 continue;
             }
             palette
-                .colours
-                .extend(mix.parts().iter().map(|(colour, _)| *colour));
+                .colors
+                .extend(mix.parts().iter().map(|(color, _)| *color));
             palette.mixes.push((start, mix));
         }
         palette
     }
 
-    /// All colours, sRGB.
-    pub fn colours(&self) -> &[[u8; 3]] {
-        &self.colours
+    /// All colors, sRGB.
+    pub fn colors(&self) -> &[[u8; 3]] {
+        &self.colors
     }
 
-    /// Which colour a grain has, for life.
+    /// Which color a grain has, for life.
     pub fn index(&self, material: u8, id: u64) -> u8 {
         let (start, mix) = self
             .mixes
             .get(usize::from(material))
             .unwrap_or(&self.mixes[0]);
-        (start + mix.index(chance(id))).min(MOST_COLOURS - 1) as u8
+        (start + mix.index(chance(id))).min(MOST_COLORS - 1) as u8
     }
 
-    /// Mean colour of a material.
+    /// Mean color of a material.
     pub fn mean(&self, material: usize) -> [u8; 3] {
         self.mixes.get(material).unwrap_or(&self.mixes[0]).1.mean()
     }
@@ -408,9 +408,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sand_has_its_mix_of_colours() {
+    fn sand_has_its_mix_of_colors() {
         let palette = Palette::new(None, 2);
-        assert_eq!(palette.colours().len(), 6);
+        assert_eq!(palette.colors().len(), 6);
         let mut counts = [0; 6];
         for id in 0..20_000 {
             counts[usize::from(palette.index((id % 2) as u8, id))] += 1;
@@ -424,9 +424,9 @@ mod tests {
     }
 
     #[test]
-    fn too_many_colours_do_not_overflow() {
+    fn too_many_colors_do_not_overflow() {
         let palette = Palette::new(None, 200);
-        assert!(palette.colours().len() <= MOST_COLOURS);
+        assert!(palette.colors().len() <= MOST_COLORS);
         let _ = palette.index(199, 3);
     }
 }

@@ -14,22 +14,22 @@ pub fn address(info: &FrameInfo) -> Value {
     }
 }
 
-/// The terrain of a frame of a result; `colour` gives that of a material.
+/// The terrain of a frame of a result; `color` gives that of a material.
 pub fn of_frame(
     store: &Store,
     frame: u32,
-    colour: impl Fn(usize) -> [u8; 3],
+    color: impl Fn(usize) -> [u8; 3],
 ) -> Result<Vec<u8>, ViewError> {
     let heights = store.array(frame, TERRAIN_HEIGHT)?;
     let terrain = store.info(frame)?.record.terrain.unwrap_or_default();
-    encoded(&terrain, &heights, colour)
+    encoded(&terrain, &heights, color)
 }
 
 /// The heights with their header.
 pub fn encoded(
     terrain: &TerrainRecord,
     heights: &Column,
-    colour: impl Fn(usize) -> [u8; 3],
+    color: impl Fn(usize) -> [u8; 3],
 ) -> Result<Vec<u8>, ViewError> {
     let values = heights.data.as_f32();
     let values = values.ok_or_else(|| ViewError::Internal("heights are not floats".into()))?;
@@ -38,7 +38,7 @@ pub fn encoded(
         "cell": terrain.cell,
         "columns": [heights.components, heights.particles()],
         "floor": terrain.floor,
-        "colour": colour(terrain.material),
+        "color": color(terrain.material),
     });
     let mut out = encode::begin(&header, 4 * values.len());
     for height in values {
@@ -65,14 +65,14 @@ mod tests {
             material: 1,
             ..TerrainRecord::default()
         };
-        let colour = |m| [m as u8, 7, 9];
-        let Ok(bytes) = encoded(&terrain, &heights, colour) else {
+        let color = |m| [m as u8, 7, 9];
+        let Ok(bytes) = encoded(&terrain, &heights, color) else {
             panic!("heights are floats");
         };
         let text = String::from_utf8_lossy(&bytes);
-        assert!(text.contains("\"columns\":[3,2]") && text.contains("\"colour\":[1,7,9]"));
+        assert!(text.contains("\"columns\":[3,2]") && text.contains("\"color\":[1,7,9]"));
         assert_eq!(&bytes[bytes.len() - 4..], &1.5f32.to_le_bytes());
         let words = Column::exact(TERRAIN_HEIGHT, Unit::Meter, "", 1, ColumnData::U32(vec![1]));
-        assert!(encoded(&terrain, &words, colour).is_err());
+        assert!(encoded(&terrain, &words, color).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Columns as single numbers: what a grain is coloured by, and over which range.
+//! Columns as single numbers: what a grain is colored by, and over which range.
 
 use super::error::ViewError;
 use super::store::Store;
@@ -8,7 +8,7 @@ use barchan_frame::{Column, ColumnData, ColumnInfo};
 const SAMPLED_FRAMES: usize = 9;
 /// Grains of each that are looked at.
 const SAMPLED_GRAINS: usize = 20_000;
-/// Part of the values that lies beyond each end of a range: a few grains in flight must not take all the colours.
+/// Part of the values that lies beyond each end of a range: a few grains in flight must not take all the colors.
 const TAIL: f64 = 0.005;
 
 /// The number of each grain that a column gives.
@@ -84,12 +84,12 @@ fn norm(components: &[f32]) -> f32 {
     squares.sum::<f32>().sqrt()
 }
 
-/// Range over which colours are spread.
+/// Range over which colors are spread.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Range {
-    /// Value of the first colour [unit of the column].
+    /// Value of the first color [unit of the column].
     pub min: f32,
-    /// Value of the last colour.
+    /// Value of the last color.
     pub max: f32,
 }
 
@@ -203,7 +203,7 @@ fn range_of(mut sample: Vec<f32>, column: &Column, part: Part) -> Range {
     }
 }
 
-/// What a column is: `category` for small whole numbers, which get a colour each, `quantity` for the rest.
+/// What a column is: `category` for small whole numbers, which get a color each, `quantity` for the rest.
 pub fn kind(column: &ColumnInfo) -> &'static str {
     if column.data_type == "uint8" {
         "category"

@@ -212,8 +212,8 @@ impl Grid {
     }
 }
 
-/// Finds the crossings in the block of `size` cells from `low` on. A block whose centre is farther from the surface than
-/// its corners from the centre holds none.
+/// Finds the crossings in the block of `size` cells from `low` on. A block whose center is farther from the surface than
+/// its corners from the center holds none.
 fn visit(shape: &Geometry, grid: &Grid, low: IVec3, size: i32, out: &mut Vec<Crossing>) {
     if low.cmpge(grid.cells + 1).any() {
         return;
@@ -228,8 +228,8 @@ fn visit(shape: &Geometry, grid: &Grid, low: IVec3, size: i32, out: &mut Vec<Cro
         return nodes.visit(IVec3::ZERO, BLOCK, out);
     }
     let half = size / 2;
-    let centre = grid.node(low + half);
-    if shape.distance(centre).abs() > reach(grid, size) {
+    let center = grid.node(low + half);
+    if shape.distance(center).abs() > reach(grid, size) {
         return;
     }
     for child in children() {

@@ -8,10 +8,10 @@ const LEAST_EIGENVALUE: f64 = 0.01;
 /// Normals whose mean is at least this long belong to one smooth face.
 const SMOOTH: f64 = 0.9995;
 
-/// Sums over the crossings of a cell, relative to its centre.
+/// Sums over the crossings of a cell, relative to its center.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    centre: Vec3,
+    center: Vec3,
     /// Σ n nᵀ.
     normals: DMat3,
     /// Σ n (n · p).
@@ -22,9 +22,9 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    pub fn new(centre: Vec3) -> Self {
+    pub fn new(center: Vec3) -> Self {
         Self {
-            centre,
+            center,
             normals: DMat3::ZERO,
             planes: DVec3::ZERO,
             normal: DVec3::ZERO,
@@ -35,7 +35,7 @@ impl Cell {
 
     /// Adds a crossing with its unit normal.
     pub fn add(&mut self, point: Vec3, normal: Vec3) {
-        let (p, n) = ((point - self.centre).as_dvec3(), normal.as_dvec3());
+        let (p, n) = ((point - self.center).as_dvec3(), normal.as_dvec3());
         self.normals += DMat3::from_cols(n * n.x, n * n.y, n * n.z);
         self.planes += n * n.dot(p);
         self.normal += n;
@@ -45,7 +45,7 @@ impl Cell {
 
     /// The mean of the crossings [m].
     pub fn mass_point(&self) -> Vec3 {
-        self.centre + (self.mass / self.count).as_vec3()
+        self.center + (self.mass / self.count).as_vec3()
     }
 
     /// The point nearest to the mean of the crossings among those that lie best on all tangent planes [m]; not
@@ -66,7 +66,7 @@ impl Cell {
             }
         }
         if offset.is_finite() {
-            self.centre + (mass + offset).as_vec3()
+            self.center + (mass + offset).as_vec3()
         } else {
             self.mass_point()
         }

@@ -1,7 +1,7 @@
 //! Contact of the grid with bodies that have mass: both velocities are found together.
 //!
-//! Symbols: V velocity and angular velocity of a body at its centre of mass, W its inverse mass matrix (6×6), J what the
-//! nodes give it. A node at r from the centre sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
+//! Symbols: V velocity and angular velocity of a body at its center of mass, W its inverse mass matrix (6×6), J what the
+//! nodes give it. A node at r from the center sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
 //! changes its velocity by Δ(u). The body would move with V⁰ in this step, were it alone, so
 //!
 //! ```text
@@ -46,7 +46,7 @@ pub struct Contact {
     /// Signed distance [m].
     phi: f32,
     normal: Vec3,
-    /// From the centre of mass (the origin of a body without mass) to the node [m].
+    /// From the center of mass (the origin of a body without mass) to the node [m].
     arm: Vec3,
     /// Whether the last pass changed the node's velocity.
     touches: bool,

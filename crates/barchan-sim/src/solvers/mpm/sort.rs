@@ -158,7 +158,7 @@ impl Sorter {
         changed
     }
 
-    /// Turns the block of every particle into its place: block, material, cell. Neighbours mostly share a block: the
+    /// Turns the block of every particle into its place: block, material, cell. Neighbors mostly share a block: the
     /// last is kept.
     fn find_places(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
         self.keys

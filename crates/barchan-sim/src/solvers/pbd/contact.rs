@@ -76,7 +76,7 @@ const OVERDAMPED: f64 = 10.0;
 const EASY: f64 = 0.1;
 
 /// Stiffness [N/m] and damping [N s/m] that steps of `dt` can follow: a contact that is stiffer than its period allows is
-/// taken for the stiffest one that is not. Towards that limit damping grows: a force that is remembered for a step lags
+/// taken for the stiffest one that is not. Toward that limit damping grows: a force that is remembered for a step lags
 /// behind, and many such contacts together pump energy.
 pub fn followed(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
     let highest = std::f64::consts::TAU / (STEPS_PER_PERIOD * dt);

@@ -276,7 +276,7 @@ impl Pairs {
         for own in self.adjacency.of(grain) {
             let given = given[own.contact()];
             let sign = own.sign();
-            // eᵢ = 1 − ε n·ĝ with n towards the grain.
+            // eᵢ = 1 − ε n·ĝ with n toward the grain.
             sum += (sign - given.w) * given;
         }
         sum.truncate()

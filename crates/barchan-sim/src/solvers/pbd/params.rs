@@ -126,7 +126,7 @@ pub fn contact_damping(material: &Material, spec: &PbdSpec, dimensions: Dimensio
     given.unwrap_or(critical)
 }
 
-/// Grains in a cubic metre (2D: a square metre) of a bed at rest.
+/// Grains in a cubic meter (2D: a square meter) of a bed at rest.
 pub fn number_density(spec: &PbdSpec, dimensions: Dimensions) -> f64 {
     let (r, s2) = (spec.radius, spec.spread * spec.spread);
     // Mean of r³ (2D: of r²).

@@ -30,7 +30,7 @@ struct WallContact {
     gap: f32,
     /// Whether they touched when the substep began.
     touches: bool,
-    /// Where the body touches, from its centre of mass (its origin where it has no mass) [m].
+    /// Where the body touches, from its center of mass (its origin where it has no mass) [m].
     arm: Vec3,
     /// Displacement of the body there over the last substep, were there no grains [m].
     drive: Vec3,

@@ -72,7 +72,7 @@ impl Kernel {
     }
 }
 
-/// Sums over the neighbours of a particle in a cubic lattice.
+/// Sums over the neighbors of a particle in a cubic lattice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prototype {
     /// Dimensions of the lattice.

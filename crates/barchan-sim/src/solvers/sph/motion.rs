@@ -206,7 +206,7 @@ fn apart_of(a: &Row, b: &Row) -> Vec3 {
     Vec3::new(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-/// No centre of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into
+/// No center of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into
 /// `pressure_acceleration` of the contacts, and zero where there was none.
 fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
     for contact in contacts {

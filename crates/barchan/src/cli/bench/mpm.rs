@@ -101,7 +101,7 @@ impl BenchMpm {
             .map(|v| Runner::new(v, self.particles))
             .collect::<Result<Vec<_>, _>>()?;
         for round in 0..self.rounds {
-            // There and back: what drifts over a round does not favour a row.
+            // There and back: what drifts over a round does not favor a row.
             let mut order: Vec<&mut Runner> = runners.iter_mut().collect();
             if round % 2 == 1 {
                 order.reverse();

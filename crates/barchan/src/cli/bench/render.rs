@@ -183,7 +183,7 @@ fn heap(spacing: f32) -> Vec<f32> {
         for x in -reach..=reach {
             number += 1;
             let jitter =
-                |axis: u64| 0.8 * (barchan::render::colour::chance(3 * number + axis) - 0.5);
+                |axis: u64| 0.8 * (barchan::render::color::chance(3 * number + axis) - 0.5);
             let [px, py, pz] = [
                 spacing * (x as f32 + jitter(0)),
                 spacing * (y as f32 + 0.5 + jitter(1)),

@@ -246,7 +246,7 @@ impl Session {
     }
 
     /// What the refinement came to.
-    pub fn summarise(&self, clock: Instant) -> Result<Summary, Failure> {
+    pub fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
         let frame = self.refiner.frame();
         let step_wall_s = self.stepping.as_secs_f64();
         Ok(Summary {

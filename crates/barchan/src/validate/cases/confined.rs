@@ -81,7 +81,7 @@ struct Stress {
     /// Lateral stress at the walls over mean vertical stress.
     ratio: f64,
     /// Shear over normal force of the walls.
-    mobilised: f64,
+    mobilized: f64,
 }
 
 fn stress(context: &Context<'_>, friction: f64, samples: u64) -> Result<Stress, ValidateError> {
@@ -122,7 +122,7 @@ fn stress(context: &Context<'_>, friction: f64, samples: u64) -> Result<Stress, 
         vertical: (0..LAYERS).map(mean).collect(),
         floor,
         ratio: normal / column,
-        mobilised: shear / normal,
+        mobilized: shear / normal,
     })
 }
 
@@ -191,8 +191,8 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             format!("λ is {best:.3} m by the profile and {length:.3} m by K."),
             format!(
                 "The walls carry {:.2} of their normal force in shear, of 0.5 that they could: λ would be {:.3} m with that.",
-                rough.mobilised,
-                length * WALL / rough.mobilised
+                rough.mobilized,
+                length * WALL / rough.mobilized
             ),
             format!("Without walls the stress on the floor would be {:.0} Pa.", DENSITY * G * HEIGHT),
         ],

@@ -335,7 +335,7 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Plot::new(
                 "Vertical balance",
                 Axis::new("time t [s]"),
-                Axis::new("force [N] a metre"),
+                Axis::new("force [N] a meter"),
             )
             .with(Style::Reference, "weight + force of the floor", &forces)
             .with(Style::Points, "rate of change of the momentum", &rates),

@@ -137,7 +137,7 @@ fn passive_angle(k: f64) -> f64 {
 
 // ---- The bulk friction angle ----
 
-/// A biaxial test: the lid comes down, the sides hold a constant force, all smooth. Returns axial strain and mobilised
+/// A biaxial test: the lid comes down, the sides hold a constant force, all smooth. Returns axial strain and mobilized
 /// angle asin((σ₁ − σ₃)/(σ₁ + σ₃)) [degrees].
 fn biaxial(
     context: &Context<'_>,
@@ -252,7 +252,7 @@ friction = 0
     )
 }
 
-/// Height of the surface [m], twice that of the centre of mass, and bulk density [kg/m³] of a level bed between two x.
+/// Height of the surface [m], twice that of the center of mass, and bulk density [kg/m³] of a level bed between two x.
 fn bed(all: &[Grain], from: f64, to: f64) -> (f64, f64) {
     let inside = || all.iter().filter(|g| g.x.x >= from && g.x.x <= to);
     let mass: f64 = inside().map(|g| g.mass).sum();
@@ -279,7 +279,7 @@ fn push(
     Ok(path)
 }
 
-const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same grains mobilise less in a biaxial test between smooth platens \
+const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same grains mobilize less in a biaxial test between smooth platens \
     than before a wall or in a heap. Neither the size of the grains nor the speed of the wall changes it much; see docs/validation.md.";
 
 const HEAPS_ARE_MEANT: &str = "The friction angle is that of heaps. Before a wall the same grains have one that grows less with the friction of their contacts: \
@@ -452,7 +452,7 @@ friction = 0
     Ok((path, unit))
 }
 
-/// The catalogue's ρ g d² [N/m] of a cut of 0.1 m in 1600 kg/m³.
+/// The catalog's ρ g d² [N/m] of a cut of 0.1 m in 1600 kg/m³.
 const CUT: f64 = 1600.0 * G * 0.01;
 
 fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -565,7 +565,7 @@ fn drafts(points: &[Vec<[f64; 2]>; 2]) -> Plot {
 
 /// Radius of the balls [m].
 const BALL: f64 = 0.15;
-/// Height of their centres at the start [m].
+/// Height of their centers at the start [m].
 const DROP: f32 = 0.66;
 /// Their names, places along x [m] and densities over that of the bed.
 const BALLS: [(&str, f32, f64); 3] = [
@@ -642,8 +642,8 @@ shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
     text
 }
 
-/// Centre [m] and velocity [m/s] of each ball.
-fn centres(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
+/// Center [m] and velocity [m/s] of each ball.
+fn centers(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
     let frame = trial.simulation.write_frame();
     let frame = frame.map_err(|error| trial.unusable(error.to_string()))?;
     let found = |(name, x, _): (&str, f32, f64)| {
@@ -668,7 +668,7 @@ fn sunk(
     let mut speeds = [0.0f64; 3];
     for _ in 0..10 {
         trial.advance(1)?;
-        for (speed, (_, v)) in speeds.iter_mut().zip(centres(&mut trial)?) {
+        for (speed, (_, v)) in speeds.iter_mut().zip(centers(&mut trial)?) {
             *speed = speed.max(f64::from(v.length()));
         }
     }
@@ -678,8 +678,8 @@ fn sunk(
         .filter(|g| g.x.z.abs() > 0.25)
         .map(|g| g.x.y)
         .fold(f64::MIN, f64::max);
-    let depth = |centre: Vec3| (surface - (f64::from(centre.y) - BALL)) / (2.0 * BALL);
-    let all = centres(&mut trial)?;
+    let depth = |center: Vec3| (surface - (f64::from(center.y) - BALL)) / (2.0 * BALL);
+    let all = centers(&mut trial)?;
     Ok(all
         .iter()
         .zip(speeds)
@@ -751,7 +751,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_equation_gives_the_forces_of_the_catalogue() {
+    fn the_equation_gives_the_forces_of_the_catalog() {
         for (alpha, phi, force) in [
             (90.0, 30.0, 450.0),
             (90.0, 35.0, 614.0),

@@ -83,7 +83,7 @@ pub fn flow_ratio(friction_angle: f64) -> f64 {
 fn simple_shear(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (_, mu) = lame(YOUNG, POISSON);
     let mut plot = Plot::new(
-        "Mobilised friction",
+        "Mobilized friction",
         Axis::new("shear γ"),
         Axis::new("shear stress over pressure τ/p"),
     );

@@ -37,7 +37,7 @@ const RATE: f64 = 40.0;
 const DX: f64 = 0.005;
 const DENSITY: f64 = 1600.0;
 
-/// A flat-bottomed 2D silo 50 cells wide, `height` metres full, with a slot of so many cells.
+/// A flat-bottomed 2D silo 50 cells wide, `height` meters full, with a slot of so many cells.
 fn silo(friction_angle: f64, slot: f64, height: f64) -> String {
     let half = 0.5 * slot * DX;
     format!(
@@ -146,7 +146,7 @@ fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// C₂ of continuum codes.
 const SLOT_FACTOR: [f64; 2] = [0.9, 1.5];
 
-/// Width [m] of the slot and discharge [kg/s] for a metre of depth, while 10 to 30 % leave.
+/// Width [m] of the slot and discharge [kg/s] for a meter of depth, while 10 to 30 % leave.
 fn slot_rate(
     context: &Context<'_>,
     friction_angle: f64,
@@ -176,13 +176,13 @@ fn slot_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     Ok(Outcome {
         physics: "Sand leaves through a slot as if each grain fell freely from an arch as high as the slot is wide: \
-                  W = C₂ ρ √g (D − k h)^1.5 for a metre of depth, whatever is above."
+                  W = C₂ ρ √g (D − k h)^1.5 for a meter of depth, whatever is above."
             .into(),
         setup: "2D silo 50 cells wide and 60 high, dx = h = 5 mm, slots of 9 to 15 cells, φ = 30° (plane-strain cone), walls \
                 with μ = 0.4. The grid takes the place of the grain: k is fitted."
             .into(),
         reference: "[Beverloo61], C₂ = 1.03 to 1.04 for a slot; continuum codes lie between 0.9 and 1.5 [Staron12].".into(),
-        plots: vec![rate_plot(&points, fluid, &fit, 1.5, SLOT_FACTOR, 1.03, "discharge W [kg/s] a metre")],
+        plots: vec![rate_plot(&points, fluid, &fit, 1.5, SLOT_FACTOR, 1.03, "discharge W [kg/s] a meter")],
         checks,
         notes: vec![format!("Without the offset k the exponent is {raw:.2}.")],
     })

@@ -234,7 +234,7 @@ shape = {{ intersection = [
 }
 
 /// Where the law loses ellipticity on a slope, for ν = 0.3 and φ = 20, 25, 30, 35, 40° [degrees]: the table of
-/// docs/validation.md, which tests/localisation.rs of barchan-sim computes.
+/// docs/validation.md, which tests/localization.rs of barchan-sim computes.
 const LOCALISATION: [[f64; 2]; 5] = [
     [20.0, 21.9],
     [25.0, 25.7],

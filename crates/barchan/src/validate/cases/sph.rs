@@ -179,7 +179,7 @@ fn column(
     Ok(((0..20).map(layer).collect(), force / weight))
 }
 
-const NARROW: &str = "Particles beside a smooth wall lack neighbours that the layers above and below could push, and the wall \
+const NARROW: &str = "Particles beside a smooth wall lack neighbors that the layers above and below could push, and the wall \
     answers with the particle's own pressure (Eq. 17). Counted on a lattice, pressure has to rise 1.13 times as fast in a column five \
     particles across; in a wide one it rises by ρ g: tests/l_column.rs of barchan-sim.";
 
@@ -187,7 +187,7 @@ fn hydrostatic(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (smooth, load) = column(context, "smooth walls", 0.0, 0.0)?;
     let (rough, held) = column(context, "rough walls", 0.0, 0.8)?;
     let exact = |y: f64| DENSITY * G * (2.0 - y);
-    // The lowest layers touch the floor and the highest have few neighbours.
+    // The lowest layers touch the floor and the highest have few neighbors.
     let slope = |layers: &[[f64; 2]]| -fit::line(&layers[2..17]).slope / (DENSITY * G);
     let line = fit::line(&smooth[2..17]);
     let worst = smooth[2..17]

@@ -57,8 +57,8 @@ pub(super) enum Message {
     },
     /// Lets go of the body.
     Drop,
-    /// What grains are coloured by.
-    Colour {
+    /// What grains are colored by.
+    Color {
         /// Whether their speeds are wanted.
         speed: bool,
     },
@@ -172,7 +172,7 @@ impl Message {
                 }));
             }
             Self::Drop => orders.drag = Some(None),
-            Self::Colour { speed } => orders.with_speed = Some(speed),
+            Self::Color { speed } => orders.with_speed = Some(speed),
             Self::Seen => {}
         }
         Ok(())

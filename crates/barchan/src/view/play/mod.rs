@@ -267,7 +267,7 @@ fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limit
         "grain_radius": look.grain_radius,
         "bounds": look.bounds,
         "maps": api::maps(),
-        "palette": look.palette.colours(),
+        "palette": look.palette.colors(),
         "materials": look.materials,
         "bodies": look.bodies,
         "camera": look.camera,

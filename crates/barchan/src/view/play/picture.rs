@@ -93,14 +93,14 @@ impl Painter {
             "joints": simulation.bodies().joints().iter()
                 .map(|j| [j.position, j.velocity, j.force]).collect::<Vec<_>>(),
             "parameters": values(scene),
-            "colours": speeds.as_ref().map(|(_, range)| range),
+            "colors": speeds.as_ref().map(|(_, range)| range),
             "terrain": (self.terrains > 0).then(|| format!("/api/live/terrain?number={}", self.terrains)),
         });
         let bytes = if speeds.is_some() { 10 } else { 8 };
         let mut out = encode::begin(&header, bytes * count);
         encode::put_grains(&mut out, &grains, corners, palette);
         if let Some((velocity, range)) = speeds {
-            encode::put_colours(&mut out, velocity, Part::Magnitude, range);
+            encode::put_colors(&mut out, velocity, Part::Magnitude, range);
         }
         self.spent = frame;
         (out, terrain)

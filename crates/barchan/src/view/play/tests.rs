@@ -146,8 +146,8 @@ fn a_parameter_reaches_the_simulation_and_survives_starting_over() {
     let changed = |h: &Value| h["parameters"][0][0] == 12.0;
     when(&live, changed);
     say(&live, r#"{"type":"reset"}"#);
-    say(&live, r#"{"type":"colour","speed":true}"#);
-    when(&live, |h| changed(h) && h["colours"]["max"].is_number());
+    say(&live, r#"{"type":"color","speed":true}"#);
+    when(&live, |h| changed(h) && h["colors"]["max"].is_number());
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn orders_are_checked() {
             "no material 7",
         ),
         (
-            r#"{"type":"parameter","material":0,"key":"colour","value":1}"#,
+            r#"{"type":"parameter","material":0,"key":"color","value":1}"#,
             "it has friction_angle",
         ),
         (

@@ -1,11 +1,11 @@
-//! Colours of grains: their own, or those of a column.
+//! Colors of grains: their own, or those of a column.
 
 mod map;
 mod scale;
 
-pub use map::ColourMap;
+pub use map::ColorMap;
 pub(crate) use map::{oklab, srgb};
-pub use scale::{Category, NO_VALUE, Range, Scale, kind_colour, ticks};
+pub use scale::{Category, NO_VALUE, Range, Scale, kind_color, ticks};
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;
@@ -24,30 +24,30 @@ fn hash(id: u64) -> u32 {
 }
 
 /// sRGB to linear light.
-pub fn to_linear(colour: [u8; 3]) -> glam::Vec3 {
-    glam::Vec3::from_array(colour.map(|c| crate::picture::LINEAR[usize::from(c)]))
+pub fn to_linear(color: [u8; 3]) -> glam::Vec3 {
+    glam::Vec3::from_array(color.map(|c| crate::picture::LINEAR[usize::from(c)]))
 }
 
-/// What the colour of a grain shows.
+/// What the color of a grain shows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Colouring {
-    /// The colours of the material.
+pub enum Coloring {
+    /// The colors of the material.
     #[default]
     Own,
     /// A quantity.
     Column {
         /// Column of the frame, `speed`, or a coordinate: `x`, `y`, `z`.
         name: String,
-        /// Lowest and highest value of the colours [unit of the column]; found from the data when absent.
+        /// Lowest and highest value of the colors [unit of the column]; found from the data when absent.
         range: Option<[f32; 2]>,
-        /// Colours of a continuous quantity.
-        map: ColourMap,
+        /// Colors of a continuous quantity.
+        map: ColorMap,
     },
 }
 
-impl Colouring {
+impl Coloring {
     /// The scale of the column with that unit, `found` being where its values lie in all frames; none for
-    /// grains in their own colours.
+    /// grains in their own colors.
     pub fn scale(&self, unit: &str, found: Range, manifest: &Manifest) -> Option<Scale> {
         let Self::Column { name, range, map } = self else {
             return None;
@@ -57,7 +57,7 @@ impl Colouring {
                 low: *low,
                 high: *high,
             },
-            None if *map == ColourMap::Balance => found.presentable().symmetric(),
+            None if *map == ColorMap::Balance => found.presentable().symmetric(),
             None => found.presentable(),
         };
         Some(Scale::for_column(name, unit, range, *map, manifest))
@@ -66,9 +66,9 @@ impl Colouring {
 
 /// A quantity that cannot be shown.
 #[derive(Debug, thiserror::Error, PartialEq)]
-pub enum ColourError {
+pub enum ColorError {
     /// There is no such quantity in the frame.
-    #[error("frame {frame} has no column `{name}`{hint}; colour can show: {}", .known.join(", "))]
+    #[error("frame {frame} has no column `{name}`{hint}; color can show: {}", .known.join(", "))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -81,7 +81,7 @@ pub enum ColourError {
     },
     /// A tensor has no single value.
     #[error(
-        "column `{name}` holds {components} values a grain; colour shows numbers and vectors (by length)"
+        "column `{name}` holds {components} values a grain; color shows numbers and vectors (by length)"
     )]
     Shape {
         /// What was asked for.
@@ -91,7 +91,7 @@ pub enum ColourError {
     },
 }
 
-/// One number for each grain, to be shown as colour.
+/// One number for each grain, to be shown as color.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     /// Name: `speed`, `pressure`, …
@@ -104,7 +104,7 @@ pub struct Quantity {
 
 impl Quantity {
     /// The quantity of that name in a frame: a column, the length of a vector column, `speed` or a coordinate.
-    pub fn read(name: &str, frame: &Frame) -> Result<Self, ColourError> {
+    pub fn read(name: &str, frame: &Frame) -> Result<Self, ColorError> {
         let from = |column: &Column, values: Vec<f32>| Self {
             name: name.into(),
             unit: column.unit.symbol().into(),
@@ -114,7 +114,7 @@ impl Quantity {
             return match column.components {
                 1 => Ok(from(column, numbers(&column.data))),
                 2 | 3 => Ok(from(column, lengths(column))),
-                components => Err(ColourError::Shape {
+                components => Err(ColorError::Shape {
                     name: name.into(),
                     components,
                 }),
@@ -134,14 +134,14 @@ impl Quantity {
         Err(unknown(name, frame))
     }
 
-    /// Where most of the values lie: what colours should span.
+    /// Where most of the values lie: what colors should span.
     pub fn range(&self) -> Range {
         Range::of(&self.values)
     }
 
-    /// Colour of every grain.
-    pub fn colours(&self, scale: &Scale) -> Vec<[u8; 3]> {
-        self.values.par_iter().map(|v| scale.colour(*v)).collect()
+    /// Color of every grain.
+    pub fn colors(&self, scale: &Scale) -> Vec<[u8; 3]> {
+        self.values.par_iter().map(|v| scale.color(*v)).collect()
     }
 }
 
@@ -149,7 +149,7 @@ fn axis(name: &str) -> Option<usize> {
     ["x", "y", "z"].iter().position(|a| *a == name)
 }
 
-fn unknown(name: &str, frame: &Frame) -> ColourError {
+fn unknown(name: &str, frame: &Frame) -> ColorError {
     let scalar = |c: &&Column| matches!(c.components, 1..=3) && c.name != "position";
     let columns = frame.columns.iter().filter(scalar).map(|c| c.name.clone());
     let mut known: Vec<String> = columns.collect();
@@ -158,7 +158,7 @@ fn unknown(name: &str, frame: &Frame) -> ColourError {
     }
     let near = barchan_scene::nearest(name, known.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
-    ColourError::Unknown {
+    ColorError::Unknown {
         name: name.into(),
         frame: frame.index,
         hint,
@@ -185,7 +185,7 @@ fn lengths(column: &Column) -> Vec<f32> {
 mod tests {
     use super::*;
     use barchan_frame::Unit;
-    use barchan_scene::materials::SAND_COLOURS;
+    use barchan_scene::materials::SAND_COLORS;
 
     fn frame() -> Frame {
         Frame {
@@ -233,22 +233,22 @@ mod tests {
     #[test]
     fn a_chosen_range_is_kept_and_a_found_one_made_round() {
         let of = |range, map, low, high| {
-            let colouring = Colouring::Column {
+            let coloring = Coloring::Column {
                 name: "pressure".into(),
                 range,
                 map,
             };
-            match colouring.scale("Pa", Range { low, high }, &Manifest::default()) {
+            match coloring.scale("Pa", Range { low, high }, &Manifest::default()) {
                 Some(Scale::Continuous { range, .. }) => [range.low, range.high],
                 _ => panic!("pressure is a number"),
             }
         };
-        let viridis = ColourMap::Viridis;
+        let viridis = ColorMap::Viridis;
         assert_eq!(of(Some([0.1, 5.0]), viridis, 0.0, 1.0), [0.1, 5.0]);
         assert_eq!(of(None, viridis, 0.1, 5.0), [0.0, 5.0]);
         assert_eq!(of(Some([3.0, 1.0]), viridis, 0.0, 9.0), [0.0, 1.0]);
-        assert_eq!(of(None, ColourMap::Balance, -1.0, 5.0), [-5.0, 5.0]);
-        let own = Colouring::Own.scale("1", Range::EMPTY, &Manifest::default());
+        assert_eq!(of(None, ColorMap::Balance, -1.0, 5.0), [-5.0, 5.0]);
+        let own = Coloring::Own.scale("1", Range::EMPTY, &Manifest::default());
         assert_eq!(own, None);
     }
 
@@ -262,15 +262,15 @@ mod tests {
             "{unknown}"
         );
         assert!(text("stress").contains("6 values"));
-        assert!(text("zebra").contains("colour can show"));
+        assert!(text("zebra").contains("color can show"));
     }
 
     #[test]
-    fn grains_have_the_colours_of_the_mix_in_their_parts() {
-        let mix = barchan_scene::ColourMix::new(SAND_COLOURS).unwrap();
+    fn grains_have_the_colors_of_the_mix_in_their_parts() {
+        let mix = barchan_scene::ColorMix::new(SAND_COLORS).unwrap();
         let mut count = [0.0; 3];
         (0..200_000).for_each(|id| count[mix.index(chance(id))] += 1.0);
-        for (n, (_, part)) in count.iter().zip(SAND_COLOURS) {
+        for (n, (_, part)) in count.iter().zip(SAND_COLORS) {
             let spread = f64::from(part * (1.0 - part) / 200_000.0).sqrt();
             assert!(
                 (n / 200_000.0 - f64::from(*part)).abs() < 4.0 * spread,

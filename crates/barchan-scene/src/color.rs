@@ -1,35 +1,35 @@
-//! Colours of materials: what pictures and the viewer give each grain.
+//! Colors of materials: what pictures and the viewer give each grain.
 
 /// Red, green and blue as screens show them (sRGB), 0–255.
-pub type Colour = [u8; 3];
+pub type Color = [u8; 3];
 
-/// Colours that grains of one material have, each with its part of the grains. At least one; the parts add up to 1.
+/// Colors that grains of one material have, each with its part of the grains. At least one; the parts add up to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ColourMix(Vec<(Colour, f32)>);
+pub struct ColorMix(Vec<(Color, f32)>);
 
-impl ColourMix {
-    /// Colours with parts of any sum; `None` without colours, or unless every part is positive and finite.
-    pub fn new(parts: &[(Colour, f32)]) -> Option<Self> {
+impl ColorMix {
+    /// Colors with parts of any sum; `None` without colors, or unless every part is positive and finite.
+    pub fn new(parts: &[(Color, f32)]) -> Option<Self> {
         let sum: f32 = parts.iter().map(|(_, part)| part).sum();
         let positive = parts.iter().all(|(_, part)| *part > 0.0);
         let usable = !parts.is_empty() && positive && sum.is_finite();
         usable.then(|| Self(parts.iter().map(|(c, part)| (*c, part / sum)).collect()))
     }
 
-    /// One colour for all grains.
-    pub fn plain(colour: Colour) -> Self {
-        Self(vec![(colour, 1.0)])
+    /// One color for all grains.
+    pub fn plain(color: Color) -> Self {
+        Self(vec![(color, 1.0)])
     }
 
-    /// The colours and the part of the grains that has each.
-    pub fn parts(&self) -> &[(Colour, f32)] {
+    /// The colors and the part of the grains that has each.
+    pub fn parts(&self) -> &[(Color, f32)] {
         &self.0
     }
 
     /// Index into [`parts`](Self::parts) of a grain whose chance, in [0, 1), is this.
     pub fn index(&self, chance: f32) -> usize {
         let mut sum = 0.0;
-        let below = |(_, part): &(Colour, f32)| {
+        let below = |(_, part): &(Color, f32)| {
             sum += part;
             chance < sum
         };
@@ -37,16 +37,16 @@ impl ColourMix {
     }
 
     /// The mean of all grains, taken in linear light.
-    pub fn mean(&self) -> Colour {
+    pub fn mean(&self) -> Color {
         std::array::from_fn(|channel| {
             let parts = self.0.iter();
             screen(parts.map(|(c, part)| linear(c[channel]) * part).sum())
         })
     }
 
-    /// The same colours with this much of their light.
+    /// The same colors with this much of their light.
     pub fn darkened(&self, factor: f32) -> Self {
-        let darker = |c: &Colour| c.map(|channel| screen(factor * linear(channel)));
+        let darker = |c: &Color| c.map(|channel| screen(factor * linear(channel)));
         Self(self.0.iter().map(|(c, part)| (darker(c), *part)).collect())
     }
 }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn parts_add_up_to_one_and_chances_follow_them() {
-        let mix = ColourMix::new(&[([1; 3], 3.0), ([2; 3], 1.0)]).unwrap();
+        let mix = ColorMix::new(&[([1; 3], 3.0), ([2; 3], 1.0)]).unwrap();
         assert_eq!(mix.parts(), &[([1; 3], 0.75), ([2; 3], 0.25)]);
         let second = (0..1000)
             .filter(|i| mix.index(*i as f32 / 1000.0) == 1)
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(second, 250);
         assert_eq!(mix.index(1.0), 1);
         for bad in [&[][..], &[([0; 3], 0.0)], &[([0; 3], f32::NAN)]] {
-            assert!(ColourMix::new(bad).is_none());
+            assert!(ColorMix::new(bad).is_none());
         }
     }
 
@@ -96,9 +96,9 @@ mod tests {
             assert_eq!(screen(linear(channel)), channel);
         }
         // Half of the light of white is far above half of its number.
-        let grey = ColourMix::plain([255; 3]).darkened(0.5);
-        assert_eq!(grey.parts()[0].0, [188; 3]);
-        let mixed = ColourMix::new(&[([255; 3], 1.0), ([0; 3], 1.0)]).unwrap();
+        let gray = ColorMix::plain([255; 3]).darkened(0.5);
+        assert_eq!(gray.parts()[0].0, [188; 3]);
+        let mixed = ColorMix::new(&[([255; 3], 1.0), ([0; 3], 1.0)]).unwrap();
         assert_eq!(mixed.mean(), [188; 3]);
     }
 }

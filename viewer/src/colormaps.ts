@@ -1,4 +1,4 @@
-// Colours: the maps of the program, which pictures are made with too, and those of categories.
+// Colors: the maps of the program, which pictures are made with too, and those of categories.
 
 export type Rgb = [number, number, number];
 
@@ -17,13 +17,13 @@ export const USUAL_MAP = "viridis";
 
 const maps = new Map<string, Uint8Array>();
 
-/** Takes over the maps of the program: six hexadecimal digits a colour. */
+/** Takes over the maps of the program: six hexadecimal digits a color. */
 export function setMaps(texts: Record<string, string>): void {
   for (const [name, text] of Object.entries(texts)) {
     const bytes = (text.match(/../g) ?? []).map((digits) => parseInt(digits, 16));
-    const colours = new Uint8Array(256 * 4).fill(255);
-    for (let i = 0; i < 256; i++) colours.set(bytes.slice(3 * i, 3 * i + 3), 4 * i);
-    maps.set(name, colours);
+    const colors = new Uint8Array(256 * 4).fill(255);
+    for (let i = 0; i < 256; i++) colors.set(bytes.slice(3 * i, 3 * i + 3), 4 * i);
+    maps.set(name, colors);
   }
 }
 
@@ -31,12 +31,12 @@ export function mapNames(): string[] {
   return [...maps.keys()];
 }
 
-/** 256 colours of a map, four bytes each. */
+/** 256 colors of a map, four bytes each. */
 export function table(name: string): Uint8Array {
   return maps.get(name) ?? maps.get(USUAL_MAP) ?? new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? 255 : i >> 2));
 }
 
-/** Colours of categories: as different as can be for most kinds of colour vision. */
+/** Colors of categories: as different as can be for most kinds of color vision. */
 export const CATEGORIES: Rgb[] = [
   { l: 0.76, c: 0.13, h: 75 },
   { l: 0.55, c: 0.15, h: 255 },
@@ -48,7 +48,7 @@ export const CATEGORIES: Rgb[] = [
   { l: 0.45, c: 0.06, h: 60 },
 ].map(srgb);
 
-/** The colour on a screen; chroma is taken back until the screen can show it. */
+/** The color on a screen; chroma is taken back until the screen can show it. */
 export function srgb(stop: Stop): Rgb {
   let c = stop.c;
   for (let i = 0; i < 24; i++) {
@@ -76,6 +76,6 @@ function encode(x: number): number {
   return x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055;
 }
 
-export function css(colour: readonly [number, number, number]): string {
-  return `rgb(${colour[0]}, ${colour[1]}, ${colour[2]})`;
+export function css(color: readonly [number, number, number]): string {
+  return `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
 }

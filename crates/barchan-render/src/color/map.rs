@@ -1,18 +1,18 @@
-//! Colour maps of continuous quantities.
+//! Color maps of continuous quantities.
 //!
 //! Each is a few control points, joined in Oklab (B. Ottosson's space, where steps look equal). The points of
 //! viridis (S. van der Walt, N. Smith; CC0), cividis (J. Nuñez, C. Anderton, R. Renslow; CC0) and turbo
-//! (A. Mikhailov; Apache-2.0) are colours of the published tables at equal steps; those of `balance` are our own.
+//! (A. Mikhailov; Apache-2.0) are colors of the published tables at equal steps; those of `balance` are our own.
 
 use std::sync::LazyLock;
 
-/// A way from low to high in colours.
+/// A way from low to high in colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum ColourMap {
+pub enum ColorMap {
     /// Dark violet, green, yellow; lightness grows evenly.
     #[default]
     Viridis,
-    /// Dark blue, grey, yellow; the same to eyes that do not tell red from green.
+    /// Dark blue, gray, yellow; the same to eyes that do not tell red from green.
     Cividis,
     /// A rainbow without the false edges of the common one. Lightness rises and falls.
     Turbo,
@@ -20,7 +20,7 @@ pub enum ColourMap {
     Balance,
 }
 
-impl ColourMap {
+impl ColorMap {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Viridis, Self::Cividis, Self::Turbo, Self::Balance];
 
@@ -39,7 +39,7 @@ impl ColourMap {
         Self::ALL.into_iter().find(|m| m.name() == name)
     }
 
-    /// Colour at a place from 0 (low) to 1 (high); places beyond are those of the ends.
+    /// Color at a place from 0 (low) to 1 (high); places beyond are those of the ends.
     pub fn at(self, place: f32) -> [u8; 3] {
         let table = &TABLES[self as usize];
         // `as` turns NaN into 0.
@@ -68,7 +68,7 @@ impl ColourMap {
 }
 
 static TABLES: LazyLock<[[[u8; 3]; 256]; 4]> = LazyLock::new(|| {
-    ColourMap::ALL.map(|map| {
+    ColorMap::ALL.map(|map| {
         let points: Vec<[f32; 3]> = map.points().iter().map(|p| oklab(bytes(*p))).collect();
         std::array::from_fn(|i| {
             let along = i as f32 / 255.0 * (points.len() - 1) as f32;
@@ -85,7 +85,7 @@ fn bytes(hex: u32) -> [u8; 3] {
     [(hex >> 16) as u8, (hex >> 8) as u8, hex as u8]
 }
 
-/// Oklab of a colour: lightness, green to red, blue to yellow.
+/// Oklab of a color: lightness, green to red, blue to yellow.
 pub(crate) fn oklab(rgb: [u8; 3]) -> [f32; 3] {
     let [r, g, b] = rgb.map(|v| crate::picture::LINEAR[v as usize]);
     let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
@@ -98,7 +98,7 @@ pub(crate) fn oklab(rgb: [u8; 3]) -> [f32; 3] {
     ]
 }
 
-/// The colour of Oklab coordinates, cut to what sRGB holds.
+/// The color of Oklab coordinates, cut to what sRGB holds.
 pub(crate) fn srgb([light, a, b]: [f32; 3]) -> [u8; 3] {
     let l = (light + 0.396_337_78 * a + 0.215_803_76 * b).powi(3);
     let m = (light - 0.105_561_346 * a - 0.063_854_17 * b).powi(3);
@@ -108,7 +108,7 @@ pub(crate) fn srgb([light, a, b]: [f32; 3]) -> [u8; 3] {
         -1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s,
         -0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s,
     ]
-    .map(barchan_scene::colour::screen)
+    .map(barchan_scene::color::screen)
 }
 
 #[cfg(test)]
@@ -130,25 +130,25 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_the_tables_and_beyond_is_cut() {
-        assert_eq!(ColourMap::Viridis.at(0.0), [0x44, 0x01, 0x54]);
-        assert_eq!(ColourMap::Viridis.at(1.0), [0xfd, 0xe7, 0x25]);
-        assert_eq!(ColourMap::Cividis.at(7.0), [0xfe, 0xe8, 0x38]);
-        assert_eq!(ColourMap::Turbo.at(-7.0), [0x30, 0x12, 0x3b]);
-        for map in ColourMap::ALL {
-            assert_eq!(ColourMap::named(map.name()), Some(map));
+        assert_eq!(ColorMap::Viridis.at(0.0), [0x44, 0x01, 0x54]);
+        assert_eq!(ColorMap::Viridis.at(1.0), [0xfd, 0xe7, 0x25]);
+        assert_eq!(ColorMap::Cividis.at(7.0), [0xfe, 0xe8, 0x38]);
+        assert_eq!(ColorMap::Turbo.at(-7.0), [0x30, 0x12, 0x3b]);
+        for map in ColorMap::ALL {
+            assert_eq!(ColorMap::named(map.name()), Some(map));
             map.at(f32::NAN);
         }
-        assert_eq!(ColourMap::named("jet"), None);
+        assert_eq!(ColorMap::named("jet"), None);
     }
 
     #[test]
     fn lightness_grows_evenly_where_it_should() {
-        let light = |map: ColourMap, i: usize| oklab(map.at(i as f32 / 32.0))[0];
+        let light = |map: ColorMap, i: usize| oklab(map.at(i as f32 / 32.0))[0];
         let grows = |map| (0..32).all(|i| light(map, i + 1) > light(map, i));
-        assert!(grows(ColourMap::Viridis) && grows(ColourMap::Cividis));
-        assert!(!grows(ColourMap::Turbo));
-        let ends = [light(ColourMap::Balance, 0), light(ColourMap::Balance, 32)];
-        let middle = light(ColourMap::Balance, 16);
+        assert!(grows(ColorMap::Viridis) && grows(ColorMap::Cividis));
+        assert!(!grows(ColorMap::Turbo));
+        let ends = [light(ColorMap::Balance, 0), light(ColorMap::Balance, 32)];
+        let middle = light(ColorMap::Balance, 16);
         assert!(
             middle > 0.9 && (ends[0] - ends[1]).abs() < 0.06,
             "{ends:?} {middle}"
@@ -156,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_steps_look_alike() {
-        for map in [ColourMap::Viridis, ColourMap::Cividis] {
+    fn neighboring_steps_look_alike() {
+        for map in [ColorMap::Viridis, ColorMap::Cividis] {
             let step = |i: usize| {
                 let [a, b] = [i, i + 1].map(|k| oklab(map.at(k as f32 / 16.0)));
                 (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt()

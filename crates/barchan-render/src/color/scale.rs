@@ -1,9 +1,9 @@
-//! Which colour a value has, and where the marks of its legend stand.
+//! Which color a value has, and where the marks of its legend stand.
 
-use super::map::ColourMap;
+use super::map::ColorMap;
 use barchan_frame::Manifest;
 
-/// The values that colours span.
+/// The values that colors span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     /// Lowest.
@@ -103,27 +103,27 @@ pub struct Category {
     pub value: u32,
     /// Name in the legend.
     pub name: String,
-    /// Colour of its grains.
-    pub colour: [u8; 3],
+    /// Color of its grains.
+    pub color: [u8; 3],
 }
 
-/// Colour of the grain with that number among those chosen by hand, apart from the colours of sand.
-pub fn kind_colour(number: usize) -> [u8; 3] {
+/// Color of the grain with that number among those chosen by hand, apart from the colors of sand.
+pub fn kind_color(number: usize) -> [u8; 3] {
     const ORDER: [usize; 8] = [3, 1, 2, 4, 5, 7, 6, 0];
     KINDS[ORDER[number % ORDER.len()]]
 }
 
-/// From values to colours.
+/// From values to colors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
-    /// A number on a colour map.
+    /// A number on a color map.
     Continuous {
         /// What it is, with its unit: `speed [m/s]`.
         label: String,
         /// Values at the ends of the map.
         range: Range,
-        /// The colours.
-        map: ColourMap,
+        /// The colors.
+        map: ColorMap,
     },
     /// One of a few kinds.
     Categories {
@@ -134,10 +134,10 @@ pub enum Scale {
     },
 }
 
-/// Colour of grains that have no value (not a number, or no such kind).
+/// Color of grains that have no value (not a number, or no such kind).
 pub const NO_VALUE: [u8; 3] = [255, 0, 255];
 
-/// Colours of kinds without one of their own, apart in lightness and hue also for colour-blind eyes.
+/// Colors of kinds without one of their own, apart in lightness and hue also for color-blind eyes.
 const KINDS: [[u8; 3]; 8] = [
     [217, 164, 65],
     [58, 110, 165],
@@ -150,12 +150,12 @@ const KINDS: [[u8; 3]; 8] = [
 ];
 
 impl Scale {
-    /// The scale of a quantity. `range` [unit] spans the colours of a number; kinds have fixed colours.
+    /// The scale of a quantity. `range` [unit] spans the colors of a number; kinds have fixed colors.
     pub fn for_column(
         name: &str,
         unit: &str,
         range: Range,
-        map: ColourMap,
+        map: ColorMap,
         manifest: &Manifest,
     ) -> Self {
         match name {
@@ -172,12 +172,12 @@ impl Scale {
         }
     }
 
-    /// What the last plastic projection did, in the colours of Fig. 14 of [Klar16].
+    /// What the last plastic projection did, in the colors of Fig. 14 of [Klar16].
     pub fn plastic_case() -> Self {
-        let kind = |value, name: &str, colour| Category {
+        let kind = |value, name: &str, color| Category {
             value,
             name: name.into(),
-            colour,
+            color,
         };
         Self::Categories {
             label: "plastic case".into(),
@@ -196,8 +196,8 @@ impl Scale {
         }
     }
 
-    /// Colour of a value.
-    pub fn colour(&self, value: f32) -> [u8; 3] {
+    /// Color of a value.
+    pub fn color(&self, value: f32) -> [u8; 3] {
         match self {
             Self::Continuous { .. } if value.is_nan() => NO_VALUE,
             Self::Continuous { range, map, .. } => {
@@ -206,7 +206,7 @@ impl Scale {
             Self::Categories { kinds, .. } => kinds
                 .iter()
                 .find(|k| k.value as f32 == value)
-                .map_or(NO_VALUE, |k| k.colour),
+                .map_or(NO_VALUE, |k| k.color),
         }
     }
 }
@@ -224,7 +224,7 @@ fn materials(manifest: &Manifest) -> Vec<Category> {
     let named = |(i, m): (usize, &barchan_frame::ManifestMaterial)| Category {
         value: i as u32,
         name: m.name.clone(),
-        colour: KINDS[i % KINDS.len()],
+        color: KINDS[i % KINDS.len()],
     };
     manifest.materials.iter().enumerate().map(named).collect()
 }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_colours_of_their_places() {
+    fn values_have_the_colors_of_their_places() {
         let range = Range {
             low: 0.0,
             high: 2.0,
@@ -350,27 +350,27 @@ mod tests {
                 .into(),
             ..Manifest::default()
         };
-        let of = |name, unit| Scale::for_column(name, unit, range, ColourMap::Viridis, &manifest);
+        let of = |name, unit| Scale::for_column(name, unit, range, ColorMap::Viridis, &manifest);
         let speed = of("speed", "m/s");
         assert_eq!(speed.label(), "speed [m/s]");
-        assert_eq!(speed.colour(1.0), ColourMap::Viridis.at(0.5));
-        assert_eq!(speed.colour(f32::NAN), NO_VALUE);
-        assert_eq!(speed.colour(f32::INFINITY), ColourMap::Viridis.at(1.0));
+        assert_eq!(speed.color(1.0), ColorMap::Viridis.at(0.5));
+        assert_eq!(speed.color(f32::NAN), NO_VALUE);
+        assert_eq!(speed.color(f32::INFINITY), ColorMap::Viridis.at(1.0));
         assert_eq!(of("void_ratio", "1").label(), "void ratio");
 
         let Scale::Categories { kinds, .. } = of("material", "1") else {
             panic!("materials are kinds");
         };
         assert_eq!(kinds[1].name, "wet");
-        assert_ne!(kinds[0].colour, kinds[1].colour);
-        assert_eq!(of("material", "1").colour(9.0), NO_VALUE);
+        assert_ne!(kinds[0].color, kinds[1].color);
+        assert_eq!(of("material", "1").color(9.0), NO_VALUE);
     }
 
     #[test]
     fn plastic_cases_are_green_red_and_blue() {
         let scale = Scale::plastic_case();
         let strongest = |v| {
-            let c = scale.colour(v);
+            let c = scale.color(v);
             (0..3).max_by_key(|i| c[*i])
         };
         // 0 elastic, 1 tip (separating), 2 side (sliding): the numbers of the frame column.
