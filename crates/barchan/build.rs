@@ -1,7 +1,4 @@
-//! Embeds what the program carries with it: the scenes of `scenes/gallery`, and the page of the viewer.
-
-#[path = "build/viewer.rs"]
-mod viewer;
+//! Embeds the scenes of `scenes/gallery`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,12 +6,9 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let folder = |variable: &str| env::var_os(variable).map(PathBuf::from).unwrap_or_default();
-    let root = folder("CARGO_MANIFEST_DIR").join("../..");
-    let out = folder("OUT_DIR");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=build");
-    embed_gallery(&root.join("scenes/gallery"), &out)?;
-    viewer::embed(&root.join("viewer"), &out)
+    let gallery = folder("CARGO_MANIFEST_DIR").join("../../scenes/gallery");
+    embed_gallery(&gallery, &folder("OUT_DIR"))
 }
 
 /// Adding a file to the gallery adds a gallery scene.

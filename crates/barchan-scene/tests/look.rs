@@ -185,12 +185,7 @@ fn wrong_looks_and_colors_are_refused() {
         ("\"red\"", "is no color"),
         ("[]", "is no color"),
     ] {
-        refuse(
-            floor,
-            &format!("{floor}\ncolor = {color}"),
-            message,
-            color,
-        );
+        refuse(floor, &format!("{floor}\ncolor = {color}"), message, color);
         refuse(sand, &format!("{sand}\ncolor = {color}"), message, color);
     }
     let mix = |part: &str| format!("{sand}\ncolor = [{{ color = [1, 2, 3], part = {part} }}]");

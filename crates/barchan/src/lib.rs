@@ -1,4 +1,4 @@
-//! barchan: a simulator of granular material. This crate is the library to depend on.
+//! barchan: a simulator of granular material. This crate is the library to depend on; the program is `barchan-cli`.
 //!
 //! ```no_run
 //! use barchan::scene::{Overrides, SceneSource, load};
@@ -17,11 +17,10 @@
 
 pub use barchan_frame as frame;
 pub use barchan_post as post;
+#[cfg(feature = "render")]
 pub use barchan_render as render;
 pub use barchan_scene as scene;
 pub use barchan_sim as sim;
 
 pub mod final_check;
 pub mod gallery;
-pub mod validate;
-pub mod view;

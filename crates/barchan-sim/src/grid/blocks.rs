@@ -1,4 +1,4 @@
-//! Block coordinates, the map from coordinate to index, and which blocks neighbour which.
+//! Block coordinates, the map from coordinate to index, and which blocks neighbor which.
 
 use super::{BLOCK, MAX_BLOCK};
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 /// Integer position of a block, in blocks.
 pub type BlockCoord = [i32; 3];
 
-/// Marks a neighbour that does not exist.
+/// Marks a neighbor that does not exist.
 pub const NONE: u32 = u32::MAX;
 
 /// Packs a coordinate into a key that sorts by x, then z, then y.
@@ -23,14 +23,14 @@ pub fn unpack(key: u64) -> BlockCoord {
     [part(42), part(0), part(21)]
 }
 
-/// Which of the 27 neighbours an offset in −1..=1 is.
+/// Which of the 27 neighbors an offset in −1..=1 is.
 #[inline(always)]
-pub fn neighbour_index([x, y, z]: BlockCoord) -> usize {
+pub fn neighbor_index([x, y, z]: BlockCoord) -> usize {
     ((x + 1) * 9 + (z + 1) * 3 + (y + 1)) as usize
 }
 
-/// Offsets of the 27 neighbours, in the order of [`neighbour_index`].
-pub const NEIGHBOURS: [BlockCoord; 27] = {
+/// Offsets of the 27 neighbors, in the order of [`neighbor_index`].
+pub const NEIGHBORS: [BlockCoord; 27] = {
     let mut offsets = [[0; 3]; 27];
     let mut i = 0;
     while i < 27 {
@@ -113,12 +113,12 @@ fn hash(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize
 }
 
-/// Particle blocks, the grid blocks around them, and who neighbours whom.
+/// Particle blocks, the grid blocks around them, and who neighbors whom.
 #[derive(Debug, Default)]
 pub struct Topology {
     /// Sorted keys of the blocks that hold particles.
     pub particle_keys: Vec<u64>,
-    /// Sorted keys of the blocks that hold nodes: particle blocks and all their neighbours.
+    /// Sorted keys of the blocks that hold nodes: particle blocks and all their neighbors.
     pub grid_keys: Vec<u64>,
     /// For each particle block, the 27 grid blocks around it.
     pub grid_around: Vec<[u32; 27]>,
@@ -138,14 +138,14 @@ impl Topology {
         self.particle_map.get(key)
     }
 
-    /// Rebuilds everything from the sorted, distinct keys in `particle_keys`. `flat`: a 2D grid without z neighbours.
+    /// Rebuilds everything from the sorted, distinct keys in `particle_keys`. `flat`: a 2D grid without z neighbors.
     pub fn rebuild(&mut self, period: Period, flat: bool) {
         self.particle_map.clear();
         self.grid_map.clear();
         self.grid_keys.clear();
         for (i, &key) in self.particle_keys.iter().enumerate() {
             self.particle_map.get_or_insert(key, i as u32);
-            for offset in NEIGHBOURS.into_iter().filter(|o| !flat || o[2] == 0) {
+            for offset in NEIGHBORS.into_iter().filter(|o| !flat || o[2] == 0) {
                 let around = pack(wrap(shift(unpack(key), offset), period));
                 let fresh = self.grid_keys.len() as u32;
                 if self.grid_map.get_or_insert(around, fresh) == fresh {
@@ -161,9 +161,9 @@ impl Topology {
         let (particles, grid) = (&self.particle_map, &self.grid_map);
         let table = |map: &BlockMap, key: u64| {
             let mut around = [NONE; 27];
-            for offset in NEIGHBOURS.into_iter().filter(|o| !flat || o[2] == 0) {
+            for offset in NEIGHBORS.into_iter().filter(|o| !flat || o[2] == 0) {
                 let other = pack(wrap(shift(unpack(key), offset), period));
-                around[neighbour_index(offset)] = map.get(other).unwrap_or(NONE);
+                around[neighbor_index(offset)] = map.get(other).unwrap_or(NONE);
             }
             around
         };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_see_each_other() {
+    fn neighbors_see_each_other() {
         let mut t = Topology {
             particle_keys: vec![pack([0, 0, 0]), pack([1, 0, 0])],
             ..Default::default()
@@ -232,9 +232,9 @@ mod tests {
         t.rebuild([0; 3], false);
         assert_eq!(t.grid_keys.len(), 4 * 3 * 3);
         for (p, around) in t.grid_around.iter().enumerate() {
-            for offset in NEIGHBOURS.into_iter() {
-                let g = around[neighbour_index(offset)] as usize;
-                let back = neighbour_index(offset.map(|o| -o));
+            for offset in NEIGHBORS.into_iter() {
+                let g = around[neighbor_index(offset)] as usize;
+                let back = neighbor_index(offset.map(|o| -o));
                 assert_eq!(t.particles_around[g][back], p as u32);
             }
         }

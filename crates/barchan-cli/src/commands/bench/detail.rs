@@ -1,0 +1,210 @@
+//! `barchan bench detail`: grains that follow a bed with a plate moving through it.
+
+use super::{count, peak_memory};
+use crate::commands::{Failure, output, resources};
+use barchan::frame::Frame;
+use barchan::post::detail::{
+    BaseFrame, Census, Control, Kind, Method, Plan, Refiner, Settings, World,
+};
+use barchan::scene::{Overrides, SceneSource, load};
+use clap::Args;
+use glam::Vec3;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Radius of a base particle [m].
+const RADIUS: f32 = 0.025;
+/// Layers of the bed.
+const LAYERS: usize = 24;
+/// Time between two frames [s]: two steps.
+const FRAME: f64 = 0.02;
+
+/// Grains that follow a bed in motion: grain-steps a second
+#[derive(Debug, Args)]
+pub struct BenchDetail {
+    /// Grains
+    #[arg(long, value_name = "N", default_value = "19.4M", value_parser = count)]
+    grains: u64,
+    /// Particles of the base
+    #[arg(long, value_name = "N", default_value = "38k", value_parser = count)]
+    base: u64,
+    /// Steps that are measured, for each number of threads
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..))]
+    steps: u64,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// End with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    threads: usize,
+    /// Order, steps, rounding: all but reading and writing.
+    grain_steps_per_s: f64,
+    /// The same [ms].
+    step_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    grains: usize,
+    base_particles: usize,
+    threads: usize,
+    /// All threads.
+    grain_steps_per_s: f64,
+    /// All threads over one.
+    speedup: f64,
+    /// Largest memory of the process [bytes].
+    peak_memory_bytes: Option<u64>,
+    rows: Vec<Row>,
+}
+
+impl BenchDetail {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        resources::use_threads(self.threads)?;
+        let all = rayon::current_num_threads();
+        let source = SceneSource {
+            name: "bed.toml".into(),
+            text: scene_text(self.base),
+            directory: ".".into(),
+        };
+        let scene = load(&source, &Overrides::default())?;
+        let first = bed(self.base, 0);
+        let mut census = Census::default();
+        census.add_frame(&first);
+        let plan = Plan::new(&census, self.grains)?;
+        let settings = Settings {
+            dt: 0.5 * FRAME,
+            method: Method::Blended,
+        };
+        let mut refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
+        // The first frame makes room for all others and is not measured.
+        let old = refiner.frame().clone();
+        refiner.advance(bed(self.base, 1), Frame::default(), &mut |_| {
+            Control::Continue
+        })?;
+        let mut spare = Arc::try_unwrap(old).ok();
+        let mut rows = Vec::new();
+        let mut index = 1;
+        for threads in [all, 1] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .map_err(Failure::work)?;
+            let (mut steps, mut wall) = (0, 0.0);
+            while steps < self.steps {
+                index += 1;
+                let next = bed(self.base, index);
+                let old = refiner.frame().clone();
+                let start = Instant::now();
+                let advanced = pool.install(|| {
+                    let room = spare.take().unwrap_or_default();
+                    refiner.advance(next, room, &mut |_| Control::Continue)
+                });
+                wall += start.elapsed().as_secs_f64();
+                advanced?;
+                spare = Arc::try_unwrap(old).ok();
+                steps += 2;
+            }
+            let work = steps as f64 * refiner.frame().particles() as f64;
+            rows.push(Row {
+                threads,
+                grain_steps_per_s: work / wall,
+                step_ms: 1e3 * wall / steps as f64,
+            });
+        }
+        let report = Report {
+            grains: refiner.frame().particles(),
+            base_particles: self.base as usize,
+            threads: all,
+            grain_steps_per_s: rows[0].grain_steps_per_s,
+            speedup: rows[0].grain_steps_per_s / rows[1].grain_steps_per_s,
+            peak_memory_bytes: peak_memory(),
+            rows,
+        };
+        show(&report, self.json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Particles along an edge of the bed's ground.
+fn edge(particles: u64) -> usize {
+    ((particles as f64 / LAYERS as f64).sqrt().ceil() as usize).max(1)
+}
+
+/// A floor, and a plate that goes through the bed.
+fn scene_text(particles: u64) -> String {
+    let half = RADIUS * edge(particles) as f32;
+    format!(
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n\
+         [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
+         [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
+         [[collider]]\nshape = {{ box = {{ min = [-0.1, 0.3, {}], max = [0.1, 2, {}] }} }}\n\
+         motion = {{ velocity = [1, 0, 0] }}\n",
+        2.0 * RADIUS,
+        -0.5 * half,
+        0.5 * half
+    )
+}
+
+/// The bed in a frame: layers that shear, the upper ones faster, with ripples.
+fn bed(particles: u64, frame: u32) -> BaseFrame {
+    let edge = edge(particles);
+    let time = FRAME * f64::from(frame);
+    let half = edge as f32 * RADIUS;
+    let kind = Kind {
+        radius: RADIUS,
+        mass: 0.2,
+        material: 0,
+    };
+    let mut base = BaseFrame {
+        index: frame,
+        time,
+        ..BaseFrame::default()
+    };
+    for id in 0..particles {
+        let i = id as usize;
+        let (x, z, y) = (i % edge, i / edge % edge, i / (edge * edge));
+        let rest = RADIUS * (2.0 * Vec3::new(x as f32, y as f32, z as f32) + 1.0);
+        let speed = rest.y;
+        let phase = 3.0 * rest.x + 2.0 * rest.z;
+        let lift = 0.02 * speed * ((5.0 * time as f32 + phase).sin() - phase.sin());
+        let moved = Vec3::new(speed * time as f32 - half, lift, -half);
+        base.id.push(id);
+        base.position.push(rest + moved);
+        let up = 0.1 * speed * (5.0 * time as f32 + phase).cos();
+        base.velocity.push(Vec3::new(speed, up, 0.0));
+        base.kind.push(kind);
+    }
+    base
+}
+
+fn show(report: &Report, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::say_json(report);
+    }
+    output::say(format_args!(
+        "{} grains over {} base particles in a bed that shears, a plate moving through it, steps of {} ms",
+        output::grouped(report.grains as u64),
+        output::grouped(report.base_particles as u64),
+        500.0 * FRAME
+    ))?;
+    for row in &report.rows {
+        output::say(format_args!(
+            "  {} threads {:>7.1} M grain-steps/s, {:.0} ms a step",
+            row.threads,
+            row.grain_steps_per_s / 1e6,
+            row.step_ms
+        ))?;
+    }
+    output::say(format_args!("  speedup by threads {:.2}", report.speedup))?;
+    if let Some(bytes) = report.peak_memory_bytes {
+        output::say(format_args!("  peak memory {}", output::bytes(bytes)))?;
+    }
+    Ok(())
+}

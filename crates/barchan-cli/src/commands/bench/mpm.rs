@@ -1,0 +1,311 @@
+//! `barchan bench mpm`: a block of sand collapses; particle-substeps a second.
+
+use super::{count, peak_memory};
+use crate::commands::{Failure, output, resources};
+use barchan::scene::{Overrides, SceneSource, load};
+use barchan::sim::simulation::{Control, Simulation};
+use clap::Args;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// Side of the block [m].
+const SIDE: f64 = 0.5;
+/// Particles in a cell.
+const PER_CELL: f64 = 8.0;
+/// Steps before the first measurement: the block is let go and starts to flow.
+const WARM_UP: u64 = 40;
+
+/// Collapse of a block of sand in 3D: particle-substeps a second
+#[derive(Debug, Args)]
+pub struct BenchMpm {
+    /// Particles, such as 100k or 10M
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = count)]
+    particles: u64,
+    /// Only the first row: quadratic kernel, all threads
+    #[arg(long)]
+    quick: bool,
+    /// Steps of a round
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Rounds, in which the rows take turns, there and back; the median counts
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// End with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A way to run the block.
+struct Variant {
+    name: &'static str,
+    kernel: &'static str,
+    threads: usize,
+    /// Edge of the domain over the side of the block.
+    room: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    kernel: &'static str,
+    threads: usize,
+    particles: usize,
+    /// Median of the rounds.
+    particle_substeps_per_s: f64,
+    /// Wall time of each stage [ns] a particle and substep, over all rounds.
+    stages_ns: Vec<(&'static str, f64)>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    particles: usize,
+    threads: usize,
+    /// Quadratic kernel, all threads.
+    particle_substeps_per_s: f64,
+    /// All threads over one thread.
+    speedup: Option<f64>,
+    /// Cubic over quadratic.
+    cubic_over_quadratic: Option<f64>,
+    /// Step time with twice the empty space around the block, over that without, less one.
+    empty_space_change: Option<f64>,
+    /// Step time of the first row once more, over the first, less one: what such a change means on this machine. The
+    /// ratios above take the mean speed of both.
+    repeat_change: Option<f64>,
+    rows: Vec<Row>,
+    /// Largest resident memory of the whole bench [bytes], where the system tells.
+    peak_memory_bytes: Option<u64>,
+}
+
+impl BenchMpm {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        resources::use_threads(self.threads)?;
+        let all = rayon::current_num_threads();
+        let variant = |name, kernel, threads, room| Variant {
+            name,
+            kernel,
+            threads,
+            room,
+        };
+        let mut variants = vec![variant("all threads", "quadratic", all, 3.0)];
+        if !self.quick {
+            variants.push(variant("one thread", "quadratic", 1, 3.0));
+            variants.push(variant("cubic", "cubic", all, 3.0));
+            variants.push(variant("twice the empty space", "quadratic", all, 6.0));
+            variants.push(variant("the first again", "quadratic", all, 3.0));
+        }
+        let mut runners = variants
+            .into_iter()
+            .map(|v| Runner::new(v, self.particles))
+            .collect::<Result<Vec<_>, _>>()?;
+        for round in 0..self.rounds {
+            // There and back: what drifts over a round does not favor a row.
+            let mut order: Vec<&mut Runner> = runners.iter_mut().collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for runner in order {
+                if !self.json {
+                    let name = runner.variant.name;
+                    output::note(format_args!(
+                        "round {} of {}: {name}",
+                        round + 1,
+                        self.rounds
+                    ));
+                }
+                runner.round(self.steps)?;
+            }
+        }
+        let report = report(&runners, all);
+        show(&report, self.json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A simulation of a variant, and how fast its rounds were.
+struct Runner {
+    variant: Variant,
+    pool: rayon::ThreadPool,
+    simulation: Simulation,
+    speeds: Vec<f64>,
+    particle_substeps: u64,
+    stages_before: Vec<(&'static str, std::time::Duration)>,
+}
+
+impl Runner {
+    fn new(variant: Variant, particles: u64) -> Result<Self, Failure> {
+        let source = SceneSource {
+            name: "block.toml".into(),
+            text: scene(&variant, particles),
+            directory: ".".into(),
+        };
+        let scene = load(&source, &Overrides::default())?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(variant.threads)
+            .build()
+            .map_err(Failure::work)?;
+        let simulation = pool.install(|| Simulation::new(&scene))?;
+        let mut runner = Self {
+            variant,
+            pool,
+            simulation,
+            speeds: Vec::new(),
+            particle_substeps: 0,
+            stages_before: Vec::new(),
+        };
+        runner.steps(WARM_UP)?;
+        runner.stages_before = runner.simulation.timings().stages().to_vec();
+        Ok(runner)
+    }
+
+    fn steps(&mut self, steps: u64) -> Result<(), Failure> {
+        let simulation = &mut self.simulation;
+        self.pool.install(|| {
+            let mut left = steps;
+            while left > 0 {
+                simulation.advance_frame(&mut |_| {
+                    left = left.saturating_sub(1);
+                    if left == 0 {
+                        Control::Stop
+                    } else {
+                        Control::Continue
+                    }
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    fn round(&mut self, steps: u64) -> Result<(), Failure> {
+        let done = |s: &Simulation| (s.particle_substeps_here(), s.solver_wall());
+        let before = done(&self.simulation);
+        self.steps(steps)?;
+        let after = done(&self.simulation);
+        let substeps = after.0 - before.0;
+        self.particle_substeps += substeps;
+        self.speeds
+            .push(substeps as f64 / (after.1 - before.1).as_secs_f64());
+        Ok(())
+    }
+
+    fn row(&self) -> Row {
+        let before = |name| {
+            let found = self.stages_before.iter().find(|(n, _)| *n == name);
+            found.map_or(0.0, |(_, wall)| wall.as_secs_f64())
+        };
+        let stages = self.simulation.timings().stages().iter();
+        let stages_ns = stages
+            .map(|(name, wall)| (*name, wall.as_secs_f64() - before(*name)))
+            .filter(|(_, seconds)| *seconds > 0.0)
+            .map(|(name, seconds)| (name, 1e9 * seconds / self.particle_substeps as f64))
+            .collect();
+        Row {
+            name: self.variant.name,
+            kernel: self.variant.kernel,
+            threads: self.variant.threads,
+            particles: self.simulation.particles(),
+            particle_substeps_per_s: median(self.speeds.clone()),
+            stages_ns,
+        }
+    }
+}
+
+/// A block on a floor with friction, hardening and volume correction on, in a domain of `room` times its side.
+fn scene(variant: &Variant, particles: u64) -> String {
+    let dx = SIDE / (particles as f64 / PER_CELL).cbrt();
+    let (low, high) = (-0.5 * variant.room * SIDE, 0.5 * variant.room * SIDE);
+    let half = 0.5 * SIDE;
+    format!(
+        "frame_rate = 48\n\
+         domain = {{ min = [{low}, -1, {low}], max = [{high}, {}, {high}] }}\n\
+         [solver]\nresolution = {dx}\n[solver.mpm]\nparticles_per_cell = {PER_CELL}\nkernel = \"{}\"\n\
+         [materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\nvolume_correction = true\n\
+         [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\nfriction = 0.5\n\
+         [[fill]]\nmaterial = \"sand\"\n\
+         shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {SIDE}, {half}] }} }}\n",
+        variant.room * SIDE,
+        variant.kernel,
+        -half,
+        -half,
+    )
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn report(runners: &[Runner], threads: usize) -> Report {
+    let rows: Vec<Row> = runners.iter().map(Runner::row).collect();
+    // Round by round, since the machine may be faster in one than in the next; the first row and its repetition together.
+    let again = runners.last().unwrap_or(&runners[0]);
+    let pairs = || runners[0].speeds.iter().zip(&again.speeds);
+    let repeat = median(pairs().map(|(first, again)| first / again).collect());
+    let first_over = |i: usize| {
+        let other = runners.get(i)?;
+        let both = pairs().map(|(first, again)| 0.5 * (first + again));
+        let ratios = both.zip(&other.speeds).map(|(first, other)| first / other);
+        Some(median(ratios.collect()))
+    };
+    Report {
+        particles: rows[0].particles,
+        threads,
+        particle_substeps_per_s: rows[0].particle_substeps_per_s,
+        speedup: first_over(1),
+        cubic_over_quadratic: first_over(2).map(|ratio| 1.0 / ratio),
+        empty_space_change: first_over(3).map(|ratio| ratio - 1.0),
+        repeat_change: (runners.len() > 1).then_some(repeat - 1.0),
+        rows,
+        peak_memory_bytes: peak_memory(),
+    }
+}
+
+fn show(report: &Report, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::say_json(report);
+    }
+    output::say(format_args!(
+        "collapse of a block, {} particles, 3D, APIC, hardening, volume correction",
+        output::grouped(report.particles as u64)
+    ))?;
+    for row in &report.rows {
+        output::say(format_args!(
+            "  {:<22} {:>6.2} M particle-substeps/s, {} kernel, {} threads",
+            row.name,
+            row.particle_substeps_per_s / 1e6,
+            row.kernel,
+            row.threads
+        ))?;
+        let stages: Vec<String> = row
+            .stages_ns
+            .iter()
+            .map(|(name, ns)| format!("{name} {ns:.1}"))
+            .collect();
+        output::say(format_args!("  {:<22} ns: {}", "", stages.join(", ")))?;
+    }
+    let line = |name: &str, text: String| output::say(format_args!("  {name:<22} {text}"));
+    if let Some(speedup) = report.speedup {
+        line("speedup by threads", format!("{speedup:.2}"))?;
+    }
+    if let Some(ratio) = report.cubic_over_quadratic {
+        line("cubic over quadratic", format!("{ratio:.2}"))?;
+    }
+    if let Some(change) = report.empty_space_change {
+        line(
+            "empty space doubled",
+            format!("{:+.1} % step time", 100.0 * change),
+        )?;
+    }
+    if let Some(change) = report.repeat_change {
+        line(
+            "the same again",
+            format!("{:+.1} % step time", 100.0 * change),
+        )?;
+    }
+    if let Some(bytes) = report.peak_memory_bytes {
+        line("memory", output::bytes(bytes))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! `barchan bench pbd`: grains settled in a box, and 2000 grains poured to a pile; particle-steps a second.
+
+use super::count;
+use super::runner::{Row, Runner, median};
+use crate::commands::{Failure, output, resources};
+use clap::Args;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// Radius of the grains [m].
+const RADIUS: f64 = 0.05;
+/// Grains of the pile that is poured.
+const POURED: usize = 2000;
+/// Steps of the dig.
+const DIG: u64 = 240;
+/// Parts of the pour that step times are the mean of.
+const PARTS: usize = 8;
+
+/// Position-based grains, settled in a box and poured to a pile: particle-steps a second
+#[derive(Debug, Args)]
+pub struct BenchPbd {
+    /// Grains in the box, such as 20k
+    #[arg(long, value_name = "N", default_value = "20k", value_parser = count)]
+    particles: u64,
+    /// Only the first row: the usual scheme, all threads
+    #[arg(long)]
+    quick: bool,
+    /// Steps before the measurement: the grains settle
+    #[arg(long, value_name = "N", default_value_t = 240)]
+    settle: u64,
+    /// Steps of a round
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Rounds, in which the rows take turns, there and back; the median counts
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// End with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Step times while grains are poured.
+#[derive(Debug, Serialize)]
+struct Curve {
+    name: &'static str,
+    threads: usize,
+    /// Mean number of grains in each part of the pour.
+    grains: Vec<f64>,
+    /// Mean step in each part [ms].
+    step_ms: Vec<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    particles: usize,
+    threads: usize,
+    /// Usual scheme, all threads.
+    particle_steps_per_s: f64,
+    /// All threads over one thread.
+    speedup: Option<f64>,
+    /// Simulated time over wall time of the first row.
+    real_time: f64,
+    rows: Vec<Row>,
+    /// The same grains while a blade digs in them, usual scheme.
+    dig: Option<Row>,
+    pour: Vec<Curve>,
+}
+
+impl BenchPbd {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        resources::use_threads(self.threads)?;
+        let all = rayon::current_num_threads();
+        let usual = "scheme = \"mass splitting\"";
+        let paper = "scheme = \"averaged\"";
+        let mut rows = vec![("usual", usual, all)];
+        if !self.quick {
+            rows.push(("one thread", usual, 1));
+            rows.push(("averaged", paper, all));
+            rows.push(("gauss-seidel", "scheme = \"gauss-seidel\"", 1));
+        }
+        let mut runners = Vec::new();
+        for (name, settings, threads) in rows {
+            self.note(format_args!("settling: {name}"));
+            let mut runner = Runner::new(name, &settled(self.particles, settings), threads)?;
+            runner.run(self.settle)?;
+            runners.push(runner);
+        }
+        for round in 0..self.rounds {
+            self.note(format_args!("round {} of {}", round + 1, self.rounds));
+            let mut order: Vec<&mut Runner> = runners.iter_mut().collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for runner in order {
+                runner.round(self.steps)?;
+            }
+        }
+        let mut report = report(&runners, all);
+        if !self.quick {
+            report.dig = Some(self.dig(usual, all)?);
+            report.pour = self.pour(all)?;
+        }
+        show(&report, self.json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn note(&self, text: std::fmt::Arguments<'_>) {
+        if !self.json {
+            output::note(text);
+        }
+    }
+
+    /// Settled grains in which a blade digs: it goes in, pushes, and comes out.
+    fn dig(&self, settings: &str, all: usize) -> Result<Row, Failure> {
+        self.note(format_args!("digging"));
+        let begin = self.settle as f64 / 60.0;
+        let text = settled(self.particles, settings) + &blade(self.particles, begin);
+        let mut runner = Runner::new("dig", &text, all)?;
+        runner.run(self.settle)?;
+        runner.round(DIG)?;
+        Ok(runner.row(DIG as usize))
+    }
+
+    /// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, beside Gauss–Seidel.
+    fn pour(&self, all: usize) -> Result<Vec<Curve>, Failure> {
+        let mut curves = Vec::new();
+        for (name, scheme, threads) in [
+            ("averaged", "averaged", 1),
+            ("averaged", "averaged", all),
+            ("gauss-seidel", "gauss-seidel", 1),
+            ("usual", "mass splitting", all),
+        ] {
+            self.note(format_args!("pouring: {name}, {threads} threads"));
+            let mut runner = Runner::new(name, &poured(scheme), threads)?;
+            let mut samples = Vec::new();
+            while runner.simulation.particles() < POURED && samples.len() < 2000 {
+                runner.run(1)?;
+                samples.push((runner.simulation.particles(), runner.steps[samples.len()]));
+            }
+            let parts = samples.chunks(samples.len().div_ceil(PARTS).max(1));
+            let mean = |part: &[(usize, f64)], value: fn(&(usize, f64)) -> f64| {
+                part.iter().map(value).sum::<f64>() / part.len() as f64
+            };
+            curves.push(Curve {
+                name,
+                threads,
+                grains: parts.clone().map(|p| mean(p, |s| s.0 as f64)).collect(),
+                step_ms: parts.map(|p| 1e3 * mean(p, |s| s.1)).collect(),
+            });
+        }
+        Ok(curves)
+    }
+}
+
+/// Grains in a box as wide as the cube root of their number, with friction 0.5 everywhere: they settle from a packed bed.
+fn settled(particles: u64, settings: &str) -> String {
+    let side = 2.15 * RADIUS * (particles as f64).cbrt();
+    let volume = particles as f64 * 4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / 0.6;
+    // A fill leaves out grains that its walls would cut: about 0.75 radii on each side.
+    let room = side - 1.5 * RADIUS;
+    let height = volume / (room * room) + 1.5 * RADIUS;
+    let half = 0.5 * side;
+    let wall = |from: [f64; 3], to: [f64; 3]| {
+        format!(
+            "[[collider]]\nfriction = 0.5\nshape = {{ box = {{ min = {from:?}, max = {to:?} }} }}\n"
+        )
+    };
+    let (far, thick, top) = (side, 4.0 * RADIUS, 3.0 * side);
+    let walls = [
+        wall([-far, -2.0 * thick, -far], [far, 0.0, far]),
+        wall([-half - thick, 0.0, -far], [-half, top, far]),
+        wall([half, 0.0, -far], [half + thick, top, far]),
+        wall([-far, 0.0, -half - thick], [far, top, -half]),
+        wall([-far, 0.0, half], [far, top, half + thick]),
+    ];
+    format!(
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nradius_spread = 0.05\n{settings}\n\
+         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 26.57\ndensity = 1590\n\
+         [[fill]]\nmaterial = \"grains\"\n\
+         shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {height}, {half}] }} }}\n{}",
+        2.0 * RADIUS,
+        -half,
+        -half,
+        walls.concat(),
+    )
+}
+
+/// A blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
+fn blade(particles: u64, begin: f64) -> String {
+    let side = 2.15 * RADIUS * (particles as f64).cbrt();
+    let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);
+    let key = |after: f64, x: f64, y: f64| {
+        format!("{{ time = {}, value = [{x}, {y}, 0] }}", begin + after)
+    };
+    let keys = [
+        key(0.0, -path, deep + 10.0 * RADIUS),
+        key(1.0, -path, deep),
+        key(3.0, path, deep),
+        key(4.0, path, deep + 10.0 * RADIUS),
+    ];
+    format!(
+        "[[collider]]\nfriction = 0.5\n\
+         shape = {{ box = {{ min = [{}, 0, {}], max = [0, {side}, {half}] }} }}\n\
+         motion = {{ position = {{ keyframes = [{}] }} }}\n",
+        -4.0 * RADIUS,
+        -half,
+        keys.join(", ")
+    )
+}
+
+/// 2000 grains in twenty seconds or so onto a floor.
+fn poured(scheme: &str) -> String {
+    format!(
+        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nscheme = \"{scheme}\"\n\
+         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 30\n\
+         [[collider]]\nfriction = 0.6\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
+         [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
+         shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n",
+        2.0 * RADIUS
+    )
+}
+
+fn report(runners: &[Runner], threads: usize) -> Report {
+    let measured = |r: &Runner| r.steps.len().min(r.speeds.len() * 30).max(1);
+    let rows: Vec<Row> = runners.iter().map(|r| r.row(measured(r))).collect();
+    let ratio = |other: &Runner| {
+        let pairs = runners[0].speeds.iter().zip(&other.speeds);
+        median(pairs.map(|(all, one)| all / one).collect())
+    };
+    Report {
+        particles: rows[0].particles,
+        threads,
+        particle_steps_per_s: rows[0].particle_steps_per_s,
+        speedup: runners.get(1).map(ratio),
+        real_time: rows[0].particle_steps_per_s / (60.0 * rows[0].particles as f64),
+        rows,
+        dig: None,
+        pour: Vec::new(),
+    }
+}
+
+fn show(report: &Report, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::say_json(report);
+    }
+    output::say(format_args!(
+        "{} grains settled in a box, 10 passes over the contacts in a step of 1/60 s",
+        output::grouped(report.particles as u64)
+    ))?;
+    for row in &report.rows {
+        output::say(format_args!(
+            "  {:<14} {} threads {:>6.2} M particle-steps/s, {:.2} ms a step, 99 % within {:.2} ms",
+            row.name,
+            row.threads,
+            row.particle_steps_per_s / 1e6,
+            row.step_ms,
+            row.step_p99_ms
+        ))?;
+    }
+    if let Some(speedup) = report.speedup {
+        output::say(format_args!("  speedup by threads {speedup:.2}"))?;
+    }
+    output::say(format_args!("  {:.1} times real time", report.real_time))?;
+    if let Some(dig) = &report.dig {
+        output::say(format_args!(
+            "a blade digs in them for {DIG} steps: {:.2} ms a step, 99 % within {:.2} ms, {:.2} times as long",
+            dig.step_ms,
+            dig.step_p99_ms,
+            dig.step_p99_ms / dig.step_ms
+        ))?;
+    }
+    if !report.pour.is_empty() {
+        output::say(format_args!(
+            "pouring {POURED} grains: ms a step by number of grains"
+        ))?;
+    }
+    for curve in &report.pour {
+        let points: Vec<String> = (curve.grains.iter().zip(&curve.step_ms))
+            .map(|(grains, ms)| format!("{grains:.0}: {ms:.2}"))
+            .collect();
+        let (name, threads) = (curve.name, curve.threads);
+        output::say(format_args!(
+            "  {name:<14} {threads} threads  {}",
+            points.join(", ")
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! `barchan bench render`: pictures of a heap, from the frame on disk to the finished picture.
+
+use super::{count, peak_memory};
+use crate::commands::{Failure, output, resources};
+use barchan::frame::{
+    Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
+};
+use barchan_render::tracer::Quality;
+use barchan_render::{RenderOptions, Renderer};
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The heap is a cone of this radius and height [m].
+const RADIUS: f32 = 1.0;
+const HEIGHT: f32 = 0.6;
+/// Bulk density of its material [kg/m³].
+const DENSITY: f64 = 1600.0;
+
+/// Pictures of a heap of grains at 1280×720: seconds a picture, memory
+#[derive(Debug, Args)]
+pub struct BenchRender {
+    /// Grains, such as 200k or 20M
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = count)]
+    grains: u64,
+    /// Only this quality: preview or production
+    #[arg(long, value_name = "NAME", value_parser = ["preview", "production"])]
+    quality: Option<String>,
+    /// Keep the pictures in this folder
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// End with one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    grains: u64,
+    size: [u32; 2],
+    threads: usize,
+    /// Wall time of a picture, reading the frame included [s].
+    preview_s: Option<f64>,
+    production_s: Option<f64>,
+    /// Largest resident memory of the whole bench [bytes], where the system tells.
+    peak_memory_bytes: Option<u64>,
+}
+
+impl BenchRender {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        resources::use_threads(self.threads)?;
+        let folder = Scratch::new()?;
+        let path = folder.0.join("heap.barchan");
+        let grains = write_heap(&path, self.grains)?;
+        let mut report = Report {
+            grains,
+            size: RenderOptions::default().size,
+            threads: rayon::current_num_threads(),
+            preview_s: None,
+            production_s: None,
+            peak_memory_bytes: None,
+        };
+        let wanted = |name: &str| self.quality.as_deref().is_none_or(|q| q == name);
+        if wanted("preview") {
+            report.preview_s = Some(self.time(&path, "preview", Quality::PREVIEW)?);
+        }
+        if wanted("production") {
+            report.production_s = Some(self.time(&path, "production", Quality::PRODUCTION)?);
+        }
+        report.peak_memory_bytes = peak_memory();
+        show(&report, self.json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Seconds from the frame on disk to the picture.
+    fn time(&self, path: &Path, name: &str, quality: Quality) -> Result<f64, Failure> {
+        let options = RenderOptions {
+            quality,
+            ..RenderOptions::default()
+        };
+        let renderer = Renderer::open(ResultDirectory::open(path)?, options)?;
+        let clock = Instant::now();
+        let picture = renderer.draw(0)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        if let Some(folder) = &self.keep {
+            std::fs::create_dir_all(folder).map_err(Failure::work)?;
+            picture.write_png(&folder.join(format!("{name}.png")))?;
+        }
+        Ok(seconds)
+    }
+}
+
+fn show(report: &Report, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::say_json(report);
+    }
+    let [width, height] = report.size;
+    output::say(format_args!(
+        "heap of {} grains, {width}×{height}, {} threads; from the frame on disk to the picture",
+        output::grouped(report.grains),
+        report.threads
+    ))?;
+    let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
+    if let Some(seconds) = report.preview_s {
+        line("preview", format!("{seconds:.2} s a picture"))?;
+    }
+    if let Some(seconds) = report.production_s {
+        line("production", format!("{seconds:.2} s a picture"))?;
+    }
+    if let Some(bytes) = report.peak_memory_bytes {
+        line("memory", output::bytes(bytes))?;
+    }
+    Ok(())
+}
+
+/// A result with one frame: a cone of about `count` grains on a jittered lattice, standing on a floor.
+fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
+    let volume = std::f32::consts::PI / 3.0 * RADIUS * RADIUS * HEIGHT;
+    let spacing = (volume / count as f32).cbrt();
+    let scene = format!(
+        "[solver]\nresolution = {}\n\n[[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n",
+        2.0 * spacing
+    );
+    let position = heap(spacing);
+    let grains = position.len() / 3;
+    let mass = DENSITY as f32 * spacing.powi(3);
+    let frame = Frame {
+        columns: vec![
+            Column::vector3(
+                "position",
+                Unit::Meter,
+                "position",
+                spacing / 512.0,
+                position,
+            ),
+            Column::vector3(
+                "velocity",
+                Unit::MeterPerSecond,
+                "velocity",
+                5e-4,
+                vec![0.0; 3 * grains],
+            ),
+            Column::exact(
+                "id",
+                Unit::One,
+                "identity",
+                1,
+                ColumnData::U64((0..grains as u64).collect()),
+            ),
+            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, vec![mass; grains]),
+        ],
+        ..Frame::default()
+    };
+    let manifest = Manifest {
+        scene: "heap".into(),
+        solver: "none".into(),
+        dimensions: 3,
+        dx: 2.0 * f64::from(spacing),
+        frame_rate: 24.0,
+        materials: vec![ManifestMaterial {
+            name: "sand".into(),
+            density: DENSITY,
+        }],
+        created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
+        ..Manifest::default()
+    };
+    let directory = ResultDirectory::create(path, &manifest, &scene)?;
+    directory.write_frame(&frame)?;
+    Ok(grains as u64)
+}
+
+/// Grains of the cone, layer by layer [m].
+fn heap(spacing: f32) -> Vec<f32> {
+    let reach = (RADIUS / spacing) as i32 + 1;
+    let mut position = Vec::new();
+    let mut number = 0u64;
+    for (y, z) in (0..reach).flat_map(|y| (-reach..=reach).map(move |z| (y, z))) {
+        for x in -reach..=reach {
+            number += 1;
+            let jitter = |axis: u64| 0.8 * (barchan_render::color::chance(3 * number + axis) - 0.5);
+            let [px, py, pz] = [
+                spacing * (x as f32 + jitter(0)),
+                spacing * (y as f32 + 0.5 + jitter(1)),
+                spacing * (z as f32 + jitter(2)),
+            ];
+            if py < HEIGHT * (1.0 - px.hypot(pz) / RADIUS) {
+                position.extend([px, py, pz]);
+            }
+        }
+    }
+    position
+}
+
+/// A folder that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("barchan-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(Failure::work)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

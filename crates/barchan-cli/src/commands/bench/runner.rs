@@ -1,0 +1,97 @@
+//! A scene that is advanced step by step on threads of its own, with the time that each step takes.
+
+use crate::commands::Failure;
+use barchan::scene::{Overrides, SceneSource, load};
+use barchan::sim::simulation::{Control, Simulation};
+use serde::Serialize;
+use std::time::Instant;
+
+/// A simulation with threads of its own.
+pub struct Runner {
+    pub name: &'static str,
+    pub threads: usize,
+    pool: rayon::ThreadPool,
+    pub simulation: Simulation,
+    pub speeds: Vec<f64>,
+    /// Wall time of every step [s].
+    pub steps: Vec<f64>,
+}
+
+/// What a runner measured.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    pub name: &'static str,
+    pub threads: usize,
+    pub particles: usize,
+    /// Median of the rounds, everything included.
+    pub particle_steps_per_s: f64,
+    /// Median step [ms].
+    pub step_ms: f64,
+    /// 99 % of the steps take at most this [ms].
+    pub step_p99_ms: f64,
+}
+
+impl Runner {
+    pub fn new(name: &'static str, text: &str, threads: usize) -> Result<Self, Failure> {
+        let source = SceneSource {
+            name: "grains.toml".into(),
+            text: text.into(),
+            directory: ".".into(),
+        };
+        let scene = load(&source, &Overrides::default())?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(Failure::work)?;
+        let simulation = pool.install(|| Simulation::new(&scene))?;
+        Ok(Self {
+            name,
+            threads,
+            pool,
+            simulation,
+            speeds: Vec::new(),
+            steps: Vec::new(),
+        })
+    }
+
+    /// So many frames, which scenes of benchmarks make as long as a step.
+    pub fn run(&mut self, steps: u64) -> Result<(), Failure> {
+        let (simulation, times) = (&mut self.simulation, &mut self.steps);
+        self.pool.install(|| {
+            for _ in 0..steps {
+                let start = Instant::now();
+                simulation.advance_frame(&mut |_| Control::Continue)?;
+                times.push(start.elapsed().as_secs_f64());
+            }
+            Ok(())
+        })
+    }
+
+    pub fn round(&mut self, steps: u64) -> Result<(), Failure> {
+        let start = Instant::now();
+        self.run(steps)?;
+        let moved = steps as f64 * self.simulation.particles() as f64;
+        self.speeds.push(moved / start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    pub fn row(&self, measured: usize) -> Row {
+        let mut steps = self.steps[self.steps.len() - measured..].to_vec();
+        steps.sort_by(f64::total_cmp);
+        let at = |part: f64| 1e3 * steps[((steps.len() - 1) as f64 * part) as usize];
+        Row {
+            name: self.name,
+            threads: self.threads,
+            particles: self.simulation.particles(),
+            particle_steps_per_s: median(self.speeds.clone()),
+            step_ms: at(0.5),
+            step_p99_ms: at(0.99),
+        }
+    }
+}
+
+/// Median of some values, 0 of none.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,381 @@
+//! A base, its grains, and where their frames go.
+
+use super::summary::Summary;
+use super::{Detail, look_at_room};
+use crate::commands::progress::Reporter;
+use crate::commands::stop::StopRequest;
+use crate::commands::writer::FrameWriter;
+use crate::commands::{Failure, output};
+use barchan::frame::{
+    CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, document_digest,
+};
+use barchan::post::detail::{
+    BaseFrame, Census, Control, DetailError, Method, Plan, Refiner, Settings, World,
+};
+use barchan::scene::{Overrides, Scene, SceneSource, load_for_viewing};
+use barchan::sim::simulation::Progress;
+use rayon::prelude::*;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A refinement that is going on.
+pub struct Session {
+    base: ResultDirectory,
+    directory: Arc<ResultDirectory>,
+    writer: FrameWriter<Arc<Frame>>,
+    /// Held for as long as this process writes.
+    _lock: File,
+    refiner: Refiner,
+    /// Number of the last frame.
+    last: u32,
+    /// What is wrong with the base.
+    problem: Option<String>,
+    resumed_from: Option<u32>,
+    steps: u64,
+    work: u64,
+    stepping: Duration,
+    writing: Duration,
+}
+
+impl Session {
+    /// New grains. Everything that can be wrong is found before anything is written.
+    pub fn start(arguments: &Detail) -> Result<Self, Failure> {
+        let (base, path) = arguments.places()?;
+        let Some(grains) = arguments.grains else {
+            return Err(Failure::call(
+                "how many grains is not said",
+                "say it with --grains, such as --grains 2M",
+            ));
+        };
+        let scene = scene_of(&base)?;
+        let first = BaseFrame::read(&base, 0)?;
+        let listed = base.frames()?;
+        let last = arguments.frames.unwrap_or(base.manifest().frames);
+        let census = Census::take(&base, &listed)?;
+        let settings = Settings {
+            dt: arguments.dt.unwrap_or(Settings::default().dt),
+            method: arguments.method.map_or(Method::Blended, Method::from),
+        };
+        let plan = Plan::new(&census, grains)?;
+        let share = census.most as f64 / census.particles().max(1) as f64;
+        look_at_room((grains as f64 * share) as u64, last, &path)?;
+        let detail = ManifestDetail {
+            base: absolute(base.path()),
+            grains,
+            dt: settings.dt,
+            method: settings.method.name().into(),
+            counted: runs(&census.frames),
+        };
+        let manifest = manifest(base.manifest(), detail, last);
+        let refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
+        let document = base.scene_document()?;
+        let directory = ResultDirectory::create(&path, &manifest, &document)?;
+        let lock = directory.lock()?;
+        let mut session = Self::new(base, directory, lock, refiner, last)?;
+        session.write()?;
+        Ok(session)
+    }
+
+    /// Grains that were begun, at the last frame up to which all are whole.
+    pub fn resume(arguments: &Detail, stop: &StopRequest) -> Result<Self, Failure> {
+        let (base, path) = arguments.places()?;
+        let mut directory = ResultDirectory::open(&path)?;
+        let Some(detail) = directory.manifest().detail.clone() else {
+            return Err(Failure::call(
+                format_args!("{} holds no grains but the result of a run", path.display()),
+                "begin with --grains, without --resume; or give another directory with -o",
+            ));
+        };
+        let lock = directory.lock()?;
+        arguments.refuse_other_settings(&detail)?;
+        refuse_other_base(&base, &directory)?;
+        let scene = scene_of(&base)?;
+        let last = arguments.frames.unwrap_or(base.manifest().frames);
+        let whole = whole_frames(&directory, stop)?;
+        let counted: Vec<u32> = detail.counted.iter().flat_map(|[a, b]| *a..=*b).collect();
+        let census = Census::take(&base, &counted)?;
+        if census.frames != counted {
+            return Err(lost_frame(&base, &counted, &census));
+        }
+        let mut plan = Plan::new(&census, detail.grains)?;
+        let share = census.most as f64 / census.particles().max(1) as f64;
+        look_at_room((detail.grains as f64 * share) as u64, last, &path)?;
+        let settings = Settings {
+            dt: detail.dt,
+            method: Method::named(&detail.method).unwrap_or_default(),
+        };
+        let world = World::new(&scene);
+        let refiner = match whole {
+            Some(frame) => {
+                for index in (0..=frame).filter(|i| !counted.contains(i)) {
+                    plan.admit(&BaseFrame::read(&base, index)?)?;
+                }
+                directory.discard_after(frame)?;
+                let own = directory.read_frame(frame)?;
+                let at = BaseFrame::read(&base, frame)?;
+                Refiner::resume(plan, world, settings, at, own)?
+            }
+            None => Refiner::begin(plan, world, settings, BaseFrame::read(&base, 0)?)?,
+        };
+        if directory.manifest().frames != last {
+            let manifest = manifest(base.manifest(), detail, last);
+            directory.rewrite(&manifest, &base.scene_document()?)?;
+        }
+        let mut session = Self::new(base, directory, lock, refiner, last)?;
+        session.resumed_from = whole;
+        if whole.is_none() {
+            session.write()?;
+        }
+        Ok(session)
+    }
+
+    fn new(
+        base: ResultDirectory,
+        directory: ResultDirectory,
+        lock: File,
+        refiner: Refiner,
+        last: u32,
+    ) -> Result<Self, Failure> {
+        let directory = Arc::new(directory);
+        Ok(Self {
+            base,
+            writer: FrameWriter::new(directory.clone())?,
+            directory,
+            _lock: lock,
+            refiner,
+            last,
+            problem: None,
+            resumed_from: None,
+            steps: 0,
+            work: 0,
+            stepping: Duration::ZERO,
+            writing: Duration::ZERO,
+        })
+    }
+
+    /// Where the grains go.
+    pub fn output(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn frame(&self) -> u32 {
+        self.refiner.frame().index
+    }
+
+    /// Hands the frame over to be written, and gives the one before it back for its memory.
+    fn write(&mut self) -> Result<Frame, Failure> {
+        let start = Instant::now();
+        let spent = self.writer.take_spent()?;
+        self.writer.write(self.refiner.frame().clone())?;
+        self.writing += start.elapsed();
+        Ok(Arc::try_unwrap(spent).unwrap_or_default())
+    }
+
+    /// Refines until the last frame, until asked to stop, or until the base ends.
+    pub fn advance(&mut self, stop: &StopRequest, quiet: bool) -> Result<(), Failure> {
+        let mut reporter = Reporter::new(self.frame(), self.last, quiet);
+        let mut spare = Frame::default();
+        while self.frame() < self.last && !stop.is_requested() {
+            let index = self.frame() + 1;
+            let next = match BaseFrame::read(&self.base, index) {
+                Ok(next) => next,
+                Err(error) => {
+                    self.problem = Some(self.describe(index, &error));
+                    break;
+                }
+            };
+            let time = next.time;
+            let start = Instant::now();
+            let (steps, work) = (&mut self.steps, &mut self.work);
+            let advanced = self.refiner.advance(next, spare, &mut |step| {
+                *steps += 1;
+                *work += step.grains as u64;
+                reporter.step(&Progress {
+                    frame: index,
+                    part: step.part,
+                    time,
+                    dt: step.dt,
+                    particles: step.grains,
+                    substeps: *steps,
+                });
+                match stop.is_urgent() {
+                    true => Control::Stop,
+                    false => Control::Continue,
+                }
+            });
+            self.stepping += start.elapsed();
+            match advanced {
+                Ok(Some(_)) => spare = self.write()?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.problem = Some(self.describe(index, &error));
+                    break;
+                }
+            }
+        }
+        let start = Instant::now();
+        self.writer.finish()?;
+        self.writing += start.elapsed();
+        Ok(())
+    }
+
+    /// What is wrong with a frame of the base, and what to do about it.
+    fn describe(&self, index: u32, error: &DetailError) -> String {
+        let DetailError::Cache(CacheError::NoFrame { .. }) = error else {
+            return error.to_string();
+        };
+        let path = self.base.path().display();
+        let later = self.base.frames().is_ok_and(|f| f.last() > Some(&index));
+        if later {
+            return format!(
+                "frame {index} of the base {path} is missing; simulate it again with: barchan run {path} --resume"
+            );
+        }
+        let growing = self.base.path().join(".lock").exists()
+            && matches!(self.base.lock(), Err(CacheError::InUse(_)));
+        if growing {
+            return format!(
+                "frame {index} of the base {path} is not there yet: another run is writing it; wait for it"
+            );
+        }
+        format!(
+            "the base {path} ends before frame {index}: its run was stopped; go on with it first: barchan run {path} --resume"
+        )
+    }
+
+    /// What the refinement came to.
+    pub fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
+        let frame = self.refiner.frame();
+        let step_wall_s = self.stepping.as_secs_f64();
+        Ok(Summary {
+            scene: self.base.manifest().scene.clone(),
+            directory: self.directory.path().display().to_string(),
+            base: self.base.path().display().to_string(),
+            finished: frame.index >= self.last,
+            problem: self.problem.clone(),
+            grains: frame.particles() as u64,
+            base_particles: self.refiner.plan().particles() as u64,
+            frames: frame.index,
+            frames_wanted: self.last,
+            steps: self.steps,
+            sim_time_s: frame.time,
+            step_wall_s,
+            grain_steps_per_s: match step_wall_s > 0.0 {
+                true => self.work as f64 / step_wall_s,
+                false => 0.0,
+            },
+            writing_wall_s: self.writing.as_secs_f64(),
+            removed: self.refiner.removed(),
+            resumed_from: self.resumed_from,
+            digest: frame.digest(),
+            wall_s: clock.elapsed().as_secs_f64(),
+            picture: None,
+        })
+    }
+}
+
+/// The scene of the base. Colliders whose mesh is gone are left out with a warning.
+fn scene_of(base: &ResultDirectory) -> Result<Scene, Failure> {
+    let source = SceneSource {
+        name: base.path().join("scene.toml").display().to_string(),
+        text: base.scene_document()?,
+        directory: PathBuf::from(&base.manifest().scene_directory),
+    };
+    let (scene, warnings) = load_for_viewing(&source, &Overrides::default())?;
+    for warning in warnings {
+        output::note(format_args!("warning: {warning}; grains pass through it"));
+    }
+    Ok(scene)
+}
+
+fn absolute(path: &Path) -> String {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    full.to_string_lossy().into_owned()
+}
+
+/// Ascending numbers as runs from first to last.
+fn runs(frames: &[u32]) -> Vec<[u32; 2]> {
+    let mut runs: Vec<[u32; 2]> = Vec::new();
+    for &frame in frames {
+        match runs.last_mut() {
+            Some(run) if run[1] + 1 == frame => run[1] = frame,
+            _ => runs.push([frame, frame]),
+        }
+    }
+    runs
+}
+
+fn manifest(base: &Manifest, detail: ManifestDetail, last: u32) -> Manifest {
+    Manifest {
+        frames: last,
+        start: None,
+        detail: Some(detail),
+        created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
+        ..base.clone()
+    }
+}
+
+/// The number of the last frame up to which all are as they were written; none when the first is not.
+fn whole_frames(directory: &ResultDirectory, stop: &StopRequest) -> Result<Option<u32>, Failure> {
+    let listed = directory.frames()?;
+    let in_row = listed.iter().zip(0..).take_while(|(a, b)| *a == b).count() as u32;
+    let states: Result<Vec<bool>, Failure> = (0..in_row)
+        .into_par_iter()
+        .map(|index| {
+            if stop.is_requested() {
+                let path = directory.path().display();
+                return Err(Failure::work(format_args!(
+                    "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
+                )));
+            }
+            match directory.verify_frame(index) {
+                Ok(()) => Ok(true),
+                Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        })
+        .collect();
+    let whole = states?.iter().take_while(|w| **w).count() as u32;
+    if (whole as usize) < listed.len() {
+        output::note(format_args!(
+            "frame {whole} of the grains is missing or damaged; refining again from there on"
+        ));
+    }
+    Ok(whole.checked_sub(1))
+}
+
+/// Grains can only go on with the base that they began with.
+fn refuse_other_base(base: &ResultDirectory, grains: &ResultDirectory) -> Result<(), Failure> {
+    let without_frames = |text: &str| {
+        text.parse::<toml::Table>().map(|mut table| {
+            table.remove("frames");
+            table
+        })
+    };
+    let (theirs, own) = (base.scene_document()?, grains.scene_document()?);
+    let same = document_digest(&theirs) == document_digest(&own)
+        || matches!((without_frames(&theirs), without_frames(&own)), (Ok(a), Ok(b)) if a == b);
+    if same {
+        return Ok(());
+    }
+    Err(Failure::call(
+        format_args!(
+            "the grains in {} were begun with another scene than that of {}",
+            grains.path().display(),
+            base.path().display()
+        ),
+        "give their own base, or refine into another directory with -o",
+    ))
+}
+
+/// A base frame that was counted and cannot be read any more.
+fn lost_frame(base: &ResultDirectory, counted: &[u32], census: &Census) -> Failure {
+    let lost = counted.iter().find(|i| !census.frames.contains(i));
+    let path = base.path().display();
+    Failure::work(format_args!(
+        "frame {} of the base {path} was there when the grains were begun, and is missing or damaged now; simulate it again with: barchan run {path} --resume",
+        lost.map_or("?".into(), u32::to_string)
+    ))
+}

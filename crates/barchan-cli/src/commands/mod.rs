@@ -1,0 +1,253 @@
+//! Commands, one file each; errors become exit codes and reports here and nowhere else.
+
+mod bench;
+mod check;
+mod detail;
+mod info;
+mod inputs;
+mod measure;
+mod output;
+mod pictures;
+mod progress;
+mod render;
+mod repair;
+mod resources;
+mod run;
+mod scene;
+mod scenes;
+mod schema;
+mod stop;
+mod summary;
+mod validate;
+mod view;
+mod writer;
+
+use barchan::frame::CacheError;
+use barchan::post::StressError;
+use barchan::scene::SceneErrors;
+use barchan::sim::simulation::SimulationError;
+use barchan_render::RenderError;
+use barchan_render::film::FilmError;
+use barchan_render::picture::PictureError;
+use barchan_render::sheet::SheetError;
+use clap::{Parser, Subcommand};
+use miette::Report;
+use serde_json::{Value, json};
+use std::fmt;
+use std::process::ExitCode;
+
+/// Simulates granular material: a scene goes in, frames come out.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Run),
+    Check(check::Check),
+    Scenes(scenes::Scenes),
+    Schema(schema::Schema),
+    Info(info::Info),
+    Measure(measure::Measure),
+    View(view::View),
+    Render(Box<render::Render>),
+    Detail(detail::Detail),
+    Bench(bench::Bench),
+    Validate(validate::Validate),
+}
+
+impl Command {
+    fn run(&self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Run(command) => command.run(),
+            Self::Check(command) => command.run(),
+            Self::Scenes(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Info(command) => command.run(),
+            Self::Measure(command) => command.run(),
+            Self::View(command) => command.run(),
+            Self::Render(command) => command.run(),
+            Self::Detail(command) => command.run(),
+            Self::Bench(command) => command.run(),
+            Self::Validate(command) => command.run(),
+        }
+    }
+
+    fn wants_json(&self) -> bool {
+        match self {
+            Self::Run(command) => command.json,
+            Self::Check(command) => command.json,
+            Self::Scenes(command) => command.json,
+            Self::Schema(_) => false,
+            Self::Info(command) => command.json,
+            Self::Measure(command) => command.json,
+            Self::View(command) => command.json,
+            Self::Render(command) => command.json,
+            Self::Detail(command) => command.json,
+            Self::Bench(command) => command.wants_json(),
+            Self::Validate(command) => command.json,
+        }
+    }
+}
+
+/// Reads the command line and obeys it. Exit codes: 0 done, 1 failed, 2 the scene or the call is wrong.
+pub fn main() -> ExitCode {
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) => return refuse_call(&error),
+    };
+    match command.run() {
+        Ok(code) => code,
+        Err(failure) => {
+            if command.wants_json() {
+                tell_as_json(&failure.to_json());
+            }
+            output::note(format_args!("{:?}", failure.report));
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// A command line that cannot be understood, or one that asks for help.
+fn refuse_call(error: &clap::Error) -> ExitCode {
+    let asked_for = !error.use_stderr();
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if !asked_for && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.render().to_string();
+        let message = text.trim_start_matches("error: ").trim_end();
+        tell_as_json(&json!({"error": message, "help": null, "exit_code": code}));
+    }
+    match error.print() {
+        Err(error) if asked_for && error.kind() != std::io::ErrorKind::BrokenPipe => {
+            output::note(format_args!("could not write to standard output: {error}"));
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(code),
+    }
+}
+
+/// The error goes to standard error as well, so nothing is lost when standard output cannot take it.
+fn tell_as_json(error: &Value) {
+    let _ = output::say_json(error);
+}
+
+/// Why a command ends early: what to tell, and the exit code.
+struct Failure {
+    code: u8,
+    report: Report,
+}
+
+impl Failure {
+    /// What `--json` prints instead of a result. The mistakes of a scene stand in `problems`, each with its place.
+    fn to_json(&self) -> Value {
+        let mut object = json!({
+            "error": self.report.to_string(),
+            "help": self.report.help().map(|help| help.to_string()),
+            "exit_code": self.code,
+        });
+        if let Some(errors) = self.report.downcast_ref::<SceneErrors>() {
+            let problems = errors.errors().iter().map(|error| {
+                json!({
+                    "message": error.message(),
+                    "help": error.help_text(),
+                    "file": error.source_name(),
+                    "line": error.line(),
+                })
+            });
+            object["problems"] = problems.collect();
+        }
+        object
+    }
+
+    /// The scene or the call is wrong; nothing was written.
+    fn call(message: impl fmt::Display, help: impl fmt::Display) -> Self {
+        let report = miette::miette!(help = help.to_string(), "{message}");
+        Self { code: 2, report }
+    }
+
+    /// The work itself failed.
+    fn work(error: impl fmt::Display) -> Self {
+        let report = miette::miette!("{error}");
+        Self { code: 1, report }
+    }
+}
+
+impl From<SceneErrors> for Failure {
+    fn from(errors: SceneErrors) -> Self {
+        Self {
+            code: 2,
+            report: Report::new(errors),
+        }
+    }
+}
+
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        let code = if error.is_scene_error() { 2 } else { 1 };
+        let report = miette::miette!("{error}");
+        Self { code, report }
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        let code = match error {
+            CacheError::Missing(_)
+            | CacheError::NotAResult { .. }
+            | CacheError::Occupied { .. }
+            | CacheError::Unwritable { .. }
+            | CacheError::LostFrames { .. }
+            | CacheError::OtherFormat { .. }
+            | CacheError::InUse(_)
+            | CacheError::NoFrame { .. } => 2,
+            _ => 1,
+        };
+        let report = miette::miette!("{error}");
+        Self { code, report }
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Cache(error) => error.into(),
+            RenderError::Scene(errors) => errors.into(),
+            RenderError::Color(error) => Self::call(error, "`barchan info` lists the columns"),
+            RenderError::Stress(error) => error.into(),
+            RenderError::NoFrames(_) => Self::work(error),
+        }
+    }
+}
+
+impl From<StressError> for Failure {
+    fn from(error: StressError) -> Self {
+        let code = match error {
+            StressError::Cache(error) => return error.into(),
+            StressError::Scene(errors) => return errors.into(),
+            StressError::Column { .. } | StressError::NoGrain { .. } => 2,
+        };
+        let report = miette::miette!("{error}");
+        Self { code, report }
+    }
+}
+
+impl From<FilmError> for Failure {
+    fn from(error: FilmError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<PictureError> for Failure {
+    fn from(error: PictureError) -> Self {
+        Self::work(error)
+    }
+}
+
+impl From<SheetError> for Failure {
+    fn from(error: SheetError) -> Self {
+        Self::work(error)
+    }
+}

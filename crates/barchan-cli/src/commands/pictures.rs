@@ -1,0 +1,320 @@
+//! Drawing many pictures into a folder, and what is made of them: shared by `render` and `run`.
+
+use super::progress::Count;
+use super::stop::StopRequest;
+use super::{Failure, output};
+use barchan::frame::{ResultDirectory, document_digest};
+use barchan_render::film::{Film, FilmError, FilmOptions, FilmReport};
+use barchan_render::framing::spread;
+use barchan_render::sheet::Sheet;
+use barchan_render::tracer::Quality;
+use barchan_render::{Picture, RenderOptions, Renderer};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Pictures of the film that `run` makes.
+const RUN_PICTURES: usize = 48;
+/// Size of them [pixels].
+const RUN_SIZE: [u32; 2] = [640, 360];
+/// Width of a contact sheet [pixels].
+const SHEET_WIDTH: u32 = 1600;
+/// Pictures side by side on it.
+const SHEET_COLUMNS: u32 = 4;
+/// File that says how the pictures beside it were made.
+const SETTINGS: &str = "settings.txt";
+
+/// What to make, and where.
+pub struct Job {
+    /// Folder of the pictures.
+    pub output: PathBuf,
+    /// Name of the film; its ending says which kind.
+    pub film: Option<&'static str>,
+    /// Whether to make a small looped preview.
+    pub preview: bool,
+    /// Speed of the film against the simulated time.
+    pub speed: f64,
+    /// Pictures on the contact sheet.
+    pub sheet: usize,
+    /// Whether to draw pictures again that are there already.
+    pub again: bool,
+    /// Whether to show no progress.
+    pub quiet: bool,
+}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Folder of the pictures.
+    pub directory: String,
+    /// Pictures that are there now.
+    pub pictures: u32,
+    /// Pictures that were drawn.
+    pub drawn: u32,
+    /// Pictures that were there already.
+    pub kept: u32,
+    /// Width and height [pixels].
+    pub size: [u32; 2],
+    /// Time spent on drawing [s].
+    pub drawing_s: f64,
+    /// Films and previews.
+    pub films: Vec<FilmMade>,
+    /// The contact sheet.
+    pub sheet: Option<String>,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+}
+
+/// A film that was made.
+#[derive(Debug, Serialize)]
+pub struct FilmMade {
+    /// `film` or `preview`.
+    pub kind: &'static str,
+    /// File.
+    pub file: String,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Playing time [s].
+    pub duration_s: f64,
+    /// Size of the file.
+    pub bytes: u64,
+    /// What encoded it.
+    pub encoder: String,
+}
+
+/// The pictures that `run` leaves.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RunPictures {
+    /// Picture of the last frame.
+    pub last: String,
+    /// Short film.
+    pub film: Option<String>,
+    /// Time that they took [s].
+    pub wall_s: f64,
+}
+
+/// Draws frames into the folder, then makes film, preview and contact sheet of them.
+pub fn draw(
+    renderer: &Renderer,
+    frames: &[u32],
+    job: &Job,
+    stop: &StopRequest,
+) -> Result<Report, Failure> {
+    make_folder(&job.output)?;
+    let again = job.again | !same_settings(renderer, &job.output)?;
+    let clock = Instant::now();
+    let mut report = Report {
+        directory: job.output.display().to_string(),
+        pictures: 0,
+        drawn: 0,
+        kept: 0,
+        size: renderer.options().size,
+        drawing_s: 0.0,
+        films: Vec::new(),
+        sheet: None,
+        stopped: false,
+    };
+    let mut progress = Count::new("picture", frames.len(), job.quiet);
+    for (i, &frame) in frames.iter().enumerate() {
+        if stop.is_requested() {
+            report.stopped = true;
+            break;
+        }
+        let path = picture_path(&job.output, frame);
+        if !again && is_newer(&path, renderer.directory(), frame) {
+            report.kept += 1;
+        } else {
+            renderer.draw(frame)?.write_png(&path)?;
+            report.drawn += 1;
+        }
+        progress.done(i + 1);
+    }
+    drop(progress);
+    report.drawing_s = clock.elapsed().as_secs_f64();
+    report.pictures = report.kept + report.drawn;
+    if !report.stopped && frames.len() > 1 {
+        make_films(renderer, frames, job, stop, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// The last frame in full quality and a short film, as every finished run ends.
+pub fn after_run(
+    directory: ResultDirectory,
+    stop: &StopRequest,
+    quiet: bool,
+) -> Result<RunPictures, Failure> {
+    let clock = Instant::now();
+    let folder = directory.path().join("render");
+    make_folder(&folder)?;
+    let mut renderer = Renderer::open(directory, RenderOptions::default())?;
+    for warning in &renderer.warnings {
+        output::note(format_args!("warning: {warning}"));
+    }
+    let last = folder.join("last.png");
+    if let Some(&frame) = renderer.frames().last() {
+        renderer.draw(frame)?.write_png(&last)?;
+    }
+    renderer.set_output(RUN_SIZE, Quality::PREVIEW);
+    let frames = spread(renderer.frames(), RUN_PICTURES);
+    let path = folder.join("film.mp4");
+    let film = if frames.len() > 1 {
+        let rate = film_rate(&renderer, &frames)?;
+        let mut progress = Count::new("picture", frames.len(), quiet);
+        let mut film = Film::create(&path, RUN_SIZE[0], RUN_SIZE[1], &FilmOptions::at_rate(rate))?;
+        let mut whole = true;
+        for (i, &frame) in frames.iter().enumerate() {
+            whole = !stop.is_requested();
+            if !whole {
+                break;
+            }
+            film.add(&renderer.draw(frame)?)?;
+            progress.done(i + 1);
+        }
+        whole.then(|| film.finish()).transpose()?
+    } else {
+        None
+    };
+    Ok(RunPictures {
+        last: last.display().to_string(),
+        film: film.map(|f| f.path.display().to_string()),
+        wall_s: clock.elapsed().as_secs_f64(),
+    })
+}
+
+/// The last frame alone, in full quality.
+pub fn last_frame(directory: ResultDirectory) -> Result<String, Failure> {
+    let folder = directory.path().join("render");
+    make_folder(&folder)?;
+    let renderer = Renderer::open(directory, RenderOptions::default())?;
+    for warning in &renderer.warnings {
+        output::note(format_args!("warning: {warning}"));
+    }
+    let last = folder.join("last.png");
+    if let Some(&frame) = renderer.frames().last() {
+        renderer.draw(frame)?.write_png(&last)?;
+    }
+    Ok(last.display().to_string())
+}
+
+/// Film, preview and sheet from the pictures in the folder.
+fn make_films(
+    renderer: &Renderer,
+    frames: &[u32],
+    job: &Job,
+    stop: &StopRequest,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let options = FilmOptions::at_rate(job.speed * film_rate(renderer, frames)?);
+    let [width, height] = renderer.options().size;
+    let preview = job.preview.then_some("preview.gif");
+    for (kind, name) in [("film", job.film), ("preview", preview)] {
+        let Some(name) = name else { continue };
+        let mut film = match Film::create(&job.output.join(name), width, height, &options) {
+            // The pictures are there; what is missing for the film is told and nothing is lost.
+            Err(error @ FilmError::NeedsFfmpeg { .. }) => {
+                output::note(format_args!("warning: {error}"));
+                continue;
+            }
+            film => film?,
+        };
+        for &frame in frames {
+            if stop.is_requested() {
+                report.stopped = true;
+                return Ok(());
+            }
+            film.add(&Picture::read_png(&picture_path(&job.output, frame))?)?;
+        }
+        report.films.push(FilmMade::new(kind, film.finish()?));
+    }
+    if job.sheet > 0 {
+        report.sheet = Some(make_sheet(renderer, frames, job)?);
+    }
+    Ok(())
+}
+
+impl FilmMade {
+    fn new(kind: &'static str, made: FilmReport) -> Self {
+        Self {
+            kind,
+            file: made.path.display().to_string(),
+            width: made.width,
+            height: made.height,
+            duration_s: made.duration,
+            bytes: made.bytes,
+            encoder: made.encoder,
+        }
+    }
+}
+
+fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, Failure> {
+    let frames = spread(frames, job.sheet.max(2));
+    let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+    let mut sheet = Sheet::new(count, SHEET_COLUMNS.min(count), SHEET_WIDTH)?;
+    for frame in frames {
+        let picture = Picture::read_png(&picture_path(&job.output, frame))?;
+        let time = renderer.time_of(frame)?;
+        sheet.add(&picture, &format!("frame {frame} · {time:.2} s"))?;
+    }
+    let path = job.output.join("sheet.png");
+    sheet.finish()?.write_png(&path)?;
+    Ok(path.display().to_string())
+}
+
+/// Pictures a second at which the film runs as fast as the scene.
+fn film_rate(renderer: &Renderer, frames: &[u32]) -> Result<f64, Failure> {
+    let (Some(&first), Some(&last)) = (frames.first(), frames.last()) else {
+        return Ok(1.0);
+    };
+    let duration = renderer.time_of(last)? - renderer.time_of(first)?;
+    if duration > 0.0 {
+        Ok((frames.len() - 1) as f64 / duration)
+    } else {
+        Ok(1.0)
+    }
+}
+
+fn picture_path(folder: &Path, frame: u32) -> PathBuf {
+    folder.join(format!("{frame:06}.png"))
+}
+
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|error| {
+        Failure::call(
+            format_args!("{} cannot be made: {error}", path.display()),
+            "choose another folder with -o",
+        )
+    })
+}
+
+/// Whether the pictures in the folder were made with the settings of now; from now on these hold.
+fn same_settings(renderer: &Renderer, folder: &Path) -> Result<bool, Failure> {
+    let path = folder.join(SETTINGS);
+    let now = format!(
+        "{}\nscene {}\n{:?}\n",
+        concat!("barchan ", env!("CARGO_PKG_VERSION")),
+        renderer.directory().manifest().scene_digest,
+        renderer.options(),
+    );
+    let same =
+        fs::read_to_string(&path).is_ok_and(|text| document_digest(&text) == document_digest(&now));
+    if !same {
+        fs::write(&path, now).map_err(|error| {
+            Failure::call(
+                format_args!("{} cannot be written: {error}", path.display()),
+                "choose another folder with -o",
+            )
+        })?;
+    }
+    Ok(same)
+}
+
+/// Whether a picture was made after its frame.
+fn is_newer(picture: &Path, result: &ResultDirectory, frame: u32) -> bool {
+    let frame = result.path().join(format!("frames/{frame:06}/zarr.json"));
+    let time = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+    matches!((time(picture), time(&frame)), (Some(picture), Some(frame)) if picture > frame)
+}

@@ -1,0 +1,242 @@
+//! `barchan view`: the web viewer.
+
+use super::resources::{Estimate, use_threads};
+use super::scene::{Loaded, SceneArguments};
+use super::{Failure, inputs, output};
+use crate::view::play::Live;
+use crate::view::{self, Server, StartError, ViewError};
+use barchan::frame::CacheError;
+use barchan::gallery;
+use barchan::scene::SceneErrors;
+use clap::Args;
+use serde_json::json;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Look at a result in a browser, or at a scene while it is simulated
+#[derive(Debug, Args)]
+pub struct View {
+    /// Result directory, which may still be written to; or a scene file or the name of a gallery scene, to run it live
+    #[arg(value_name = "DIR|SCENE")]
+    what: PathBuf,
+    /// Port [default: 8427, or any that is free]
+    #[arg(long, value_name = "P")]
+    port: Option<u16>,
+    /// Address to listen on. Anything but a loopback address lets others on the network look, and steer a live scene
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    listen: IpAddr,
+    /// Print the address, do not open a browser
+    #[arg(long)]
+    no_open: bool,
+    /// Scene: multiply the resolution; 0.5 doubles the size of cells or grains
+    #[arg(long, value_name = "S")]
+    scale: Option<f64>,
+    /// Scene: family of solvers, instead of the scene's own
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
+    /// Scene: change a value, such as `solver.resolution=0.02`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Scene: threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Scene: go on waiting, paused, when the last page is closed, instead of ending
+    #[arg(long)]
+    stay: bool,
+    /// Print {"url": …} when the viewer listens
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl View {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let live = match self.is_result() {
+            true => None,
+            false => Some(self.begin()?),
+        };
+        let runtime = tokio::runtime::Runtime::new().map_err(Failure::work)?;
+        let served = runtime.block_on(self.serve(live.as_ref()));
+        // Pages that are still connected are left to notice.
+        runtime.shutdown_background();
+        served
+    }
+
+    /// A folder is a result; a file ending in .toml or a gallery scene's name is a scene. Of what is neither, a name with
+    /// any other ending was meant as a result, one without as a scene.
+    fn is_result(&self) -> bool {
+        let ending = self.what.extension();
+        let is_gallery = || {
+            self.what
+                .to_str()
+                .is_some_and(|name| gallery::text(name).is_some())
+        };
+        self.what.is_dir()
+            || (ending.is_none_or(|e| e != "toml")
+                && !is_gallery()
+                && (self.what.is_file() || ending.is_some()))
+    }
+
+    /// The scene, ready to run. Whatever is wrong with it comes out here.
+    fn begin(&self) -> Result<Live, Failure> {
+        use_threads(self.threads)?;
+        let Loaded { scene, .. } = self.load()?;
+        let start = inputs::look_at_start(&scene)?;
+        Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
+        let mut simulation = inputs::begin(&scene)?;
+        let warnings = inputs::warnings(&scene, &simulation.forecast()?);
+        for warning in &warnings {
+            output::note(format_args!("warning: {warning}"));
+        }
+        Ok(Live::start(scene, simulation, warnings)?)
+    }
+
+    fn load(&self) -> Result<Loaded, Failure> {
+        let arguments = SceneArguments {
+            scene: self.what.clone(),
+            frames: None,
+            scale: self.scale,
+            solver: self.solver.clone(),
+            set: self.set.clone(),
+        };
+        let is_there = self.what.exists();
+        arguments.load().map_err(|failure| {
+            let is_unknown = !is_there && failure.report.downcast_ref::<SceneErrors>().is_none();
+            let help = failure.report.help().map(|help| help.to_string());
+            match help.filter(|_| is_unknown) {
+                Some(help) => Failure::call(
+                    format_args!(
+                        "there is no result directory `{0}`, no scene file and no gallery scene of that name",
+                        self.what.display()
+                    ),
+                    help,
+                ),
+                None => failure,
+            }
+        })
+    }
+
+    async fn serve(&self, live: Option<&Live>) -> Result<ExitCode, Failure> {
+        let interrupted = interrupted()?;
+        let server = match live {
+            Some(live) => Server::bind_live(live, self.listen, self.port).await?,
+            None => Server::bind(&self.what, self.listen, self.port).await?,
+        };
+        self.announce(&server.url(), live.is_some())?;
+        tokio::select! {
+            ended = server.serve() => ended.map_err(Failure::work)?,
+            () = interrupted => {}
+            () = self.closed(live) => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn announce(&self, url: &str, is_live: bool) -> Result<(), Failure> {
+        let what = self.what.display();
+        if self.json {
+            output::say_json(&json!({ "url": url }))?;
+        } else {
+            output::say(format_args!("{url}"))?;
+            match (is_live, self.stay) {
+                (true, false) => output::note(format_args!(
+                    "running {what}; ends when its page is closed, or with Ctrl-C"
+                )),
+                (true, true) => output::note(format_args!("running {what}; Ctrl-C ends it")),
+                (false, _) => output::note(format_args!("showing {what}; Ctrl-C ends it")),
+            }
+        }
+        if !view::is_built() {
+            output::note(format_args!(
+                "this barchan was built without Node, so the page only says how to build the viewer"
+            ));
+        }
+        if !self.listen.is_loopback() {
+            let steer = if is_live { " and steer" } else { "" };
+            output::note(format_args!(
+                "everyone who can reach {} can look at{steer} this",
+                self.listen
+            ));
+        }
+        if !self.no_open && open::that_detached(url).is_err() {
+            output::note(format_args!(
+                "no browser could be started: open the address yourself"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Ends when the pages of a live scene are closed, unless it is to stay. Meanwhile tells why it stands still, if it does.
+    async fn closed(&self, live: Option<&Live>) {
+        let Some(live) = live else {
+            return std::future::pending().await;
+        };
+        let mut troubles = live.troubles();
+        let tell = async {
+            while troubles.changed().await.is_ok() {
+                if let Some(trouble) = &*troubles.borrow_and_update() {
+                    output::note(format_args!("the simulation has stopped: {trouble}"));
+                }
+            }
+            std::future::pending().await
+        };
+        let closed = async {
+            live.closed().await;
+            if self.stay {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = tell => {}
+            () = closed => {}
+        }
+    }
+}
+
+/// Ends with Ctrl-C or a request to end. Both are heard from the call on, not from the first time it is waited for.
+fn interrupted() -> Result<impl Future<Output = ()>, Failure> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::work)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(Failure::work)?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Result(error) => error.into(),
+            StartError::Listen { .. } => {
+                Failure::call(&error, "choose another port with --port, or leave it out")
+            }
+        }
+    }
+}
+
+impl From<ViewError> for Failure {
+    fn from(error: ViewError) -> Self {
+        match error {
+            // Found before anything is served: there is nothing to look at.
+            ViewError::Cache(error @ CacheError::BrokenManifest { .. }) => {
+                let report = miette::miette!("{error}");
+                Self { code: 2, report }
+            }
+            ViewError::Cache(error) => error.into(),
+            ViewError::Internal(_) => Failure::work(error),
+            error => {
+                let report = miette::miette!("{error}");
+                Self { code: 2, report }
+            }
+        }
+    }
+}

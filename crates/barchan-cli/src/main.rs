@@ -1,0 +1,8 @@
+//! The program `barchan`: the command line, and the server of the viewer.
+
+mod commands;
+mod view;
+
+fn main() -> std::process::ExitCode {
+    commands::main()
+}

@@ -1,0 +1,378 @@
+//! The requests that the page makes. Every path is taken apart into numbers and names of columns; none is ever used as
+//! a path of a file.
+
+use super::encode::{self, GrainColumns};
+use super::error::ViewError;
+use super::live::Live;
+use super::look::Look;
+use super::store::Store;
+use super::values::{self, Part, Range};
+use super::{assets, grain, terrain};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Json, Response};
+use axum::routing::get;
+use barchan_render::color::ColorMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+
+/// Requests that read frames at the same time: bounds memory.
+const READERS: usize = 3;
+/// Shortest time between two events to a page.
+const EVENT_PAUSE: Duration = Duration::from_millis(150);
+/// A range is taken anew when there are this many times the frames it was taken from.
+const RANGE_GROWTH: f64 = 1.25;
+
+/// All that requests need.
+pub(super) struct Viewer {
+    pub store: Arc<Store>,
+    pub live: Arc<Live>,
+    look: OnceLock<Look>,
+    readers: Semaphore,
+    ranges: Mutex<Vec<(String, usize, Range)>>,
+}
+
+type Shared = State<Arc<Viewer>>;
+
+impl Viewer {
+    pub fn new(store: Arc<Store>, live: Arc<Live>) -> Self {
+        Self {
+            store,
+            live,
+            look: OnceLock::new(),
+            readers: Semaphore::new(READERS),
+            ranges: Mutex::default(),
+        }
+    }
+
+    /// What the scene looks like, read once.
+    fn look(&self) -> &Look {
+        self.look
+            .get_or_init(|| Look::of(&self.store, &self.live.frames()))
+    }
+
+    fn answer(&self, error: &ViewError) -> Response {
+        error.answer(self.store.root())
+    }
+
+    fn range(&self, column: &str, part: Option<&str>) -> Result<Range, ViewError> {
+        let frames = self.live.frames();
+        let key = format!("{column}/{}", part.unwrap_or_default());
+        let fresh = |from: usize| (frames.len() as f64) < (from as f64) * RANGE_GROWTH;
+        let known = super::store::locked(&self.ranges)
+            .iter()
+            .find(|r| r.0 == key && fresh(r.1))
+            .map(|r| r.2);
+        if let Some(range) = known {
+            return Ok(range);
+        }
+        let range = values::range_of_result(&self.store, &frames, column, part)?;
+        let mut ranges = super::store::locked(&self.ranges);
+        ranges.retain(|r| r.0 != key);
+        ranges.push((key, frames.len(), range));
+        Ok(range)
+    }
+}
+
+/// Addresses of everything.
+pub(super) fn routes(viewer: Arc<Viewer>) -> Router {
+    Router::new()
+        .route("/api/result", get(result))
+        .route("/api/events", get(events))
+        .route("/api/statistics", get(statistics))
+        .route("/api/columns/{column}/range", get(range))
+        .route("/api/bodies/{body}/surface", get(surface))
+        .route("/api/frames/{frame}/grains", get(grains))
+        .route("/api/frames/{frame}/terrain", get(terrain_of))
+        .route("/api/frames/{frame}/grains/{index}", get(grain_at))
+        .route("/api/frames/{frame}/ids/{id}", get(grain_with_id))
+        .route("/api/frames/{frame}/columns/{column}", get(colors))
+        .fallback(assets::page)
+        .with_state(viewer)
+}
+
+/// Does what may take a while outside the threads that serve, not too much of it at once.
+async fn work<T, F>(viewer: &Arc<Viewer>, job: F) -> Result<T, Response>
+where
+    T: Send + 'static,
+    F: FnOnce(&Viewer) -> Result<T, ViewError> + Send + 'static,
+{
+    let root = viewer.store.root().to_owned();
+    let permit = viewer.readers.acquire().await;
+    let shared = Arc::clone(viewer);
+    let done = tokio::task::spawn_blocking(move || job(&shared)).await;
+    drop(permit);
+    match done {
+        Ok(done) => done.map_err(|error| error.answer(&root)),
+        Err(error) => Err(ViewError::Internal(error.to_string()).answer(&root)),
+    }
+}
+
+async fn result(State(viewer): Shared) -> Result<Response, Response> {
+    let about = work(&viewer, |viewer| {
+        let manifest = viewer.store.manifest();
+        let look = viewer.look();
+        let frames = viewer.live.frames();
+        // The columns of the first frame that can be read.
+        let info = frames.iter().find_map(|f| viewer.store.info(*f).ok());
+        let columns = info.iter().flat_map(|info| &info.columns).map(|column| {
+            json!({
+                "name": column.name,
+                "unit": column.unit,
+                "meaning": column.meaning,
+                "kind": values::kind(column),
+                "parts": Part::names(column.components),
+                "tolerance": column.tolerance,
+            })
+        });
+        Ok(json!({
+            "scene": manifest.scene,
+            "description": manifest.description,
+            "solver": manifest.solver,
+            "dimensions": manifest.dimensions,
+            "dx": manifest.dx,
+            "frame_rate": manifest.frame_rate,
+            "created_by": manifest.created_by,
+            "columns": columns.collect::<Vec<_>>(),
+            "grain_radius": look.grain_radius,
+            "bounds": look.bounds,
+            "maps": maps(),
+            "palette": look.palette.colors(),
+            "materials": look.materials,
+            "bodies": look.bodies,
+            "camera": look.camera,
+            "notes": look.notes,
+        }))
+    });
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Json(about.await?)).into_response())
+}
+
+/// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits a color.
+pub(super) fn maps() -> Value {
+    let text = |map: ColorMap| {
+        let colors = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
+        colors.map(|c| format!("{c:02x}")).collect::<String>()
+    };
+    let all = ColorMap::ALL.iter();
+    all.map(|map| (map.name().to_owned(), Value::from(text(*map))))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// The state now and at every change, one event each; a page that is slow misses what is outdated.
+async fn events(State(viewer): Shared) -> Response {
+    let mut state = viewer.live.watch();
+    let (sender, receiver) = mpsc::channel::<Result<Event, Infallible>>(1);
+    tokio::spawn(async move {
+        loop {
+            let data = serde_json::to_string(&*state.borrow_and_update()).unwrap_or_default();
+            if sender.send(Ok(Event::default().data(data))).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(EVENT_PAUSE).await;
+            tokio::select! {
+                changed = state.changed() => if changed.is_err() { return },
+                () = sender.closed() => return,
+            }
+        }
+    });
+    Sse::new(ReceiverStream::new(receiver))
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+async fn statistics(State(viewer): Shared) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    (headers, Json(viewer.live.statistics())).into_response()
+}
+
+#[derive(Deserialize)]
+struct ColumnQuery {
+    part: Option<String>,
+    min: Option<f32>,
+    max: Option<f32>,
+}
+
+async fn range(
+    State(viewer): Shared,
+    Path(column): Path<String>,
+    Query(query): Query<ColumnQuery>,
+) -> Result<Response, Response> {
+    let range = work(&viewer, move |viewer| {
+        viewer.range(&column, query.part.as_deref())
+    });
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Json(range.await?)).into_response())
+}
+
+async fn surface(
+    State(viewer): Shared,
+    Path(body): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let body: usize = number(&body, "body").map_err(|e| viewer.answer(&e))?;
+    let key = format!("surface-{body}-{}", viewer.store.manifest().scene_digest);
+    let name = key.clone();
+    let bytes = work(&viewer, move |viewer| {
+        viewer.store.encoded(key, || {
+            let surface = viewer.look().surface(body);
+            let surface = surface.ok_or_else(|| ViewError::Unknown {
+                what: format!("surface of body {body}"),
+                help: "look at /api/result for the bodies that have one".into(),
+            })?;
+            Ok(encode::surface(&surface))
+        })
+    });
+    Ok(binary(&headers, &name, &bytes.await?))
+}
+
+async fn grains(
+    State(viewer): Shared,
+    Path(frame): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let (version, bytes) = frame_bytes(&viewer, frame, "grains".into(), move |viewer| {
+        let info = viewer.store.info(frame)?;
+        let has = |name: &str| info.columns.iter().any(|c| c.name == name);
+        let optional = |name: &str| {
+            if has(name) {
+                viewer.store.column(frame, name).map(Some)
+            } else {
+                Ok(None)
+            }
+        };
+        let columns = GrainColumns {
+            position: viewer.store.column(frame, "position")?,
+            id: optional("id")?,
+            material: optional("material")?,
+        };
+        encode::grains(&info, &columns, &viewer.look().palette)
+    })
+    .await?;
+    Ok(binary(&headers, &version, &bytes))
+}
+
+async fn terrain_of(
+    State(viewer): Shared,
+    Path(frame): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let make = move |viewer: &Viewer| {
+        let palette = &viewer.look().palette;
+        terrain::of_frame(&viewer.store, frame, |m| palette.mean(m))
+    };
+    let (version, bytes) = frame_bytes(&viewer, frame, "terrain".into(), make).await?;
+    Ok(binary(&headers, &version, &bytes))
+}
+
+async fn colors(
+    State(viewer): Shared,
+    Path((frame, column)): Path<(String, String)>,
+    Query(query): Query<ColumnQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let what = format!("{column}-{:?}-{:?}-{:?}", query.part, query.min, query.max);
+    let (version, bytes) = frame_bytes(&viewer, frame, what, move |viewer| {
+        let values = viewer.store.column(frame, &column)?;
+        let part = Part::of(&column, values.components, query.part.as_deref())?;
+        let range = match (query.min, query.max) {
+            (Some(min), Some(max)) if min < max => Range { min, max },
+            _ => values::range_in_frame(&values, part),
+        };
+        Ok(encode::colors(frame, &values, part, range))
+    })
+    .await?;
+    Ok(binary(&headers, &version, &bytes))
+}
+
+/// Something made of a frame, with the name of its version. Damage is remembered.
+async fn frame_bytes(
+    viewer: &Arc<Viewer>,
+    frame: u32,
+    what: String,
+    make: impl FnOnce(&Viewer) -> Result<Vec<u8>, ViewError> + Send + 'static,
+) -> Result<(String, Bytes), Response> {
+    let job = move |viewer: &Viewer| {
+        let made = viewer.store.version(frame).and_then(|version| {
+            let key = format!("{version}-{what}");
+            let bytes = viewer.store.encoded(key.clone(), || make(viewer))?;
+            Ok((key, bytes))
+        });
+        if let Err(error) = &made
+            && error.is_damage()
+        {
+            viewer.live.add_damage(frame, error);
+        }
+        made
+    };
+    work(viewer, job).await
+}
+
+async fn grain_at(
+    State(viewer): Shared,
+    Path((frame, index)): Path<(String, String)>,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let index: usize = number(&index, "grain").map_err(|e| viewer.answer(&e))?;
+    let grain = work(&viewer, move |viewer| {
+        grain::at(&*viewer.store.whole(frame)?, index)
+    });
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(grain.await?)).into_response())
+}
+
+/// A grain that is not in this frame is an answer, not an error: grains come and go.
+async fn grain_with_id(
+    State(viewer): Shared,
+    Path((frame, id)): Path<(String, String)>,
+) -> Result<Response, Response> {
+    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
+    let id: u64 = number(&id, "grain").map_err(|e| viewer.answer(&e))?;
+    let grain = work(&viewer, move |viewer| {
+        match grain::with_id(&*viewer.store.whole(frame)?, id) {
+            Ok(grain) => Ok(Some(grain)),
+            Err(ViewError::NoGrain { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    });
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(grain.await?)).into_response())
+}
+
+/// A number of a path: digits only.
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| ViewError::Unknown {
+        what: format!("{what} `{}`", text.escape_default()),
+        help: "give its number".into(),
+    })
+}
+
+/// Bytes that the browser may keep, but must ask about: a frame can be written again.
+fn binary(request: &HeaderMap, version: &str, bytes: &Bytes) -> Response {
+    let digest = barchan::frame::document_digest(version);
+    let tag = format!("\"{}\"", &digest[..digest.len().min(24)]);
+    let known = request
+        .get(header::IF_NONE_MATCH)
+        .and_then(|v| v.to_str().ok());
+    let headers = [
+        (header::ETAG, tag.clone()),
+        (header::CACHE_CONTROL, "no-cache".into()),
+    ];
+    if known.is_some_and(|known| known.split(',').any(|k| k.trim() == tag)) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
+    (headers, kind, bytes.clone()).into_response()
+}

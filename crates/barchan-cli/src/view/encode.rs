@@ -1,0 +1,225 @@
+//! Frames in the form that the page draws: a small header, then a few bytes a grain that go to the graphics card as they
+//! are. The layout is described in `docs/viewer.md`.
+
+use super::error::ViewError;
+use super::grain;
+use super::look::Palette;
+use super::terrain;
+use super::values::{self, Part, Range};
+use barchan::frame::{Column, ColumnData, FrameInfo};
+use serde_json::{Value, json};
+
+/// First bytes of every answer in this form.
+const MAGIC: &[u8; 8] = b"BARCHAN1";
+/// Largest number of a coordinate.
+const COORDINATE_STEPS: f32 = 65_535.0;
+/// Number of the last color; one more stands for "no value".
+const COLOR_STEPS: f32 = 65_534.0;
+const NO_VALUE: u16 = 65_535;
+/// Material of a grain that cannot be drawn, since its position is not finite.
+const NOT_DRAWN: u8 = 255;
+
+/// Positions, color and material of all grains: eight bytes each.
+pub fn grains(
+    info: &FrameInfo,
+    columns: &GrainColumns,
+    palette: &Palette,
+) -> Result<Vec<u8>, ViewError> {
+    let position = columns
+        .position
+        .data
+        .as_f32()
+        .filter(|_| columns.position.components == 3);
+    let position =
+        position.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
+    let (lower, upper) = bounds(position);
+    let header = json!({
+        "frame": info.index,
+        "time": info.time,
+        "grains": info.particles,
+        "lower": lower,
+        "upper": upper,
+        "error_bound": error_bound((lower, upper)),
+        "statistics": info.record.statistics,
+        "bodies": info.record.bodies,
+        "terrain": terrain::address(info),
+    });
+    let mut out = begin(&header, 8 * info.particles);
+    let columns = GrainData {
+        position,
+        id: columns.id.as_ref().map(|c| &c.data),
+        material: columns.material.as_ref().and_then(|c| c.data.as_u8()),
+    };
+    put_grains(&mut out, &columns, (lower, upper), palette);
+    Ok(out)
+}
+
+/// Half a step of each coordinate [m].
+pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
+    std::array::from_fn(|a| 0.5 * (upper[a] - lower[a]) / COORDINATE_STEPS)
+}
+
+/// What grains are drawn from.
+pub struct GrainData<'a> {
+    /// Coordinates, three a grain [m].
+    pub position: &'a [f32],
+    /// Identities, which choose the color.
+    pub id: Option<&'a ColumnData>,
+    /// Materials.
+    pub material: Option<&'a [u8]>,
+}
+
+/// Adds eight bytes a grain: coordinates in steps between the corners, color, material.
+pub fn put_grains(
+    out: &mut Vec<u8>,
+    grains: &GrainData<'_>,
+    (lower, upper): ([f32; 3], [f32; 3]),
+    palette: &Palette,
+) {
+    let scale: [f32; 3] = std::array::from_fn(|a| {
+        let size = upper[a] - lower[a];
+        if size > 0.0 {
+            COORDINATE_STEPS / size
+        } else {
+            0.0
+        }
+    });
+    for (i, p) in grains.position.chunks_exact(3).enumerate() {
+        let finite = p.iter().all(|x| x.is_finite());
+        for axis in 0..3 {
+            // A cast clamps, and makes 0 of what is not a number.
+            let step = ((p[axis] - lower[axis]) * scale[axis]).round() as u16;
+            out.extend_from_slice(&step.to_le_bytes());
+        }
+        let id = grains.id.and_then(|ids| grain::whole(ids, i));
+        let material = grains.material.and_then(|v| v.get(i));
+        let material = material.map_or(0, |m| (*m).min(NOT_DRAWN - 1));
+        out.push(palette.index(material, id.unwrap_or(i as u64)));
+        out.push(if finite { material } else { NOT_DRAWN });
+    }
+}
+
+/// The columns that [`grains`] is made of.
+pub struct GrainColumns {
+    /// Positions [m].
+    pub position: Column,
+    /// Identities.
+    pub id: Option<Column>,
+    /// Materials.
+    pub material: Option<Column>,
+}
+
+/// One number a grain, for its color: two bytes each, spread evenly over a range, which the values are clamped to.
+pub fn colors(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> {
+    let grains = column.particles();
+    let header = json!({
+        "frame": frame,
+        "column": column.name,
+        "unit": column.unit,
+        "grains": grains,
+        "min": range.min,
+        "max": range.max,
+        "missing": NO_VALUE,
+    });
+    let mut out = begin(&header, 2 * grains);
+    put_colors(&mut out, column, part, range);
+    out
+}
+
+/// Adds two bytes a grain: a value in steps of the range.
+pub fn put_colors(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) {
+    let scale = COLOR_STEPS / (range.max - range.min);
+    let value = values::values(column, part);
+    for i in 0..column.particles() {
+        let v = value(i);
+        let step = if v.is_nan() {
+            NO_VALUE
+        } else {
+            ((v - range.min) * scale).round().clamp(0.0, COLOR_STEPS) as u16
+        };
+        out.extend_from_slice(&step.to_le_bytes());
+    }
+}
+
+/// A surface: vertices (three floats each), then triangles (three indices each).
+pub fn surface(mesh: &barchan::scene::mesh::TriangleMesh) -> Vec<u8> {
+    let header = json!({ "vertices": mesh.vertices.len(), "triangles": mesh.triangles.len() });
+    let mut out = begin(&header, 12 * (mesh.vertices.len() + mesh.triangles.len()));
+    for coordinate in mesh.vertices.iter().flat_map(|v| v.to_array()) {
+        out.extend_from_slice(&coordinate.to_le_bytes());
+    }
+    for index in mesh.triangles.iter().flatten() {
+        out.extend_from_slice(&index.to_le_bytes());
+    }
+    out
+}
+
+/// Magic bytes, length of the header, and the header as JSON, filled up so that the data begins at a multiple of 8.
+pub fn begin(header: &Value, data: usize) -> Vec<u8> {
+    let mut text = header.to_string();
+    while !(12 + text.len()).is_multiple_of(8) {
+        text.push(' ');
+    }
+    let mut out = Vec::with_capacity(12 + text.len() + data);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+    out
+}
+
+/// Smallest and largest finite coordinates; zeros when there are none.
+pub fn bounds(position: &[f32]) -> ([f32; 3], [f32; 3]) {
+    let (mut lower, mut upper) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for p in position
+        .chunks_exact(3)
+        .filter(|p| p.iter().all(|x| x.is_finite()))
+    {
+        for axis in 0..3 {
+            lower[axis] = lower[axis].min(p[axis]);
+            upper[axis] = upper[axis].max(p[axis]);
+        }
+    }
+    if lower[0] > upper[0] {
+        ([0.0; 3], [0.0; 3])
+    } else {
+        (lower, upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan::frame::Unit;
+
+    #[test]
+    fn bounds_leave_out_what_is_not_finite() {
+        let position = [1.0, 2.0, 3.0, f32::NAN, -9.0, 0.0, -1.0, 5.0, 3.5];
+        assert_eq!(bounds(&position), ([-1.0, 2.0, 3.0], [1.0, 5.0, 3.5]));
+        assert_eq!(bounds(&[]), ([0.0; 3], [0.0; 3]));
+    }
+
+    #[test]
+    fn data_is_aligned() {
+        for n in 0..9 {
+            let start = begin(&json!({ "x": "a".repeat(n) }), 0);
+            assert!(start.len().is_multiple_of(8));
+        }
+    }
+
+    #[test]
+    fn colors_are_clamped_and_gaps_are_marked() {
+        let column = Column::scalar(
+            "p",
+            Unit::Pascal,
+            "",
+            0.0,
+            vec![-5.0, 0.0, 1.0, 2.0, 99.0, f32::NAN, f32::INFINITY],
+        );
+        let bytes = colors(3, &column, Part::Magnitude, Range { min: 0.0, max: 2.0 });
+        let data: Vec<u16> = bytes[bytes.len() - 14..]
+            .chunks(2)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]))
+            .collect();
+        assert_eq!(data, [0, 0, 32_767, 65_534, 65_534, 65_535, 65_534]);
+    }
+}

@@ -1,0 +1,165 @@
+//! One grain: all its columns, exactly as they are stored.
+
+use super::error::ViewError;
+use barchan::frame::{ColumnData, Frame, Unit};
+use serde::{Serialize, Serializer};
+
+/// All columns of one grain.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Grain {
+    /// Frame.
+    pub frame: u32,
+    /// Simulated time [s].
+    pub time_s: f64,
+    /// Place in the columns of this frame, from 0.
+    pub index: usize,
+    /// Identity, for life; `None` when the result has none.
+    pub id: Option<u64>,
+    /// Columns, in the order of the frame.
+    pub columns: Vec<GrainColumn>,
+}
+
+/// What a column says of a grain.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GrainColumn {
+    /// Name.
+    pub name: String,
+    /// SI unit.
+    pub unit: Unit,
+    /// What it means.
+    pub meaning: String,
+    /// Values, one for each component.
+    pub values: Vec<Number>,
+}
+
+/// A stored number. As JSON it has the digits that its type needs and no more; `null` when it is not finite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// 32-bit float.
+    Float(f32),
+    /// Whole number.
+    Whole(u64),
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Float(value) => serializer.serialize_f32(*value),
+            Self::Whole(value) => serializer.serialize_u64(*value),
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Whole(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+/// The grain at a place in the columns of a frame.
+///
+/// # Errors
+/// The frame has fewer grains.
+pub fn at(frame: &Frame, index: usize) -> Result<Grain, ViewError> {
+    if index >= frame.particles() {
+        return Err(ViewError::NoGrain {
+            frame: frame.index,
+            which: format!("number {index}"),
+            help: format!("it has {}, counted from 0", frame.particles()),
+        });
+    }
+    let columns = frame.columns.iter().map(|column| {
+        let range = index * column.components..(index + 1) * column.components;
+        GrainColumn {
+            name: column.name.clone(),
+            unit: column.unit,
+            meaning: column.meaning.clone(),
+            values: range.map(|i| number(&column.data, i)).collect(),
+        }
+    });
+    Ok(Grain {
+        frame: frame.index,
+        time_s: frame.time,
+        index,
+        id: frame.column("id").and_then(|c| whole(&c.data, index)),
+        columns: columns.collect(),
+    })
+}
+
+/// The grain with that identity.
+///
+/// # Errors
+/// The frame has no such grain, or no identities.
+pub fn with_id(frame: &Frame, id: u64) -> Result<Grain, ViewError> {
+    let missing = |help: &str| ViewError::NoGrain {
+        frame: frame.index,
+        which: format!("with id {id}"),
+        help: help.into(),
+    };
+    let ids = frame
+        .column("id")
+        .ok_or_else(|| missing("this result has no column `id`"))?;
+    let found = (0..ids.particles()).find(|i| whole(&ids.data, *i) == Some(id));
+    match found {
+        Some(index) => at(frame, index),
+        None => Err(missing("it may not be there yet, or was removed")),
+    }
+}
+
+/// A value of a column of whole numbers, such as identities.
+pub fn whole(data: &ColumnData, i: usize) -> Option<u64> {
+    match number(data, i) {
+        Number::Whole(value) => Some(value),
+        Number::Float(_) => None,
+    }
+}
+
+fn number(data: &ColumnData, i: usize) -> Number {
+    match data {
+        ColumnData::F32(v) => Number::Float(v[i]),
+        ColumnData::U8(v) => Number::Whole(v[i].into()),
+        ColumnData::U32(v) => Number::Whole(v[i].into()),
+        ColumnData::U64(v) => Number::Whole(v[i]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barchan::frame::Column;
+
+    fn frame() -> Frame {
+        Frame {
+            index: 4,
+            columns: vec![
+                Column::vector3(
+                    "position",
+                    Unit::Meter,
+                    "",
+                    0.0,
+                    vec![0.1, 0.2, 0.3, 1.1, 1.2, f32::NAN],
+                ),
+                Column::exact("id", Unit::One, "", 1, ColumnData::U64(vec![70, 80])),
+            ],
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn a_grain_has_its_own_values_with_as_many_digits_as_they_have() {
+        let grain = with_id(&frame(), 80).unwrap_or_else(|e| panic!("{e}"));
+        let text = serde_json::to_string(&grain).unwrap_or_default();
+        assert!(text.contains(r#""values":[1.1,1.2,null]"#), "{text}");
+        assert!(text.contains(r#""index":1,"id":80"#), "{text}");
+    }
+
+    #[test]
+    fn a_missing_grain_is_named() {
+        let error = with_id(&frame(), 90).map_err(|e| e.to_string());
+        assert!(error.is_err_and(|e| e.contains("frame 4 has no grain with id 90")));
+        assert!(at(&frame(), 2).is_err());
+    }
+}

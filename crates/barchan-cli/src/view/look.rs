@@ -1,0 +1,432 @@
+//! What of the scene the page shows: colors of grains, bodies, camera. A scene that cannot be read costs only these.
+
+use super::error::ViewError;
+use super::store::Store;
+use super::values;
+use barchan::frame::{Column, Frame, Manifest};
+use barchan::scene::materials::SAND_COLORS;
+use barchan::scene::mesh::TriangleMesh;
+use barchan::scene::model::Look as Appearance;
+use barchan::scene::{
+    Bounds, Collider, ColorMix, Overrides, Pose, Scene, SceneSource, TerrainSpec, View,
+    load_for_viewing,
+};
+use barchan::sim::solvers::Method;
+use barchan_render::camera::corners;
+use barchan_render::color::chance;
+use barchan_render::props::{Sample, contains};
+use glam::Vec3;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Cells along the longest edge of a body's surface.
+const SURFACE_CELLS: u32 = 112;
+/// Positions of a frame that are looked at to tell containers, which are shown as glass.
+const SAMPLED: usize = 2000;
+/// Surroundings of bodies without end, in sizes of what the grains take up.
+const SURROUNDINGS: f32 = 4.0;
+/// Bodies larger than this many times the grains do not count for what is looked at.
+const DWARFING: f32 = 5.0;
+/// Colors of all materials together: their index is a byte.
+const MOST_COLORS: usize = 256;
+
+/// The look of a scene.
+pub struct Look {
+    /// Colors of grains.
+    pub palette: Palette,
+    /// Name and mean color of each material.
+    pub materials: Vec<Value>,
+    /// Bodies, as `/api/result` lists them, in the order of the frames' records.
+    pub bodies: Vec<Value>,
+    /// Lower and upper corner of nearly all grains [m].
+    pub bounds: [[f32; 3]; 2],
+    /// Radius to draw grains with [m].
+    pub grain_radius: f32,
+    /// Camera of the scene; what is null is framed by the page.
+    pub camera: Value,
+    /// What could not be shown, and why.
+    pub notes: Vec<String>,
+    names: Vec<String>,
+    scene: Option<Scene>,
+    surroundings: Bounds,
+}
+
+impl Look {
+    /// Reads the scene beside the frames.
+    pub fn of(store: &Store, frames: &[u32]) -> Self {
+        let manifest = store.manifest();
+        let mut notes = Vec::new();
+        let scene = match read_scene(store, &manifest) {
+            Ok((scene, warnings)) => {
+                notes.extend(warnings);
+                Some(scene)
+            }
+            Err(reason) => {
+                notes.push(format!(
+                    "the scene cannot be shown around the grains: {reason}"
+                ));
+                None
+            }
+        };
+        Self::new(Seen {
+            grains: sample(store, frames),
+            bounds: values::bounds_of_result(store, frames),
+            grain_radius: grain_radius(store, frames, &manifest),
+            dimensions: manifest.dimensions,
+            dx: manifest.dx,
+            materials: manifest.materials.iter().map(|m| m.name.clone()).collect(),
+            names: manifest.colliders.clone(),
+            scene,
+            notes,
+        })
+    }
+
+    /// From a scene at its beginning.
+    pub fn at_start(scene: Scene, frame: &Frame, notes: Vec<String>) -> Self {
+        let positions = frame.column("position").and_then(|c| c.data.as_f32());
+        let positions = positions.unwrap_or_default();
+        let points = positions.chunks_exact(3).map(Vec3::from_slice);
+        let stride = (positions.len() / 3).div_ceil(SAMPLED).max(1);
+        let mut bounds = values::bounds_of_column(frame.column("position"));
+        let sources = scene
+            .emitters
+            .iter()
+            .map(|e| (e.shape.bounds(), Pose::IDENTITY));
+        let solids = scene
+            .solids()
+            .map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
+        // What dwarfs the grains is ground or wall, not what is looked at.
+        let most = bounds.map_or(f32::INFINITY, |[a, b]| {
+            DWARFING * Vec3::from(a).distance(b.into())
+        });
+        for (own, pose) in sources.chain(solids) {
+            if own.size().max_element() <= most {
+                enclose(&mut bounds, &own, &pose);
+            }
+        }
+        let bounds = bounds.or_else(|| scene.terrain.as_ref().map(around));
+        let bounds = bounds.unwrap_or([[-0.5; 3], [0.5; 3]]);
+        Self::new(Seen {
+            grains: vec![(frame.time, points.step_by(stride).collect())],
+            bounds,
+            grain_radius: typical_radius(
+                |name| typical(frame.column(name)?),
+                scene.materials.first().map_or(0.0, |m| m.density),
+                scene.dimensions.count() as u32,
+                Method::of(&scene).drawn_radius * scene.solver.resolution,
+            ),
+            dimensions: scene.dimensions.count() as u32,
+            dx: scene.solver.resolution,
+            materials: scene.materials.iter().map(|m| m.name.clone()).collect(),
+            names: scene.solids().map(|c| c.name.clone()).collect(),
+            scene: Some(scene),
+            notes,
+        })
+    }
+
+    fn new(seen: Seen) -> Self {
+        let Seen { scene, grains, .. } = &seen;
+        let mut bounds = Some(seen.bounds);
+        if seen.dimensions == 3 {
+            let solids = scene.iter().flat_map(Scene::solids);
+            for container in solids.filter(|c| contains(c, grains)) {
+                let own = container.shape.bounds();
+                enclose(&mut bounds, &own, &container.motion.pose(0.0));
+            }
+        }
+        let palette = Palette::new(scene.as_ref(), seen.materials.len());
+        let materials = seen.materials.iter().enumerate();
+        let bodies = seen.names.iter();
+        Self {
+            materials: materials
+                .map(|(i, name)| json!({ "name": name, "color": palette.mean(i) }))
+                .collect(),
+            bodies: bodies
+                .map(|name| body(name, scene.as_ref(), grains, seen.dimensions))
+                .collect(),
+            bounds: bounds.unwrap_or(seen.bounds),
+            grain_radius: seen.grain_radius,
+            camera: scene.as_ref().map_or(Value::Null, camera),
+            palette,
+            notes: seen.notes,
+            surroundings: surroundings(seen.bounds, seen.dimensions, seen.dx),
+            names: seen.names,
+            scene: seen.scene,
+        }
+    }
+
+    /// Surface of a body, in its own frame [m].
+    pub fn surface(&self, index: usize) -> Option<TriangleMesh> {
+        let collider = collider(self.scene.as_ref()?, self.names.get(index)?)?;
+        let own = collider.shape.bounds();
+        let within = if own.is_finite() {
+            own.expand(1e-4 * own.size().max_element())
+        } else {
+            let pose = collider.motion.pose(0.0);
+            let corners = corners(&self.surroundings).map(|c| pose.to_body(c));
+            Bounds::from_points(corners).intersect(&own)
+        };
+        Some(collider.shape.surface(&within, SURFACE_CELLS))
+    }
+}
+
+/// What a look is made of.
+struct Seen {
+    scene: Option<Scene>,
+    grains: Vec<Sample>,
+    bounds: [[f32; 3]; 2],
+    grain_radius: f32,
+    dimensions: u32,
+    dx: f64,
+    materials: Vec<String>,
+    names: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// The scene and its warnings, or why there is none. Meshes lie where the scene was, outside the result: they are
+/// shown only where they are those that the run was made with.
+fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>), String> {
+    let plain = |error: ViewError| error.parts(store.root()).0;
+    let source = SceneSource {
+        name: "scene.toml".into(),
+        text: store.scene_document().map_err(plain)?,
+        directory: PathBuf::from(&manifest.scene_directory),
+    };
+    let (scene, warnings) = load_for_viewing(&source, &Overrides::default()).map_err(|e| {
+        e.messages()
+            .first()
+            .cloned()
+            .unwrap_or_else(|| e.to_string())
+    })?;
+    let known = |digest: &str| manifest.meshes.iter().any(|m| m.digest == digest);
+    match scene.meshes.iter().find(|m| !known(&m.digest)) {
+        Some(mesh) => Err(format!(
+            "the mesh {} is not the one that the run was made with",
+            mesh.file
+        )),
+        None => Ok((scene, warnings)),
+    }
+}
+
+fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
+    scene.solids().find(|c| c.name == name)
+}
+
+/// Some grains of a few frames.
+fn sample(store: &Store, frames: &[u32]) -> Vec<Sample> {
+    let chosen = values::first_middle_last(frames);
+    let one = |frame: &u32| {
+        let time = store.info(*frame).ok()?.time;
+        let position = store.column(*frame, "position").ok()?;
+        let stride = position.particles().div_ceil(SAMPLED).max(1);
+        let points = position.data.as_f32()?.chunks_exact(3).step_by(stride);
+        Some((time, points.map(|p| Vec3::new(p[0], p[1], p[2])).collect()))
+    };
+    chosen.iter().filter_map(one).collect()
+}
+
+/// A body as the page gets it; only its name when the scene does not know it.
+fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -> Value {
+    let Some(collider) = scene.and_then(|scene| collider(scene, name)) else {
+        return json!({ "name": name });
+    };
+    // In the plane a half space is an area, not a floor.
+    let plane = collider.shape.as_half_space().filter(|_| dimensions == 3);
+    let look = match collider.look {
+        Some(Appearance::Solid) => "solid",
+        Some(Appearance::Glass) => "glass",
+        Some(Appearance::Cutaway) => "cutaway",
+        Some(Appearance::Hidden) => "hidden",
+        None if dimensions == 3 && plane.is_none() && contains(collider, grains) => "glass",
+        None => "solid",
+    };
+    json!({
+        "name": name,
+        "look": look,
+        "color": collider.color,
+        "plane": plane.map(|(point, normal)| json!({ "point": point.to_array(), "normal": normal.to_array() })),
+        "surface": plane.is_none(),
+    })
+}
+
+/// Makes the box large enough for another that stands at `pose`; one without end does not count.
+fn enclose(bounds: &mut Option<[[f32; 3]; 2]>, own: &Bounds, pose: &Pose) {
+    if !own.is_finite() {
+        return;
+    }
+    let [lower, upper] = bounds.get_or_insert([[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]]);
+    for corner in corners(own).map(|c| pose.to_world(c)) {
+        for axis in 0..3 {
+            lower[axis] = lower[axis].min(corner[axis]);
+            upper[axis] = upper[axis].max(corner[axis]);
+        }
+    }
+}
+
+/// The box that holds the surface of a terrain [m].
+fn around(terrain: &TerrainSpec) -> [[f32; 3]; 2] {
+    let end = |axis: usize| terrain.origin[axis] + terrain.cell * terrain.columns[axis] as f64;
+    let low = terrain
+        .heights
+        .iter()
+        .copied()
+        .fold(f32::INFINITY, f32::min);
+    let high = terrain
+        .heights
+        .iter()
+        .copied()
+        .fold(f32::NEG_INFINITY, f32::max);
+    [
+        [terrain.origin[0] as f32, low, terrain.origin[1] as f32],
+        [end(0) as f32, high, end(1) as f32],
+    ]
+}
+
+/// The camera at the beginning; null where the scene leaves it open.
+fn camera(scene: &Scene) -> Value {
+    let Some(camera) = &scene.camera else {
+        return Value::Null;
+    };
+    let automatic = View {
+        position: [0.0, 0.0, 1.0].into(),
+        target: [0.0; 3].into(),
+        fov: View::USUAL_FOV,
+    };
+    let view = camera.at(0.0, automatic);
+    json!({
+        "position": camera.position.as_ref().map(|_| view.position.to_array()),
+        "target": camera.target.as_ref().map(|_| view.target.to_array()),
+        "field_of_view": view.fov,
+    })
+}
+
+/// The box in which bodies without end are shown. In the plane it is a thin slab.
+fn surroundings(bounds: [[f32; 3]; 2], dimensions: u32, dx: f64) -> Bounds {
+    let bounds = Bounds::from_corners(bounds[0].into(), bounds[1].into());
+    let mut wide = bounds.expand(SURROUNDINGS * bounds.size().length().max(1e-3));
+    if dimensions == 2 {
+        (wide.min.z, wide.max.z) = (-0.25 * dx as f32, 0.25 * dx as f32);
+    }
+    wide
+}
+
+/// Radius that the grains need to fill the space that is theirs: that of a typical one in the first frame.
+fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
+    let of = |name: &str| {
+        let first = frames.iter().take(3);
+        let mut found = first.filter_map(|f| typical(&store.column(*f, name).ok()?));
+        found.next()
+    };
+    let density = manifest.materials.first().map_or(0.0, |m| m.density);
+    typical_radius(of, density, manifest.dimensions, 0.3 * manifest.dx)
+}
+
+/// The middle one of the values of a column.
+fn typical(column: &Column) -> Option<f32> {
+    let mut values = column.data.as_f32()?.to_vec();
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
+
+/// From the radii, or else from the masses [m].
+fn typical_radius(
+    typical: impl Fn(&str) -> Option<f32>,
+    density: f64,
+    dimensions: u32,
+    otherwise: f64,
+) -> f32 {
+    if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
+        return radius;
+    }
+    let volume = typical("mass").map(|mass| mass / density as f32);
+    let radius = volume.map(|v| match dimensions {
+        2 => (v / std::f32::consts::PI).sqrt(),
+        _ => (0.75 * v / std::f32::consts::PI).cbrt(),
+    });
+    radius
+        .filter(|r| *r > 0.0 && r.is_finite())
+        .unwrap_or(otherwise as f32)
+}
+
+/// Colors of all grains: one list, in which each material has its part.
+pub struct Palette {
+    colors: Vec<[u8; 3]>,
+    /// First color and mix of each material.
+    mixes: Vec<(usize, ColorMix)>,
+}
+
+impl Palette {
+    fn new(scene: Option<&Scene>, materials: usize) -> Self {
+        let sand = ColorMix::new(SAND_COLORS).unwrap_or_else(|| ColorMix::plain([225, 169, 95]));
+        let of = |i: usize| {
+            scene
+                .and_then(|s| s.materials.get(i))
+                .map(|m| m.color.clone())
+        };
+        let mut palette = Self {
+            colors: Vec::new(),
+            mixes: Vec::new(),
+        };
+        for i in 0..materials.max(1) {
+            let mix = of(i).unwrap_or_else(|| sand.clone());
+            let start = palette.colors.len();
+            if start + mix.parts().len() > MOST_COLORS {
+                // More colors than a byte can name: these materials look like the first.
+                palette.mixes.push((0, palette.mixes[0].1.clone()));
+                continue;
+            }
+            palette
+                .colors
+                .extend(mix.parts().iter().map(|(color, _)| *color));
+            palette.mixes.push((start, mix));
+        }
+        palette
+    }
+
+    /// All colors, sRGB.
+    pub fn colors(&self) -> &[[u8; 3]] {
+        &self.colors
+    }
+
+    /// Which color a grain has, for life.
+    pub fn index(&self, material: u8, id: u64) -> u8 {
+        let (start, mix) = self
+            .mixes
+            .get(usize::from(material))
+            .unwrap_or(&self.mixes[0]);
+        (start + mix.index(chance(id))).min(MOST_COLORS - 1) as u8
+    }
+
+    /// Mean color of a material.
+    pub fn mean(&self, material: usize) -> [u8; 3] {
+        self.mixes.get(material).unwrap_or(&self.mixes[0]).1.mean()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sand_has_its_mix_of_colors() {
+        let palette = Palette::new(None, 2);
+        assert_eq!(palette.colors().len(), 6);
+        let mut counts = [0; 6];
+        for id in 0..20_000 {
+            counts[usize::from(palette.index((id % 2) as u8, id))] += 1;
+        }
+        for (count, part) in counts.iter().zip([0.85, 0.10, 0.05, 0.85, 0.10, 0.05]) {
+            let found = f64::from(*count) / 10_000.0;
+            assert!((found - part).abs() < 0.01, "{counts:?}");
+        }
+        assert_eq!(palette.index(0, 7), palette.index(0, 7));
+        assert_eq!(palette.index(200, 7), palette.index(0, 7));
+    }
+
+    #[test]
+    fn too_many_colors_do_not_overflow() {
+        let palette = Palette::new(None, 200);
+        assert!(palette.colors().len() <= MOST_COLORS);
+        let _ = palette.index(199, 3);
+    }
+}

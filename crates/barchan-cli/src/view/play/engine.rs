@@ -1,0 +1,262 @@
+//! The thread that owns the simulation: obeys, advances, keeps pace, and leaves the newest picture for the pages.
+
+use super::orders::Orders;
+use super::pace::{Counts, Meter, Pace};
+use super::picture::{Beside, Painter};
+use super::{Play, Trouble};
+use axum::body::Bytes;
+use barchan::scene::Scene;
+use barchan::sim::bodies::Drag;
+use barchan::sim::simulation::{Control, Simulation, SimulationError};
+use barchan::sim::solvers;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Shortest time between two pictures.
+const PICTURE_PAUSE: Duration = Duration::from_millis(16);
+
+/// How far a single step goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stride {
+    /// A step of that length [s].
+    Step(f64),
+    /// A frame of the scene.
+    Frame,
+}
+
+/// The simulation and how it is run.
+pub(super) struct Engine {
+    play: Arc<Play>,
+    /// The scene with the parameters as they are now.
+    scene: Scene,
+    simulation: Simulation,
+    stride: Stride,
+    playing: bool,
+    speed: f64,
+    with_speed: bool,
+    drag: Option<Drag>,
+    trouble: Option<Trouble>,
+    /// Whether something has changed since the last picture.
+    is_stale: bool,
+    number: u64,
+    last_picture: Option<Instant>,
+    painter: Painter,
+    pace: Pace,
+    meter: Meter,
+}
+
+impl Engine {
+    pub fn new(play: Arc<Play>, scene: Scene, mut simulation: Simulation, playing: bool) -> Self {
+        let stride = simulation.fixed_step().map_or(Stride::Frame, Stride::Step);
+        let now = Instant::now();
+        Self {
+            stride,
+            pace: Pace::new(now, simulation.time()),
+            meter: Meter::new(counts(&simulation)),
+            play,
+            scene,
+            simulation,
+            playing,
+            speed: 1.0,
+            with_speed: false,
+            drag: None,
+            trouble: None,
+            is_stale: true,
+            number: 0,
+            last_picture: None,
+            painter: Painter::new(),
+        }
+    }
+
+    /// Until it is told to quit.
+    pub fn run(mut self) {
+        loop {
+            let orders = self.play.inbox.take();
+            if orders.quit {
+                return;
+            }
+            self.obey(orders);
+            let mut wait = None;
+            if self.is_running() {
+                self.advance();
+                wait = Some(
+                    self.pace
+                        .wait(Instant::now(), self.simulation.time(), self.speed),
+                );
+            }
+            if self.is_stale && (!self.is_running() || self.is_picture_due()) {
+                self.show();
+            }
+            match wait {
+                Some(wait) if wait.is_zero() => {}
+                wait => self.play.inbox.wait(wait),
+            }
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.playing && self.trouble.is_none() && self.play.pages() > 0
+    }
+
+    fn is_picture_due(&self) -> bool {
+        self.last_picture
+            .is_none_or(|last| last.elapsed() >= PICTURE_PAUSE)
+    }
+
+    fn obey(&mut self, orders: Orders) {
+        let before = self.is_running();
+        self.is_stale |= orders.pages;
+        if let Some(playing) = orders.playing {
+            self.playing = playing;
+            self.is_stale = true;
+        }
+        if let Some(speed) = orders.speed {
+            self.speed = speed;
+            self.rebase();
+            self.is_stale = true;
+        }
+        if let Some(with_speed) = orders.with_speed {
+            self.with_speed = with_speed;
+            self.is_stale = true;
+        }
+        for ((material, key), value) in &orders.parameters {
+            self.set_parameter(*material, key, *value);
+        }
+        if orders.reset {
+            self.start_over();
+        }
+        for (joint, target) in orders.motors {
+            self.simulation.bodies_mut().set_motor(joint, target);
+        }
+        if let Some(drag) = orders.drag {
+            self.drag = drag;
+            self.simulation.bodies_mut().set_drag(drag);
+            self.is_stale = true;
+        }
+        for _ in 0..orders.steps {
+            self.playing = false;
+            self.advance_whole();
+            self.is_stale = true;
+        }
+        if self.is_running() && !before {
+            self.rebase();
+        }
+    }
+
+    /// Time goes on from here, whatever was before.
+    fn rebase(&mut self) {
+        self.pace = Pace::new(Instant::now(), self.simulation.time());
+    }
+
+    fn set_parameter(&mut self, index: usize, key: &str, value: f64) {
+        if !solvers::set_parameter(&mut self.scene, index, key, value) {
+            return;
+        }
+        self.is_stale = true;
+        let material = &self.scene.materials[index];
+        if let Err(error) = self.simulation.set_material(index, material) {
+            self.stop(&error);
+        }
+    }
+
+    fn start_over(&mut self) {
+        self.drag = None;
+        self.trouble = None;
+        self.play.tell(None);
+        match Simulation::new(&self.scene) {
+            Ok(simulation) => {
+                self.simulation = simulation;
+                self.meter = Meter::new(counts(&self.simulation));
+                self.rebase();
+            }
+            Err(error) => self.stop(&error),
+        }
+        self.is_stale = true;
+    }
+
+    /// One stride, or as much of it as there is until somebody wants something or a picture is due.
+    fn advance(&mut self) {
+        let advanced = match self.stride {
+            Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
+            Stride::Frame => {
+                let (inbox, last) = (&self.play.inbox, self.last_picture);
+                let is_late = || last.is_none_or(|last| last.elapsed() >= 2 * PICTURE_PAUSE);
+                let mut watch = |_: &_| match inbox.is_filled() || is_late() {
+                    true => Control::Stop,
+                    false => Control::Continue,
+                };
+                self.simulation.advance_frame(&mut watch).map(|_| ())
+            }
+        };
+        self.after(advanced);
+    }
+
+    /// One whole stride; only the end of everything interrupts it.
+    fn advance_whole(&mut self) {
+        if self.trouble.is_some() {
+            return;
+        }
+        let advanced = match self.stride {
+            Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
+            Stride::Frame => {
+                let play = Arc::clone(&self.play);
+                let mut watch = |_: &_| match play.is_over() {
+                    true => Control::Stop,
+                    false => Control::Continue,
+                };
+                self.simulation.advance_frame(&mut watch).map(|_| ())
+            }
+        };
+        self.after(advanced);
+    }
+
+    fn after(&mut self, advanced: Result<(), SimulationError>) {
+        self.is_stale = true;
+        if let Err(error) = advanced {
+            self.stop(&error);
+        }
+    }
+
+    fn stop(&mut self, error: &SimulationError) {
+        let trouble = Trouble::of(error);
+        self.play.tell(Some(trouble.clone()));
+        self.trouble = Some(trouble);
+        self.is_stale = true;
+    }
+
+    /// Leaves a picture for the pages. The one before it, if nobody has taken it yet, is gone.
+    fn show(&mut self) {
+        self.number += 1;
+        self.last_picture = Some(Instant::now());
+        self.is_stale = false;
+        let beside = Beside {
+            number: self.number,
+            playing: self.playing,
+            speed: self.speed,
+            rates: self.meter.read(counts(&self.simulation)),
+            trouble: self.trouble.as_ref(),
+            drag: self.drag.as_ref(),
+        };
+        let (picture, terrain) = self.painter.paint(
+            &mut self.simulation,
+            &self.scene,
+            &self.play.look.palette,
+            self.with_speed,
+            &beside,
+        );
+        // First, so that it is there when a page has read of it.
+        if let Some(terrain) = terrain {
+            self.play.terrain.send_replace(Bytes::from(terrain));
+        }
+        self.play.pictures.send_replace(Bytes::from(picture));
+    }
+}
+
+fn counts(simulation: &Simulation) -> Counts {
+    Counts {
+        wall: Instant::now(),
+        time: simulation.time(),
+        steps: simulation.counters().substeps,
+        busy: simulation.solver_wall(),
+    }
+}

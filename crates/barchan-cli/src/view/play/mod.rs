@@ -1,0 +1,336 @@
+//! A scene that is simulated while it is looked at.
+//!
+//! ```text
+//! pages ──► socket ──► orders ──► engine (a thread: the simulation, at the pace of the clock)
+//!   ▲                                │
+//!   └── socket ◄── the newest picture, and no other
+//! ```
+//!
+//! The simulation runs while a page is open, pauses when there is none, and ends with the viewer.
+
+mod engine;
+mod message;
+mod orders;
+mod pace;
+mod picture;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+use super::error::refusal;
+use super::look::Look;
+use super::{api, assets, encode};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Json, Response};
+use axum::routing::get;
+use barchan::scene::Scene;
+use barchan::sim::bodies::JointState;
+use barchan::sim::simulation::{Simulation, SimulationError};
+use barchan::sim::solvers::parameters;
+use engine::Engine;
+use message::Limits;
+use orders::Inbox;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// A page that comes back within this time was only loaded again.
+const GRACE: Duration = Duration::from_millis(2500);
+
+/// Why the simulation stands still.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// What is wrong.
+    pub error: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Trouble {
+    fn of(error: &SimulationError) -> Self {
+        let text = error.to_string();
+        let again = "then start over";
+        match text.split_once("; ") {
+            Some((error, help)) => Self {
+                error: error.to_owned(),
+                help: format!("{help}; {again}"),
+            },
+            None => Self {
+                error: text,
+                help: "start over, or run the scene with `barchan run`".into(),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; {}", self.error, self.help)
+    }
+}
+
+/// What pages, their connections and the simulation share.
+pub(super) struct Play {
+    about: Value,
+    look: Look,
+    limits: Limits,
+    inbox: Inbox,
+    pictures: watch::Sender<Bytes>,
+    terrain: watch::Sender<Bytes>,
+    pages: watch::Sender<Pages>,
+    trouble: watch::Sender<Option<Trouble>>,
+    is_over: AtomicBool,
+}
+
+type Shared = State<Arc<Play>>;
+
+impl Play {
+    /// Pages that are open.
+    fn pages(&self) -> usize {
+        self.pages.borrow().open
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    fn tell(&self, trouble: Option<Trouble>) {
+        self.trouble.send_replace(trouble);
+    }
+
+    /// Counts a page for as long as the answer is kept.
+    fn page(self: &Arc<Self>) -> Page {
+        self.pages.send_modify(|pages| {
+            pages.open += 1;
+            pages.opened += 1;
+        });
+        self.inbox.add(|orders| orders.pages = true);
+        Page(Arc::clone(self))
+    }
+}
+
+/// How many pages there are and were. One that comes and goes while nobody looks still counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pages {
+    open: usize,
+    opened: u64,
+}
+
+/// An open page.
+struct Page(Arc<Play>);
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.0.pages.send_modify(|pages| pages.open -= 1);
+        self.0.inbox.add(|orders| orders.pages = true);
+    }
+}
+
+/// A scene that is simulated live. It ends when this is dropped.
+pub struct Live {
+    play: Arc<Play>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Live {
+    /// Gets ready; simulates as soon as a page is open. `notes` are shown there.
+    ///
+    /// # Errors
+    /// The scene's first frame cannot be written.
+    pub fn start(
+        scene: Scene,
+        mut simulation: Simulation,
+        notes: Vec<String>,
+    ) -> Result<Self, SimulationError> {
+        let frame = simulation.write_frame()?;
+        let look = Look::at_start(scene.clone(), &frame, notes);
+        let limits = limits(&scene, &simulation);
+        let play = Arc::new(Play {
+            about: about(&scene, &mut simulation, &look, &limits),
+            look,
+            limits,
+            inbox: Inbox::default(),
+            pictures: watch::Sender::new(Bytes::new()),
+            terrain: watch::Sender::new(Bytes::new()),
+            pages: watch::Sender::new(Pages::default()),
+            trouble: watch::Sender::new(None),
+            is_over: AtomicBool::new(false),
+        });
+        let engine = Engine::new(Arc::clone(&play), scene, simulation, true);
+        let thread = std::thread::spawn(move || engine.run());
+        Ok(Self {
+            play,
+            thread: Some(thread),
+        })
+    }
+
+    pub(super) fn routes(&self) -> Router {
+        Router::new()
+            .route("/api/result", get(result))
+            .route("/api/bodies/{body}/surface", get(surface))
+            .route("/api/live", get(socket::connect))
+            .route("/api/live/terrain", get(terrain))
+            .fallback(assets::page)
+            .with_state(Arc::clone(&self.play))
+    }
+
+    /// Ends when the last page has been closed and none was opened again for a moment.
+    pub fn closed(&self) -> impl Future<Output = ()> + use<> {
+        let mut pages = self.play.pages.subscribe();
+        async move {
+            if pages.wait_for(|pages| pages.opened > 0).await.is_err() {
+                return;
+            }
+            loop {
+                let Ok(before) = pages.wait_for(|pages| pages.open == 0).await.map(|p| *p) else {
+                    return;
+                };
+                let back = pages.wait_for(|pages| pages.opened > before.opened);
+                if tokio::time::timeout(GRACE, back).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Why the simulation stands still, whenever it does.
+    pub fn troubles(&self) -> watch::Receiver<Option<Trouble>> {
+        self.play.trouble.subscribe()
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.play.is_over.store(true, Ordering::Release);
+        self.play.inbox.add(|orders| orders.quit = true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
+    let joints = simulation.bodies().joints().iter();
+    let solids = scene.solids().count();
+    let free = scene.colliders.len()..solids;
+    Limits {
+        parameters: scene
+            .materials
+            .iter()
+            .map(|m| parameters(scene, m))
+            .collect(),
+        joints: joints
+            .map(|j| j.control.as_ref().map_or(0.0, |c| c.speed.abs()))
+            .collect(),
+        bodies: (0..solids).map(|i| free.contains(&i)).collect(),
+    }
+}
+
+/// What `/api/result` tells of a live scene: what it tells of a result, and what can be done.
+fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
+    let step = simulation.fixed_step().unwrap_or(1.0 / scene.frame_rate);
+    let columns = json!([{
+        "name": "velocity", "unit": "m/s", "meaning": "speed", "kind": "quantity", "parts": ["magnitude"], "tolerance": 0,
+    }, {
+        "name": "material", "unit": "1", "meaning": "material", "kind": "category", "parts": ["value"], "tolerance": 0,
+    }]);
+    let parameters: Vec<Vec<Value>> = limits
+        .parameters
+        .iter()
+        .map(|all| {
+            let one = |p: &barchan::scene::parameters::Parameter| {
+                json!({
+                    "key": p.key, "meaning": p.meaning, "unit": p.unit, "value": p.value,
+                    "low": p.low, "high": p.high, "scale": p.scale.name(),
+                })
+            };
+            all.iter().map(one).collect()
+        })
+        .collect();
+    let joints = simulation.bodies().joints().iter();
+    json!({
+        "scene": scene.name,
+        "description": scene.description,
+        "solver": scene.solver.family.name,
+        "dimensions": scene.dimensions.count(),
+        "dx": scene.solver.resolution,
+        "frame_rate": scene.frame_rate,
+        "created_by": concat!("barchan ", env!("CARGO_PKG_VERSION")),
+        "columns": columns,
+        "grain_radius": look.grain_radius,
+        "bounds": look.bounds,
+        "maps": api::maps(),
+        "palette": look.palette.colors(),
+        "materials": look.materials,
+        "bodies": look.bodies,
+        "camera": look.camera,
+        "notes": look.notes,
+        "live": {
+            "step_s": step,
+            "parameters": parameters,
+            "joints": joints.map(joint).collect::<Vec<_>>(),
+            "free": limits.bodies,
+        },
+    })
+}
+
+fn joint(joint: &JointState) -> Value {
+    let control = joint.control.as_ref().map(|control| {
+        json!({
+            "keys": control.keys,
+            "gamepad_axis": control.gamepad_axis,
+            "speed": control.speed,
+            "label": control.label,
+        })
+    });
+    json!({ "name": joint.name, "kind": joint.kind.name(), "limits": joint.limits, "control": control })
+}
+
+async fn result(State(play): Shared) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    (headers, Json(&play.about)).into_response()
+}
+
+async fn surface(State(play): Shared, Path(body): Path<String>) -> Response {
+    let shared = Arc::clone(&play);
+    let made = tokio::task::spawn_blocking(move || {
+        let surface = shared.look.surface(body.parse().ok()?)?;
+        Some(encode::surface(&surface))
+    });
+    match made.await {
+        Ok(Some(bytes)) => binary(bytes.into()),
+        _ => refusal(
+            StatusCode::NOT_FOUND,
+            "there is no such surface",
+            "look at /api/result for the bodies that have one",
+        ),
+    }
+}
+
+/// The newest terrain, whichever was asked for.
+async fn terrain(State(play): Shared) -> Response {
+    let bytes = play.terrain.borrow().clone();
+    if bytes.is_empty() {
+        return refusal(
+            StatusCode::NOT_FOUND,
+            "this scene has no terrain",
+            "give it one with [terrain]",
+        );
+    }
+    binary(bytes)
+}
+
+fn binary(bytes: Bytes) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, bytes).into_response()
+}

@@ -1,0 +1,140 @@
+//! What the pages have asked for and the simulation has not done yet.
+//!
+//! Orders of one kind replace each other, so that what waits is bounded however much a page sends and however slow the
+//! simulation is.
+
+use super::super::store::locked;
+use barchan::sim::bodies::{Drag, MotorTarget};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// Most single steps that wait.
+const MOST_STEPS: u32 = 16;
+
+/// Everything that is to be done, at the next opportunity.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    /// Run, or pause.
+    pub playing: Option<bool>,
+    /// Simulated seconds in a second.
+    pub speed: Option<f64>,
+    /// Single steps.
+    pub steps: u32,
+    /// Back to the beginning.
+    pub reset: bool,
+    /// Targets of motors, by joint.
+    pub motors: BTreeMap<usize, MotorTarget>,
+    /// A body is pulled, or let go.
+    pub drag: Option<Option<Drag>>,
+    /// Values of parameters, by material and key.
+    pub parameters: BTreeMap<(usize, &'static str), f64>,
+    /// Whether the speed of each grain is wanted.
+    pub with_speed: Option<bool>,
+    /// Somebody has opened or closed a page.
+    pub pages: bool,
+    /// The end.
+    pub quit: bool,
+}
+
+impl Orders {
+    /// One more step.
+    pub fn add_step(&mut self) {
+        self.steps = (self.steps + 1).min(MOST_STEPS);
+    }
+
+    /// Back to the beginning, where nothing that was asked for before counts.
+    pub fn start_over(&mut self) {
+        self.reset = true;
+        self.steps = 0;
+        self.motors.clear();
+        self.drag = None;
+    }
+}
+
+/// Where pages leave their orders.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    orders: Mutex<Orders>,
+    arrived: Condvar,
+    is_filled: AtomicBool,
+}
+
+impl Inbox {
+    /// Adds to the orders and wakes whoever waits for them.
+    pub fn add(&self, edit: impl FnOnce(&mut Orders)) {
+        edit(&mut locked(&self.orders));
+        self.is_filled.store(true, Ordering::Release);
+        self.arrived.notify_all();
+    }
+
+    /// Whether there are orders.
+    pub fn is_filled(&self) -> bool {
+        self.is_filled.load(Ordering::Acquire)
+    }
+
+    /// All orders.
+    pub fn take(&self) -> Orders {
+        let mut orders = locked(&self.orders);
+        self.is_filled.store(false, Ordering::Release);
+        std::mem::take(&mut orders)
+    }
+
+    /// Waits for orders, at most that long.
+    pub fn wait(&self, at_most: Option<Duration>) {
+        let orders = locked(&self.orders);
+        if self.is_filled() {
+            return;
+        }
+        // Whoever wakes for nothing looks again.
+        match at_most {
+            Some(time) => drop(self.arrived.wait_timeout(orders, time)),
+            None => drop(self.arrived.wait(orders)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded() {
+        let inbox = Inbox::default();
+        for i in 0..100_000 {
+            inbox.add(|orders| {
+                orders.add_step();
+                orders.motors.insert(i % 3, MotorTarget::Velocity(1.0));
+                orders.parameters.insert((i % 2, "young"), i as f64);
+            });
+        }
+        let orders = inbox.take();
+        assert_eq!(orders.steps, MOST_STEPS);
+        assert_eq!((orders.motors.len(), orders.parameters.len()), (3, 2));
+        assert!(!inbox.is_filled());
+    }
+
+    #[test]
+    fn an_order_wakes_the_one_who_waits() {
+        let inbox = std::sync::Arc::new(Inbox::default());
+        let other = std::sync::Arc::clone(&inbox);
+        let thread = std::thread::spawn(move || {
+            while !other.is_filled() {
+                other.wait(None);
+            }
+            other.take().quit
+        });
+        inbox.add(|orders| orders.quit = true);
+        assert!(thread.join().unwrap_or(false));
+    }
+
+    #[test]
+    fn starting_over_forgets_what_was_asked_before() {
+        let mut orders = Orders::default();
+        orders.add_step();
+        orders.motors.insert(0, MotorTarget::Velocity(1.0));
+        orders.start_over();
+        assert!(orders.reset && orders.steps == 0 && orders.motors.is_empty());
+    }
+}

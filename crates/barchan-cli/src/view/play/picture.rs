@@ -1,0 +1,177 @@
+//! What pages are sent: the grains as eight bytes each, and beside them, as JSON, everything else that changes.
+
+use super::super::encode::{self, GrainData};
+use super::super::look::Palette;
+use super::super::terrain;
+use super::super::values::{Part, Range};
+use super::Trouble;
+use super::pace::Rates;
+use barchan::frame::{BodyRecord, Frame, TERRAIN_HEIGHT};
+use barchan::scene::Scene;
+use barchan::sim::bodies::Drag;
+use barchan::sim::simulation::Simulation;
+use barchan::sim::solvers::parameters;
+use serde_json::{Value, json};
+
+/// The part of the range of speeds that is kept from one picture to the next: the scale must not flicker.
+const MEMORY: f32 = 0.985;
+
+/// What stands beside the grains.
+pub(super) struct Beside<'a> {
+    pub number: u64,
+    pub playing: bool,
+    pub speed: f64,
+    pub rates: Rates,
+    pub trouble: Option<&'a Trouble>,
+    pub drag: Option<&'a Drag>,
+}
+
+/// Pictures between two looks at the terrain of a scene that runs: it is large, and changes slowly.
+const TERRAIN_EVERY: u64 = 6;
+
+/// Makes pictures, each in the memory of the one before it.
+pub(super) struct Painter {
+    spent: Frame,
+    fastest: f32,
+    /// Heights of the terrain that pages were told of, and how many there have been.
+    heights: Vec<f32>,
+    terrains: u64,
+}
+
+impl Painter {
+    pub fn new() -> Self {
+        Self {
+            spent: Frame::default(),
+            fastest: 0.0,
+            heights: Vec::new(),
+            terrains: 0,
+        }
+    }
+
+    /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
+    /// bodies alone.
+    pub fn paint(
+        &mut self,
+        simulation: &mut Simulation,
+        scene: &Scene,
+        palette: &Palette,
+        with_speed: bool,
+        beside: &Beside<'_>,
+    ) -> (Vec<u8>, Option<Vec<u8>>) {
+        let spent = std::mem::take(&mut self.spent);
+        let frame = simulation.write_frame_over(spent).unwrap_or_default();
+        let is_due = !beside.playing || beside.number % TERRAIN_EVERY == 1;
+        let terrain = is_due.then(|| self.terrain(&frame, palette)).flatten();
+        let position = frame.column("position").and_then(|c| c.data.as_f32());
+        let grains = GrainData {
+            position: position.unwrap_or_default(),
+            id: frame.column("id").map(|c| &c.data),
+            material: frame.column("material").and_then(|c| c.data.as_u8()),
+        };
+        let count = grains.position.len() / 3;
+        let corners = encode::bounds(grains.position);
+        let velocity = frame.column("velocity").filter(|_| with_speed);
+        let speeds = velocity.filter(|v| v.particles() == count).map(|velocity| {
+            let range = self.range(&frame);
+            (velocity, range)
+        });
+        let header = json!({
+            "frame": beside.number,
+            "time": simulation.time(),
+            "grains": count,
+            "lower": corners.0,
+            "upper": corners.1,
+            "error_bound": encode::error_bound(corners),
+            "playing": beside.playing,
+            "speed": beside.speed,
+            "rates": beside.rates,
+            "trouble": beside.trouble,
+            "drag": beside.drag.map(|d| json!({
+                "body": d.body, "point": d.point.to_array(), "target": d.target.to_array(),
+            })),
+            "bodies": bodies(simulation, &frame),
+            "joints": simulation.bodies().joints().iter()
+                .map(|j| [j.position, j.velocity, j.force]).collect::<Vec<_>>(),
+            "parameters": values(scene),
+            "colors": speeds.as_ref().map(|(_, range)| range),
+            "terrain": (self.terrains > 0).then(|| format!("/api/live/terrain?number={}", self.terrains)),
+        });
+        let bytes = if speeds.is_some() { 10 } else { 8 };
+        let mut out = encode::begin(&header, bytes * count);
+        encode::put_grains(&mut out, &grains, corners, palette);
+        if let Some((velocity, range)) = speeds {
+            encode::put_colors(&mut out, velocity, Part::Magnitude, range);
+        }
+        self.spent = frame;
+        (out, terrain)
+    }
+
+    /// The terrain of a frame, when it is not the one that pages know.
+    fn terrain(&mut self, frame: &Frame, palette: &Palette) -> Option<Vec<u8>> {
+        let column = frame.array(TERRAIN_HEIGHT)?;
+        let heights = column.data.as_f32()?;
+        if heights == self.heights {
+            return None;
+        }
+        self.heights.clear();
+        self.heights.extend_from_slice(heights);
+        self.terrains += 1;
+        terrain::encoded(&frame.record.terrain?, column, |m| palette.mean(m)).ok()
+    }
+
+    /// From rest to a little over the fastest grain of late, in round numbers.
+    fn range(&mut self, frame: &Frame) -> Range {
+        let now = frame.record.statistics.max_speed as f32;
+        self.fastest = now.max(MEMORY * self.fastest);
+        Range {
+            min: 0.0,
+            max: round_up(self.fastest.max(1e-3)),
+        }
+    }
+}
+
+/// The next of 1, 2, 5, 10, … times a power of ten.
+fn round_up(value: f32) -> f32 {
+    let power = 10_f32.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    let found = steps.into_iter().find(|step| *step >= value * 0.999);
+    found.filter(|step| step.is_finite()).unwrap_or(1.0)
+}
+
+/// Poses from the frame's record; forces as they are now.
+fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
+    let one = |(i, body): (usize, &BodyRecord)| {
+        let (force, torque) = simulation.reaction(i);
+        json!({
+            "name": body.name,
+            "position": body.position,
+            "rotation": body.rotation,
+            "force": force.to_array(),
+            "torque": torque.to_array(),
+        })
+    };
+    frame.record.bodies.iter().enumerate().map(one).collect()
+}
+
+/// Values of all parameters, by material.
+fn values(scene: &Scene) -> Value {
+    let of = |material| {
+        let all = parameters(scene, material);
+        all.iter().map(|p| p.value).collect::<Value>()
+    };
+    scene.materials.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_end_at_round_numbers() {
+        for (value, end) in [(0.11, 0.2), (0.9, 1.0), (1.0, 1.0), (3.0, 5.0), (7.0, 10.0)] {
+            assert!((round_up(value) / end - 1.0).abs() < 1e-5, "{value}");
+        }
+        assert!(round_up(f32::INFINITY).is_finite());
+        assert!(round_up(f32::NAN).is_finite());
+    }
+}

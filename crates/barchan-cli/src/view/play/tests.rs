@@ -1,0 +1,504 @@
+//! Messages, and the engine without a browser.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use super::message::{self, Limits, Message};
+use super::orders::Orders;
+use super::*;
+use barchan::frame::{Checkpoint, Frame};
+use barchan::scene::{Material, Overrides, SceneSource, load};
+use barchan::sim::bodies::MotorTarget;
+use barchan::sim::sampling::Samples;
+use barchan::sim::solver::{
+    Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats,
+};
+use glam::Vec3;
+use std::time::Instant;
+
+const SCENE: &str = r#"
+frame_rate = 100
+[solver]
+method = "pbd"
+resolution = 0.06
+[solver.pbd]
+dt = 0.01
+[[fill]]
+shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }
+material = "dry sand"
+[[collider]]
+shape = { half_space = { normal = [0, 1, 0] } }
+[[body]]
+name = "block"
+shape = { box = { min = [-0.1, 0.5, -0.1], max = [0.1, 0.6, 0.1] } }
+density = 500
+[[body]]
+name = "arm"
+shape = { box = { min = [0.5, 0.5, -0.05], max = [1.0, 0.6, 0.05] } }
+density = 500
+[[joint]]
+name = "elbow"
+type = "revolute"
+bodies = ["world", "arm"]
+anchor = [0.5, 0.55, 0]
+axis = [0, 0, 1]
+control = { keys = ["a", "d"], gamepad_axis = 1, speed = 90 }
+"#;
+
+fn scene(text: &str) -> Scene {
+    let source = SceneSource {
+        name: "s".into(),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    load(&source, &Overrides::default()).unwrap()
+}
+
+fn live(text: &str) -> Live {
+    let scene = scene(text);
+    let simulation = Simulation::new(&scene).unwrap();
+    Live::start(scene, simulation, Vec::new()).unwrap()
+}
+
+fn header(picture: &[u8]) -> Value {
+    assert_eq!(&picture[..8], b"BARCHAN1");
+    let length = u32::from_le_bytes(picture[8..12].try_into().unwrap()) as usize;
+    serde_json::from_slice(&picture[12..12 + length]).unwrap()
+}
+
+/// The newest picture for which something holds.
+fn when(live: &Live, holds: impl Fn(&Value) -> bool) -> Value {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let picture = live.play.pictures.borrow().clone();
+        if !picture.is_empty() {
+            let header = header(&picture);
+            if holds(&header) {
+                return header;
+            }
+            assert!(Instant::now() < end, "never came true: {header}");
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+fn say(live: &Live, text: &str) {
+    let message = message::read(text).unwrap();
+    live.play.inbox.add(|orders| {
+        message.order(&live.play.limits, orders).unwrap();
+    });
+}
+
+fn time(header: &Value) -> f64 {
+    header["time"].as_f64().unwrap()
+}
+
+#[test]
+fn it_runs_while_a_page_is_open_and_pauses_when_there_is_none() {
+    let live = live(SCENE);
+    std::thread::sleep(Duration::from_millis(60));
+    assert_eq!(time(&when(&live, |_| true)), 0.0);
+    let page = live.play.page();
+    when(&live, |h| time(h) > 0.05);
+    drop(page);
+    std::thread::sleep(Duration::from_millis(100));
+    let before = live.play.pictures.borrow().clone();
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(before, *live.play.pictures.borrow());
+}
+
+#[test]
+fn it_keeps_to_the_clock() {
+    let live = live(SCENE);
+    let _page = live.play.page();
+    say(&live, r#"{"type":"speed","factor":0.25}"#);
+    let begin = time(&when(&live, |h| h["speed"] == 0.25));
+    let start = Instant::now();
+    let end = time(&when(&live, |h| time(h) >= begin + 0.1));
+    // A quarter of the clock: 0.1 s takes 0.4 s. It may be slower on a busy machine, never faster than one step's worth.
+    let passed = start.elapsed().as_secs_f64();
+    assert!(
+        passed >= (end - begin - 0.02) / 0.25 - 0.05,
+        "{passed} s for {} s",
+        end - begin
+    );
+}
+
+#[test]
+fn pause_step_and_start_over() {
+    let live = live(SCENE);
+    let _page = live.play.page();
+    when(&live, |h| time(h) > 0.02);
+    say(&live, r#"{"type":"play","on":false}"#);
+    let paused = time(&when(&live, |h| h["playing"] == false));
+    say(&live, r#"{"type":"step"}"#);
+    let after = time(&when(&live, |h| time(h) > paused));
+    assert!((after - paused - 0.01).abs() < 1e-9, "{paused} {after}");
+    say(&live, r#"{"type":"reset"}"#);
+    let begin = when(&live, |h| time(h) == 0.0);
+    assert_eq!(begin["playing"], false);
+}
+
+#[test]
+fn a_parameter_reaches_the_simulation_and_survives_starting_over() {
+    let live = live(SCENE);
+    let text = r#"{"type":"parameter","material":0,"key":"friction_angle","value":12}"#;
+    say(&live, text);
+    let changed = |h: &Value| h["parameters"][0][0] == 12.0;
+    when(&live, changed);
+    say(&live, r#"{"type":"reset"}"#);
+    say(&live, r#"{"type":"color","speed":true}"#);
+    when(&live, |h| changed(h) && h["colors"]["max"].is_number());
+}
+
+#[test]
+fn a_motor_turns_its_joint_and_stops_at_zero() {
+    let live = live(SCENE);
+    let _page = live.play.page();
+    say(&live, r#"{"type":"motor","joint":0,"velocity":1.0}"#);
+    let position = |h: &Value| h["joints"][0][0].as_f64().unwrap();
+    let turned = when(&live, |h| position(h) > 0.3);
+    assert!(position(&turned) < 1.0, "{turned}");
+    say(&live, r#"{"type":"motor","joint":0,"velocity":0.0}"#);
+    let speed = |h: &Value| h["joints"][0][1].as_f64().unwrap().abs();
+    when(&live, |h| speed(h) < 0.01);
+}
+
+#[test]
+fn a_pull_lifts_a_body_and_letting_go_drops_it() {
+    let live = live(SCENE);
+    let _page = live.play.page();
+    let height = |h: &Value| h["bodies"][1]["position"][1].as_f64().unwrap();
+    say(
+        &live,
+        r#"{"type":"drag","body":1,"point":[0,0.55,0],"target":[0,1.5,0]}"#,
+    );
+    let pulled = when(&live, |h| height(h) > 0.5);
+    assert_eq!(pulled["drag"]["body"], 1);
+    say(&live, r#"{"type":"drop"}"#);
+    when(&live, |h| h["drag"].is_null() && height(h) < 0.2);
+}
+
+#[test]
+fn a_terrain_comes_once_and_again_when_it_has_changed() {
+    let terrain = "[terrain]\nsize = [2, 2]\ncell = 0.25\ndepth = 0.5\nmaterial = \"dry sand\"\n";
+    let live = live(&format!("{SCENE}{terrain}").replace("resolution = 0.06", "resolution = 0.1"));
+    let first = when(&live, |h| h["terrain"].is_string());
+    assert_eq!(first["terrain"], "/api/live/terrain?number=1");
+    let heights = live.play.terrain.borrow().clone();
+    assert_eq!(header(&heights)["columns"], json!([8, 8]));
+    // Paused, every picture looks for a change; there is none.
+    let number = first["frame"].as_u64().unwrap();
+    say(&live, r#"{"type":"play","on":false}"#);
+    let later = when(&live, |h| h["frame"].as_u64().unwrap() > number);
+    assert_eq!(later["terrain"], first["terrain"]);
+    // The fill lies on it and comes to rest: columns rise.
+    let _page = live.play.page();
+    say(&live, r#"{"type":"play","on":true}"#);
+    say(&live, r#"{"type":"speed","factor":16}"#);
+    when(&live, |h| h["terrain"] != first["terrain"]);
+    assert_ne!(*live.play.terrain.borrow(), heights);
+}
+
+/// A solver that gives up at its first step.
+struct GivesUp;
+
+impl Solver for GivesUp {
+    fn emit(&mut self, _: &Samples) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn remove(&mut self, _: &Region<'_>) -> Result<usize, SolverError> {
+        Ok(0)
+    }
+    fn particles(&self) -> usize {
+        0
+    }
+    fn set_material(&mut self, _: usize, _: &Material) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn pace(&mut self) -> Result<Pace, SolverError> {
+        let bound = Bound {
+            dt: 1.0,
+            ..Bound::NONE
+        };
+        Ok(Pace::Fixed(bound))
+    }
+    fn step(&mut self, _: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
+        Err(SolverError::NotFinite {
+            id: 7,
+            position: Vec3::ZERO,
+            quantity: "velocity",
+            dt: 1e-3,
+        })
+    }
+    fn download(&mut self, _: &Columns<'_>, _: &mut Frame) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn save(&mut self, _: &mut Checkpoint) -> Result<(), SolverError> {
+        Ok(())
+    }
+    fn load(&mut self, _: &Checkpoint) -> Result<(), SolverError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_solver_that_stops_is_told_and_can_start_over() {
+    let scene = scene(SCENE);
+    let simulation = Simulation::with_solver(&scene, Box::new(GivesUp)).unwrap();
+    let live = Live::start(scene, simulation, Vec::new()).unwrap();
+    let _page = live.play.page();
+    let stopped = when(&live, |h| !h["trouble"].is_null());
+    let trouble = &stopped["trouble"];
+    let text = |key: &str| trouble[key].as_str().unwrap().to_owned();
+    assert!(text("error").contains("particle 7"), "{trouble}");
+    assert!(text("help").contains("max_dt") && text("help").contains("start over"));
+    assert!(live.troubles().borrow().is_some());
+    say(&live, r#"{"type":"play","on":false}"#);
+    say(&live, r#"{"type":"reset"}"#);
+    when(&live, |h| h["trouble"].is_null() && time(h) == 0.0);
+    assert!(live.troubles().borrow().is_none());
+}
+
+#[test]
+fn it_ends_at_once_however_long_a_frame_takes() {
+    let text = SCENE
+        .replace(
+            "method = \"pbd\"\nresolution = 0.06\n[solver.pbd]\ndt = 0.01",
+            "resolution = 0.02\n[solver.mpm]\nmax_dt = 1e-5",
+        )
+        .replace("frame_rate = 100", "frame_rate = 1");
+    let live = live(&text);
+    let _page = live.play.page();
+    say(&live, r#"{"type":"step"}"#);
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    drop(live);
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn the_last_page_that_closes_ends_it_unless_it_comes_back() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let live = live(SCENE);
+    runtime.block_on(async {
+        let closed = live.closed();
+        tokio::pin!(closed);
+        let wait = Duration::from_millis(50);
+        // No page yet.
+        assert!(tokio::time::timeout(wait, &mut closed).await.is_err());
+        let page = live.play.page();
+        assert!(tokio::time::timeout(wait, &mut closed).await.is_err());
+        drop(page);
+        assert!(tokio::time::timeout(GRACE / 2, &mut closed).await.is_err());
+        let again = live.play.page();
+        assert!(tokio::time::timeout(GRACE, &mut closed).await.is_err());
+        drop(again);
+        assert!(tokio::time::timeout(2 * GRACE, &mut closed).await.is_ok());
+    });
+}
+
+#[test]
+fn a_page_that_came_and_went_unnoticed_counts() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let live = live(SCENE);
+    runtime.block_on(async {
+        let closed = live.closed();
+        drop(live.play.page());
+        assert!(tokio::time::timeout(2 * GRACE, closed).await.is_ok());
+    });
+}
+
+fn example_limits() -> Limits {
+    let scene = scene(SCENE);
+    limits(&scene, &Simulation::new(&scene).unwrap())
+}
+
+fn order(text: &str) -> Result<Orders, String> {
+    let mut orders = Orders::default();
+    let message = message::read(text).map_err(|e| e.to_string())?;
+    let outcome = message.order(&example_limits(), &mut orders);
+    outcome.map(|()| orders).map_err(|e| e.to_string())
+}
+
+#[test]
+fn orders_are_checked() {
+    let orders = order(r#"{"type":"motor","joint":0,"velocity":1e9}"#).unwrap();
+    let MotorTarget::Velocity(velocity) = orders.motors[&0] else {
+        panic!("{orders:?}");
+    };
+    // 90 degrees a second at most.
+    assert!(
+        (velocity - std::f64::consts::FRAC_PI_2).abs() < 1e-6,
+        "{velocity}"
+    );
+    let wrong = [
+        (r#"{"type":"motor","joint":1,"velocity":0}"#, "no joint 1"),
+        (r#"{"type":"speed","factor":0}"#, "from 0.01 to 16"),
+        (r#"{"type":"speed","factor":1e999}"#, "cannot be understood"),
+        (
+            r#"{"type":"parameter","material":7,"key":"young","value":1}"#,
+            "no material 7",
+        ),
+        (
+            r#"{"type":"parameter","material":0,"key":"color","value":1}"#,
+            "it has friction_angle",
+        ),
+        (
+            r#"{"type":"parameter","material":0,"key":"friction_angle","value":90}"#,
+            "below 90",
+        ),
+        (
+            r#"{"type":"drag","body":0,"point":[0,0,0],"target":[0,0,0]}"#,
+            "cannot be pulled",
+        ),
+        (
+            r#"{"type":"drag","body":9,"point":[0,0,0],"target":[0,0,0]}"#,
+            "no body 9",
+        ),
+        (
+            r#"{"type":"drag","body":1,"point":[0,0,0],"target":[0,1e30,0]}"#,
+            "too far",
+        ),
+        (r#"{"type":"play"}"#, "cannot be understood"),
+        (
+            r#"{"type":"play","on":true,"more":1}"#,
+            "cannot be understood",
+        ),
+        ("", "cannot be understood"),
+    ];
+    for (text, words) in wrong {
+        let error = order(text).unwrap_err();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+/// Random numbers for text that nobody would write.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % below
+    }
+}
+
+#[test]
+fn no_message_whatsoever_does_harm() {
+    const WORDS: [&str; 34] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"type\"",
+        "\"play\"",
+        "\"motor\"",
+        "\"drag\"",
+        "\"parameter\"",
+        "\"speed\"",
+        "\"joint\"",
+        "\"velocity\"",
+        "\"material\"",
+        "\"key\"",
+        "\"value\"",
+        "\"body\"",
+        "\"point\"",
+        "\"target\"",
+        "\"factor\"",
+        "\"on\"",
+        "true",
+        "null",
+        "0",
+        "-1",
+        "1e308",
+        "-1e999",
+        "18446744073709551616",
+        "0.5",
+        "[0,0,0]",
+        "[1e38,1e38,-1e38]",
+        "\"friction_angle\"",
+        "\"\\ud800\"",
+    ];
+    let limits = example_limits();
+    let mut chance = Chance(7);
+    let mut understood = 0;
+    for round in 0..60_000 {
+        let text = if round % 3 == 0 {
+            let bytes: Vec<u8> = (0..chance.next(60))
+                .map(|_| chance.next(256) as u8)
+                .collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else if round % 3 == 1 {
+            (0..chance.next(24))
+                .map(|_| WORDS[chance.next(WORDS.len())])
+                .collect()
+        } else {
+            almost(&mut chance)
+        };
+        if let Ok(message) = message::read(&text) {
+            understood += 1;
+            let _ = message.order(&limits, &mut Orders::default());
+        }
+    }
+    assert!(understood > 1000, "{understood}: the test tests nothing");
+}
+
+/// A message with one thing in it replaced.
+fn almost(chance: &mut Chance) -> String {
+    const RIGHT: [&str; 5] = [
+        r#"{"type":"motor","joint":0,"velocity":1}"#,
+        r#"{"type":"drag","body":1,"point":[0,0,0],"target":[0,1,0]}"#,
+        r#"{"type":"parameter","material":0,"key":"friction_angle","value":30}"#,
+        r#"{"type":"speed","factor":1}"#,
+        r#"{"type":"seen"}"#,
+    ];
+    const NUMBERS: [&str; 7] = [
+        "0",
+        "-1",
+        "1e308",
+        "1e39",
+        "18446744073709551615",
+        "null",
+        "[]",
+    ];
+    let text = RIGHT[chance.next(RIGHT.len())];
+    text.replacen(
+        ["0", "1", "\"seen\""][chance.next(3)],
+        NUMBERS[chance.next(7)],
+        1,
+    )
+}
+
+#[test]
+fn every_order_that_passes_is_obeyed_without_harm() {
+    let live = live(SCENE);
+    let _page = live.play.page();
+    let mut chance = Chance(11);
+    for _ in 0..400 {
+        if let Ok(message) = message::read(&almost(&mut chance))
+            && message != Message::Seen
+        {
+            live.play.inbox.add(|orders| {
+                let _ = message.order(&live.play.limits, orders);
+            });
+        }
+        std::thread::sleep(Duration::from_micros(300));
+    }
+    let now = when(&live, |_| true)["frame"].as_u64().unwrap();
+    say(&live, r#"{"type":"play","on":true}"#);
+    when(&live, |h| h["frame"].as_u64().unwrap() > now + 2);
+}

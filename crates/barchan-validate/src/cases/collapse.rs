@@ -1,0 +1,400 @@
+//! E2, E3: a column in a channel collapses.
+
+use crate::fit::{first_crossing, interpolate, power};
+use crate::outcome::{Band, Check, Outcome};
+use crate::plot::{Axis, Plot, Style};
+use crate::scene::{SceneFile, scene};
+use crate::trial::{G, Trial, quantile};
+use crate::{Case, Context, Form, ValidateError};
+
+/// Run-out and height of planar collapses.
+pub const E2: Case = Case {
+    name: "E2",
+    title: "Collapse of a column in a channel",
+    solvers: &["mpm", "sph"],
+    seconds: 240.0,
+    run: planar_collapse,
+};
+
+/// The clock of a collapse.
+pub const E3: Case = Case {
+    name: "E3",
+    title: "Clock of a collapse in a channel",
+    solvers: &["mpm"],
+    seconds: 10.0,
+    run: collapse_clock,
+};
+
+/// Width of the column [m].
+const WIDTH: f64 = 0.1;
+
+/// A 2D column against a frictional wall.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Height over width.
+    pub aspect: f64,
+    /// Friction angle of the plane-strain cone [degrees].
+    pub friction_angle: f64,
+    /// Cells across the column.
+    pub cells: f64,
+    /// Length, gravity and density relative to the usual ones; Young's modulus follows ρ g L.
+    pub scales: [f64; 3],
+    /// Part of a cell by which everything is shifted against the grid.
+    pub shift: f64,
+    /// More keys of the scene, as `path=value`.
+    pub set: &'static [&'static str],
+}
+
+/// A column of aspect ratio 2 and 30°, 20 cells wide.
+pub const COLUMN: Column = Column {
+    aspect: 2.0,
+    friction_angle: 30.0,
+    cells: 20.0,
+    scales: [1.0; 3],
+    shift: 0.0,
+    set: &[],
+};
+
+/// Frames in √(h/g).
+const FRAMES_A_TAU: f64 = 15.0;
+/// √(h/g) that are simulated.
+const TAUS: f64 = 6.5;
+
+/// What a column became, lengths over its width and times over √(h/g).
+pub struct Deposit {
+    /// (d∞ − d_i)/d_i, d∞ the distance from the wall that holds 99 % of the mass.
+    pub runout: f64,
+    /// The same with d∞ the end of the deposit's half-filled cells that hang together.
+    pub extent: f64,
+    /// h∞/d_i.
+    pub height: f64,
+    /// Time at which the front has come 99 % of its way.
+    pub duration: f64,
+    /// Slope of the deposit [degrees].
+    pub slope: f64,
+    /// Time and (d − d_i)/d_i.
+    pub front: Vec<[f64; 2]>,
+    /// Time and height of the surface.
+    pub top: Vec<[f64; 2]>,
+}
+
+impl Column {
+    fn width(&self) -> f64 {
+        WIDTH * self.scales[0]
+    }
+
+    /// √(h/g) [s].
+    fn tau(&self) -> f64 {
+        (self.aspect * self.width() / (G * self.scales[1])).sqrt()
+    }
+
+    fn scene(&self, solver: &str) -> SceneFile {
+        let [length, gravity, density] = self.scales;
+        let width = self.width();
+        let dx = width / self.cells;
+        let left = self.shift * dx;
+        let cells_per_particle = if solver == "sph" { 0.5 } else { 1.0 };
+        let scene = scene!("column")
+            .set("frame_rate", FRAMES_A_TAU / self.tau())
+            .set("gravity", vec![0.0, -G * gravity])
+            .set("solver.resolution", cells_per_particle * dx)
+            .set("materials.sand.density", 1600.0 * density)
+            .set("materials.sand.young", 1e6 * length * gravity * density)
+            .set("materials.sand.friction_angle", self.friction_angle)
+            .set("fill.column.shape.box.min", vec![left, 0.0])
+            .set(
+                "fill.column.shape.box.max",
+                vec![left + width, self.aspect * width],
+            )
+            .set("collider.wall.shape.half_space.point", vec![left, 0.0]);
+        scene.with(self.set)
+    }
+
+    /// Runs the collapse.
+    pub fn collapse(&self, context: &Context<'_>, label: &str) -> Result<Deposit, ValidateError> {
+        let frames = (TAUS * FRAMES_A_TAU) as u32;
+        let mut trial = Trial::start(context, label, frames, self.scene(context.solver))?;
+        let (width, left) = (self.width(), self.shift * self.width() / self.cells);
+        let (mut front, mut top) = (vec![], vec![]);
+        let (mut slope, mut extent) = (f64::NAN, f64::NAN);
+        for frame in 1..=frames {
+            trial.advance(1)?;
+            let measured = trial.measure()?;
+            let height = measured.height_m.unwrap_or(f64::NAN);
+            let time = f64::from(frame) / FRAMES_A_TAU;
+            let x = trial.positions()?.into_iter().map(|p| p.x);
+            front.push([time, (quantile(x, 0.99) - left) / width - 1.0]);
+            top.push([time, height / width]);
+            slope = measured.slope_angle_deg.unwrap_or(f64::NAN);
+            extent = measured
+                .extent_x
+                .map_or(f64::NAN, |x| (x[1] - left) / width - 1.0);
+        }
+        let runout = front[front.len() - 1][1];
+        Ok(Deposit {
+            runout,
+            height: top[top.len() - 1][1],
+            duration: first_crossing(&front, 0.99 * runout).unwrap_or(f64::NAN),
+            slope,
+            extent,
+            front,
+            top,
+        })
+    }
+}
+
+/// Run-out of experiments: beads spread farther than sand.
+fn sand(a: f64) -> f64 {
+    if a < 2.3 {
+        1.2 * a
+    } else {
+        1.9 * a.powf(2.0 / 3.0)
+    }
+}
+
+fn beads(a: f64) -> f64 {
+    if a < 3.0 {
+        1.8 * a
+    } else {
+        2.3 * a.powf(2.0 / 3.0)
+    }
+}
+
+/// The experiments and 10 % of them on either side.
+fn envelope(a: f64) -> Band {
+    Band::between(0.9 * sand(a).min(beads(a)), 1.1 * sand(a).max(beads(a)))
+}
+
+/// Heights over width.
+const ASPECTS: [f64; 7] = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+
+const LOW_LIMIT: &str = "A column of a = 0.5 is only ten cells high here, and the viscosity of the transfers, which follows the \
+    cell, holds back what is few cells thick: with half the dx it runs farther (see the notes). So low columns fall \
+    short of proportion. With sph, whose cells are particles, the same happens; there the reason is our hypothesis.";
+const HIGH_LIMIT: &str = "High columns gain more than experiments do, though each lies within their envelope. Published \
+    continuum codes without rate-dependent friction overshoot for high columns too [Kumar15]; that this is the reason here is our \
+    hypothesis.";
+
+/// How the run-out grows with the aspect ratio, of low columns and of high ones.
+fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
+    let (low, _) = power(&runouts[..3]);
+    let (high, _) = power(&runouts[4..]);
+    let linear = Band::between(0.85, 1.15);
+    let two_thirds = Band::between(0.55, 0.79);
+    [
+        Check::new("exponent of a, a ≤ 1.5", low, "", linear)
+            .limited(Band::between(1.15, 1.65), LOW_LIMIT),
+        Check::new("exponent of a, a ≥ 3", high, "", two_thirds)
+            .limited(Band::between(0.79, 0.95), HIGH_LIMIT),
+    ]
+}
+
+fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let aspects = context.pick(&[1.0, 2.0][..], &ASPECTS);
+    let mut runouts = vec![];
+    let mut heights = vec![];
+    let mut checks = vec![];
+    let mut notes = vec![];
+    for &aspect in aspects {
+        let column = Column { aspect, ..COLUMN };
+        let deposit = column.collapse(context, &format!("a = {aspect}"))?;
+        runouts.push([aspect, deposit.runout]);
+        heights.push([aspect, deposit.height]);
+        let what = format!("(d∞ − d)/d at a = {aspect}");
+        let check = Check::new(what, deposit.runout, "", envelope(aspect));
+        checks.push(if aspect < 1.0 {
+            check.limited(Band::between(0.38, 0.54), LOW_LIMIT)
+        } else {
+            check
+        });
+        if aspect == 2.0 {
+            checks.push(Check::new(
+                "h∞/d at a = 2",
+                deposit.height,
+                "",
+                Band::between(0.9 * 0.83, 1.1 * 1.32),
+            ));
+            checks.push(Check::new(
+                "duration at a = 2",
+                deposit.duration,
+                "τ",
+                Band::between(2.5, 4.0),
+            ));
+        } else {
+            notes.push(format!(
+                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; what hangs together ends at {:.2}.",
+                deposit.height, deposit.duration, deposit.extent
+            ));
+        }
+    }
+    let mut fine = None;
+    if context.form == Form::Full {
+        checks.extend(exponents(&runouts));
+        let column = Column {
+            aspect: 0.5,
+            cells: 40.0,
+            ..COLUMN
+        };
+        let runout = column.collapse(context, "a = 0.5, 40 cells across")?.runout;
+        notes.push(format!(
+            "a = 0.5 with half the dx: run-out {runout:.2} instead of {:.2}.",
+            runouts[0][1]
+        ));
+        fine = Some([0.5, runout]);
+    }
+    let rough = Column {
+        friction_angle: 2f64.atan().to_degrees(),
+        ..COLUMN
+    };
+    let rough = rough.collapse(context, "μ = 2")?;
+    checks.push(Check::control(
+        "(d∞ − d)/d at a = 2 with μ = 2",
+        rough.runout,
+        "",
+        envelope(2.0),
+    ));
+    Ok(Outcome {
+        physics: "A column of sand, released beside a wall, runs out in proportion to its height while it is low, and to its \
+                  height to the power 2/3 when it is high."
+            .into(),
+        setup: "2D, column 0.1 m = 20 cells (sph: particles) wide, sticky floor, wall with μ = 0.4, φ = 30° with the plane-strain cone \
+                (α = sin φ/√2; sph: ‖s‖ = √2 sin θ p), E = 1 MPa (mpm), 6.5 τ, τ = √(h/g). Run-out is the distance from the wall that holds 99 % of the mass: the end of what hangs \
+                together jumps by a tenth of it as thin toes connect and part."
+            .into(),
+        reference: "Sand and other grains: 1.2 a below 1.8, 1.9 a^(2/3) above 2.8 [Lube05]; glass beads: 1.8 a below 3, \
+                    2.3 a^(2/3) above [Lajeunesse05]. Band: both and 10 % on either side."
+            .into(),
+        plots: vec![runout_plot(context.solver, &runouts, fine.as_slice(), rough.runout), height_plot(context.solver, &heights, rough.height)],
+        checks,
+        notes,
+    })
+}
+
+fn runout_plot(solver: &str, runouts: &[[f64; 2]], fine: &[[f64; 2]], rough: f64) -> Plot {
+    let steps =
+        |from: f64, to: f64| (0..=40).map(move |i| from * (to / from).powf(f64::from(i) / 40.0));
+    let band: Vec<[f64; 3]> = steps(0.4, 8.5)
+        .map(|a| {
+            let band = envelope(a);
+            [
+                a,
+                band.min.unwrap_or(f64::NAN),
+                band.max.unwrap_or(f64::NAN),
+            ]
+        })
+        .collect();
+    let curve = |f: &dyn Fn(f64) -> f64, from, to| -> Vec<[f64; 2]> {
+        steps(from, to).map(|a| [a, f(a)]).collect()
+    };
+    Plot::new(
+        "Run-out against aspect ratio",
+        Axis::log("aspect ratio a = h/d"),
+        Axis::log("run-out (d∞ − d)/d"),
+    )
+    .with_band("experiments ± 10 %", &band)
+    .with(
+        Style::Reference,
+        "sand [Lube05], low",
+        &curve(&sand, 0.4, 1.8),
+    )
+    .with(
+        Style::Reference,
+        "sand [Lube05], high",
+        &curve(&sand, 2.8, 8.5),
+    )
+    .with(
+        Style::Dashed,
+        "beads [Lajeunesse05]",
+        &curve(&beads, 0.4, 8.5),
+    )
+    .with(
+        Style::Points,
+        &format!("{solver}, φ = 30°, d = 20 dx"),
+        runouts,
+    )
+    .with(
+        Style::Points,
+        &format!("{solver}, φ = 30°, d = 40 dx"),
+        fine,
+    )
+    .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
+}
+
+fn height_plot(solver: &str, heights: &[[f64; 2]], rough: f64) -> Plot {
+    let steps = || (0..=40).map(|i| 0.4 * (8.5f64 / 0.4).powf(f64::from(i) / 40.0));
+    let sand: Vec<[f64; 2]> = steps()
+        .map(|a| [a, if a < 1.15 { a } else { a.powf(0.4) }])
+        .collect();
+    let beads: Vec<[f64; 2]> = steps()
+        .map(|a| [a, if a < 0.7 { a } else { a.powf(1.0 / 3.0) }])
+        .collect();
+    Plot::new(
+        "Height of the deposit",
+        Axis::log("aspect ratio a = h/d"),
+        Axis::log("height h∞/d"),
+    )
+    .with(Style::Reference, "sand [Lube05]", &sand)
+    .with(Style::Dashed, "beads [Lajeunesse05]", &beads)
+    .with(Style::Points, &format!("{solver}, φ = 30°"), heights)
+    .with(Style::Control, "control: μ = 2", &[[2.0, rough]])
+}
+
+fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let high = Column {
+        aspect: 5.0,
+        ..COLUMN
+    };
+    let usual = COLUMN.collapse(context, "a = 2")?;
+    let tall = high.collapse(context, "a = 5")?;
+    let light = Column {
+        scales: [1.0, 0.5, 1.0],
+        ..COLUMN
+    };
+    let mut light = light.collapse(context, "a = 2, half the gravity")?;
+    // In the τ of the usual gravity.
+    light.front.iter_mut().for_each(|p| p[0] *= 2f64.sqrt());
+    let half_way = |d: &Deposit| first_crossing(&d.front, 0.5 * d.runout).unwrap_or(f64::NAN);
+    let band = Band::around(1.75, 0.2);
+    // Height of the top in units of the column's own.
+    let fall: Vec<[f64; 2]> = tall
+        .top
+        .iter()
+        .map(|p| [p[0], p[1] / high.aspect])
+        .collect();
+    let free: Vec<[f64; 2]> = (0..=16)
+        .map(|i| 0.05 * f64::from(i))
+        .map(|t| [t, 1.0 - 0.5 * t * t])
+        .collect();
+    let at = interpolate(&fall, 0.8);
+    let part = |d: &Deposit| -> Vec<[f64; 2]> {
+        d.front.iter().map(|p| [p[0], p[1] / d.runout]).collect()
+    };
+    Ok(Outcome {
+        physics: "Collapses keep the time of free fall: the front is half-way after 1.75 τ, and the top of a high column falls \
+                  freely at first."
+            .into(),
+        setup: "Columns of E2 with a = 2 and a = 5; φ = 30°, plane-strain cone; τ = √(h/g).".into(),
+        reference: "Half-way at 1.75 τ within 20 %, from the three phases that [Lube05] describes; z = h − g t²/2 until 0.8 τ.".into(),
+        plots: vec![
+            Plot::new("Front", Axis::new("time t/τ"), Axis::new("front over its final run-out"))
+                .with_level_band("half-way at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)
+                .with(Style::Curve, "mpm, a = 2", &part(&usual))
+                .with(Style::Curve, "mpm, a = 5", &part(&tall))
+                .with(Style::ControlCurve, "control: half the gravity, the same τ", &part(&light)),
+            Plot::new(
+                "Top of the column, a = 5",
+                Axis::new("time t/τ").from_to(0.0, 2.5),
+                Axis::new("height z/h"),
+            )
+            .with(Style::Reference, "free fall", &free)
+            .with(Style::Curve, "mpm", &fall),
+        ],
+        checks: vec![
+            Check::new("front half-way, a = 2", half_way(&usual), "τ", band),
+            Check::new("front half-way, a = 5", half_way(&tall), "τ", band),
+            Check::new("height of the top at 0.8 τ over free fall, a = 5", at / (1.0 - 0.32), "", Band::around(1.0, 0.2)),
+            Check::control("front half-way with half the gravity, in the same τ", half_way(&light), "τ", band),
+        ],
+        notes: vec![],
+    })
+}

@@ -1,0 +1,770 @@
+//! G4, G5, G7: what grains do to walls, blades and balls.
+
+use super::pbd::{Grain, grains};
+use crate::fit;
+use crate::outcome::{Band, Check, Outcome};
+use crate::plot::{Axis, Plot, Style};
+use crate::trial::{G, Trial};
+use crate::{Case, Context, ValidateError};
+use glam::{Quat, Vec3};
+
+/// A wall pushed into a bed.
+pub const G4: Case = Case {
+    name: "G4",
+    title: "A smooth wall pushed into a bed: Rankine",
+    solvers: &["pbd"],
+    seconds: 70.0,
+    run: passive_wall,
+};
+
+/// The draft of a blade.
+pub const G5: Case = Case {
+    name: "G5",
+    title: "The draft of a blade: the earthmoving equation",
+    solvers: &["pbd"],
+    seconds: 130.0,
+    run: blade_draft,
+};
+
+/// Balls on sand.
+pub const G7: Case = Case {
+    name: "G7",
+    title: "Balls come to rest on sand",
+    solvers: &["pbd", "sph"],
+    seconds: 20.0,
+    run: balls_on_sand,
+};
+
+/// Frames in a second.
+const RATE: f64 = 20.0;
+/// Mean radius of the grains before walls and blades [m].
+const RADIUS: f64 = 0.004;
+/// Displacements, in depths, over which forces are averaged: failed all along, and little heaped up yet.
+const WINDOW: [f64; 2] = [0.05, 0.2];
+
+/// Friction of the bulk, from which that of contacts follows.
+const BULK: &str = "friction_angle";
+/// Friction where two grains touch.
+const CONTACT: &str = "pbd.contact_friction_angle";
+
+/// A key of the material, and the angle that it is set to [degrees].
+type Friction = (&'static str, f64);
+
+/// How trials name it.
+fn name((key, angle): Friction) -> String {
+    format!(
+        "{} {angle}°",
+        key.trim_start_matches("pbd.").replace('_', " ")
+    )
+}
+
+/// What all 2D scenes have: stiff grains of that mean radius [m].
+fn head(radius: f64, (key, angle): Friction, gravity: f64, seed: u32) -> String {
+    format!(
+        r#"
+dimensions = 2
+frame_rate = {RATE}
+gravity = [0, {}]
+seed = {seed}
+[solver]
+method = "pbd"
+resolution = {}
+[solver.pbd]
+dt = {}
+substeps = 20
+[materials.sand]
+preset = "dry sand"
+{key} = {angle}
+pbd.stiffness = 1e7
+"#,
+        -gravity,
+        2.0 * radius,
+        1.0 / 480.0
+    )
+}
+
+/// Beds that are looked at: forces of single ones differ by a quarter.
+const SEEDS: [u32; 3] = [1, 2, 3];
+/// Beds besides, for an exponent.
+const MORE_SEEDS: [u32; 3] = [4, 5, 6];
+
+/// Displacements in depths, horizontal and upward forces in their unit, and that unit [N/m].
+type Pushed = (Vec<[f64; 3]>, f64);
+
+/// The mean of some beds.
+fn of_beds(
+    seeds: &[u32],
+    run: impl Fn(u32) -> Result<Pushed, ValidateError>,
+) -> Result<Pushed, ValidateError> {
+    let mut all = vec![];
+    for seed in seeds {
+        all.push(run(*seed)?);
+    }
+    let count = all.len() as f64;
+    let Some((mut path, mut unit)) = all.pop() else {
+        return Err(ValidateError::unusable("seeds", "there are none"));
+    };
+    for (other, other_unit) in &all {
+        unit += other_unit;
+        for (sum, p) in path.iter_mut().zip(other) {
+            *sum = [0, 1, 2].map(|i| sum[i] + p[i]);
+        }
+    }
+    let mean = |p: [f64; 3]| p.map(|v| v / count);
+    Ok((path.into_iter().map(mean).collect(), unit / count))
+}
+
+/// Mean of a column over an interval of the first one.
+fn mean<const N: usize>(path: &[[f64; N]], column: usize, [from, to]: [f64; 2]) -> f64 {
+    let inside = || path.iter().filter(|p| p[0] >= from && p[0] <= to);
+    inside().map(|p| p[column]).sum::<f64>() / inside().count() as f64
+}
+
+/// The horizontal force by the displacement.
+fn curve(path: &[[f64; 3]]) -> Vec<[f64; 2]> {
+    path.iter().map(|p| [p[0], p[1]]).collect()
+}
+
+/// tan²(45° + φ/2).
+fn passive_coefficient(degrees: f64) -> f64 {
+    (45.0 + 0.5 * degrees).to_radians().tan().powi(2)
+}
+
+/// Friction angle [degrees] whose passive coefficient is k.
+fn passive_angle(k: f64) -> f64 {
+    2.0 * (k.sqrt().atan().to_degrees() - 45.0)
+}
+
+// ---- The bulk friction angle ----
+
+/// A biaxial test: the lid comes down, the sides hold a constant force, all smooth. Returns axial strain and mobilized
+/// angle asin((σ₁ − σ₃)/(σ₁ + σ₃)) [degrees].
+fn biaxial(
+    context: &Context<'_>,
+    friction: Friction,
+    seed: u32,
+) -> Result<Vec<[f64; 2]>, ValidateError> {
+    let (width, height, pressure, speed) = (0.3, 0.6, 5000.0, 0.03);
+    let side = |name: &str, x: f64, push: f64| {
+        format!(
+            r#"
+[[body]]
+name = "{name}"
+mass = 20
+friction = 0
+collides = false
+shape = {{ box = {{ min = [{}, 0], max = [{}, 0.7] }} }}
+[[joint]]
+type = "prismatic"
+bodies = ["world", "{name}"]
+axis = [1, 0, 0]
+motor = {{ velocity = {push}, max_force = {} }}
+"#,
+            x - 0.05,
+            x + 0.05,
+            pressure * height
+        )
+    };
+    let text = format!(
+        r#"{}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [0, 0], max = [{width}, {height}] }} }}
+[[collider]]
+name = "lid"
+shape = {{ box = {{ min = [-0.5, {height}], max = [0.8, 0.8] }} }}
+friction = 0
+motion = {{ velocity = [0, -{speed}], start = 1 }}
+[[collider]]
+name = "base"
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+friction = 0
+{}{}"#,
+        head(0.006, friction, 0.5, seed),
+        side("left", -0.05, 10.0),
+        side("right", width + 0.05, -10.0)
+    );
+    let frames = 100;
+    let label = format!("biaxial test, {}, seed {seed}", name(friction));
+    let mut trial = Trial::start(context, label, frames, &text)?;
+    let mut path = vec![];
+    for frame in 1..=frames {
+        trial.advance(1)?;
+        let all = grains(&mut trial)?;
+        let reach = |sign: f64| {
+            all.iter()
+                .map(|g| sign * g.x.x + g.radius)
+                .fold(f64::MIN, f64::max)
+        };
+        let now = height - speed * (f64::from(frame) / RATE - 1.0).max(0.0);
+        let [lid, _, left, right] = trial.forces()?[..] else {
+            return Err(trial.unusable("a platen has no force"));
+        };
+        let axial = lid.y / (reach(1.0) + reach(-1.0));
+        let lateral = 0.5 * (right.x - left.x) / now;
+        let sine = (axial - lateral) / (axial + lateral);
+        path.push([1.0 - now / height, sine.asin().to_degrees()]);
+    }
+    Ok(path)
+}
+
+// ---- G4 ----
+
+/// Pushes a smooth wall into a bed 0.1 m deep. Returns displacements in depths and forces in ½ ρ g d², and that unit [N/m].
+fn wall(context: &Context<'_>, friction: Friction, seed: u32) -> Result<Pushed, ValidateError> {
+    let (depth, length, speed) = (0.1, 0.8, 0.02);
+    let text = format!(
+        r#"{}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [0, 0], max = [{length}, {depth}] }} }}
+[[collider]]
+name = "wall"
+shape = {{ box = {{ min = [-0.1, -0.1], max = [0, 0.3] }} }}
+friction = 0
+motion = {{ velocity = [{speed}, 0], start = 1 }}
+{}"#,
+        head(RADIUS, friction, G, seed),
+        trough(length)
+    );
+    let label = format!("wall, {}, seed {seed}", name(friction));
+    let mut trial = Trial::start(context, label, 42, &text)?;
+    trial.advance(20)?;
+    let (surface, density) = bed(&grains(&mut trial)?, 0.0, length);
+    let unit = 0.5 * density * G * surface * surface;
+    let path = push(&mut trial, 22, speed / surface, unit)?;
+    Ok((path, unit))
+}
+
+/// A rough floor and a smooth wall at the far end.
+fn trough(length: f64) -> String {
+    format!(
+        r#"
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+friction = 0.6
+[[collider]]
+name = "end"
+shape = {{ half_space = {{ point = [{length}, 0], normal = [-1, 0] }} }}
+friction = 0
+"#
+    )
+}
+
+/// Height of the surface [m], twice that of the center of mass, and bulk density [kg/m³] of a level bed between two x.
+fn bed(all: &[Grain], from: f64, to: f64) -> (f64, f64) {
+    let inside = || all.iter().filter(|g| g.x.x >= from && g.x.x <= to);
+    let mass: f64 = inside().map(|g| g.mass).sum();
+    let surface = 2.0 * inside().map(|g| g.mass * g.x.y).sum::<f64>() / mass;
+    (surface, mass / (surface * (to - from)))
+}
+
+/// Displacements, at `speed` a second, and forces, in units, on the first collider over frames to come.
+fn push(
+    trial: &mut Trial<'_>,
+    frames: u32,
+    speed: f64,
+    unit: f64,
+) -> Result<Vec<[f64; 3]>, ValidateError> {
+    let mut path = vec![];
+    for frame in 0..frames {
+        trial.advance(1)?;
+        let Some(force) = trial.forces()?.first().copied() else {
+            return Err(trial.unusable("there is no force"));
+        };
+        let moved = (f64::from(frame) + 0.5) / RATE * speed;
+        path.push([moved, -force.x / unit, force.y / unit]);
+    }
+    Ok(path)
+}
+
+const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same grains mobilize less in a biaxial test between smooth platens \
+    than before a wall or in a heap. Neither the size of the grains nor the speed of the wall changes it much; see docs/validation.md.";
+
+const HEAPS_ARE_MEANT: &str = "The friction angle is that of heaps. Before a wall the same grains have one that grows less with the friction of their contacts: \
+    the two meet at about 30°; see docs/validation.md.";
+
+/// Rankine's force [N/m] on a wall 0.1 m deep in 1600 kg/m³.
+fn rankine(phi: f64) -> f64 {
+    0.5 * 1600.0 * G * 0.01 * passive_coefficient(phi)
+}
+
+fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let mut plot = Plot::new(
+        "Force on the wall",
+        Axis::new("displacement [depths]"),
+        Axis::new("P/½ρgd²"),
+    );
+    let band = Band::around(1.0, 0.15);
+    let (mut checks, mut notes, mut forces) = (vec![], vec![], vec![]);
+    let mut thirty = f64::NAN;
+    for phi in [20.0, 30.0, 40.0] {
+        let (path, unit) = of_beds(&SEEDS, |seed| wall(context, (BULK, phi), seed))?;
+        let k = mean(&path, 1, WINDOW);
+        plot = plot.with(Style::Curve, &name((BULK, phi)), &curve(&path));
+        notes.push(format!(
+            "Friction angle {phi}°: {:.0} N/m where Rankine has {:.1} N/m; K = {k:.2}, that of {:.1}°.",
+            k * unit,
+            rankine(phi),
+            passive_angle(k)
+        ));
+        forces.push(k * unit);
+        if phi == 30.0 {
+            thirty = k;
+            let what = "force for a friction angle of 30°, 0.1 m";
+            let newtons = Band::around(rankine(phi), 0.15);
+            checks.push(Check::new(what, k * unit, "N/m", newtons));
+        } else {
+            let what = format!("force over Rankine's for a friction angle of {phi}°");
+            let check = Check::new(what, k * unit / rankine(phi), "", band);
+            let known = if phi < 30.0 {
+                (1.15, 1.35)
+            } else {
+                (0.65, 0.85)
+            };
+            checks.push(check.limited(Band::between(known.0, known.1), HEAPS_ARE_MEANT));
+        }
+    }
+    let growth = forces.windows(2).map(|w| w[1] / w[0]);
+    checks.push(Check::new(
+        "least growth of the force from one friction angle to the next",
+        growth.fold(f64::MAX, f64::min),
+        "",
+        Band::above(1.0),
+    ));
+    let mut element = 0.0;
+    for seed in SEEDS {
+        let path = biaxial(context, (BULK, 30.0), seed)?;
+        element += mean(&path, 1, [0.1, 0.2]) / SEEDS.len() as f64;
+    }
+    checks.push(
+        Check::new(
+            format!(
+                "K for a friction angle of 30° over that of the {element:.1}° of a biaxial test"
+            ),
+            thirty / passive_coefficient(element),
+            "",
+            band,
+        )
+        .limited(Band::between(1.15, 2.0), NO_SINGLE_ANGLE),
+    );
+    for contact in [30.0, 0.0] {
+        let (path, unit) = wall(context, (CONTACT, contact), 1)?;
+        let label = format!("control: {}", name((CONTACT, contact)));
+        plot = plot.with(Style::ControlCurve, &label, &curve(&path));
+        checks.push(Check::control(
+            format!("force for a contact angle of {contact}° over Rankine's with φ = 30°"),
+            mean(&path, 1, WINDOW) * unit / rankine(30.0),
+            "",
+            band,
+        ));
+    }
+    Ok(Outcome {
+        physics: "A smooth wall that is pushed into sand feels ½ ρ g d² tan²(45° + φ/2) once a wedge has failed before it.".into(),
+        setup: "2D, bed filled to 0.1 m over 0.8 m with grains of 4 mm and 1600 kg/m³, 0.02 m/s, steps of 1/480 s with 20 substeps; mean from 0.05 to 0.2 depths and of three beds. Forces are as \
+                measured; K is in depth and density as they are when the bed rests. Biaxial test: 5 kPa, mean from 10 to 20 % of axial strain and of three samples."
+            .into(),
+        reference: "Rankine's passive pressure, 235.4 N/m for φ = 30°.".into(),
+        plots: vec![plot],
+        checks,
+        notes,
+    })
+}
+
+// ---- G5 ----
+
+/// Friction of the blade [degrees].
+const DELTA: f64 = 20.0;
+
+const HALF_ROUGH: &str = "An upright blade needs less than the equation asks for a blade whose friction is all used. Of the 20° about 11 to 12° are (the notes have \
+    it), which explains about two thirds; see docs/validation.md.";
+
+const FEW_GRAINS: &str = "We think that cuts which are few grains deep need more than their depth would ask; see docs/validation.md.";
+
+/// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge that makes N_γ least; degrees.
+fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
+    let [alpha, phi, delta] = [alpha, phi, delta].map(f64::to_radians);
+    let at = |beta: f64| {
+        let bearing = (alpha + delta).cos() + (alpha + delta).sin() / (beta + phi).tan();
+        match bearing > 0.0 {
+            true => (1.0 / alpha.tan() + 1.0 / beta.tan()) / (2.0 * bearing),
+            false => f64::INFINITY,
+        }
+    };
+    let least = (1..8000)
+        .map(|i| at((0.01 * f64::from(i)).to_radians()))
+        .fold(f64::INFINITY, f64::min);
+    least * (alpha + delta).sin()
+}
+
+/// A blade whose face stands at `alpha` degrees to the ground and which cuts `depth` deep [m]; behind it the bed is lower by
+/// as much.
+/// Returns displacements in depths and forces in ρ g d², and that unit [N/m].
+fn blade(
+    context: &Context<'_>,
+    friction: Friction,
+    alpha: f64,
+    depth: f64,
+    seed: u32,
+) -> Result<Pushed, ValidateError> {
+    let (behind, length, below) = (-1.5 * depth, 6.0 * depth, 0.7 * depth);
+    let (surface, speed) = (below + depth, 0.2 * depth);
+    let text = format!(
+        r#"{}
+[[fill]]
+name = "below"
+material = "sand"
+shape = {{ box = {{ min = [{behind}, 0], max = [{length}, {below}] }} }}
+[[fill]]
+name = "before"
+material = "sand"
+shape = {{ intersection = [{{ box = {{ min = [{behind}, {below}], max = [{length}, {surface}] }} }}, {{ half_space = {{ point = [0, {below}], normal = [{}, {}] }} }}] }}
+[[collider]]
+name = "blade"
+shape = {{ intersection = [{{ box = {{ min = [{}, -1], max = [0, {}] }}, rotate = {{ axis = [0, 0, 1], angle = {} }} }}, {{ half_space = {{ normal = [0, -1] }} }}], translate = [0, {below}, 0] }}
+friction = {}
+motion = {{ velocity = [{speed}, 0], start = 1 }}
+{}[[collider]]
+name = "start"
+shape = {{ half_space = {{ point = [{behind}, 0], normal = [1, 0] }} }}
+friction = 0
+"#,
+        head(RADIUS, friction, G, seed),
+        -alpha.to_radians().sin(),
+        -alpha.to_radians().cos(),
+        -0.3 * depth,
+        3.0 * depth,
+        90.0 - alpha,
+        DELTA.to_radians().tan(),
+        trough(length)
+    );
+    let label = format!(
+        "blade at {alpha}°, {depth} m, {}, seed {seed}",
+        name(friction)
+    );
+    let mut trial = Trial::start(context, label, 42, &text)?;
+    trial.advance(20)?;
+    let (surface, density) = bed(&grains(&mut trial)?, 2.0 * depth, 5.5 * depth);
+    let cut = surface - below;
+    let unit = density * G * cut * cut;
+    let path = push(&mut trial, 22, speed / cut, unit)?;
+    Ok((path, unit))
+}
+
+/// The catalog's ρ g d² [N/m] of a cut of 0.1 m in 1600 kg/m³.
+const CUT: f64 = 1600.0 * G * 0.01;
+
+fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let (mut checks, mut notes) = (vec![], vec![]);
+    let band = Band::around(1.0, 0.25);
+    let mut points: [Vec<[f64; 2]>; 2] = Default::default();
+    for phi in [30.0, 35.0, 40.0] {
+        for (alpha, points) in [90.0, 60.0].into_iter().zip(&mut points) {
+            let (path, unit) =
+                of_beds(&SEEDS, |seed| blade(context, (BULK, phi), alpha, 0.1, seed))?;
+            let [force, lift] = [1, 2].map(|column| unit * mean(&path, column, WINDOW));
+            points.push([phi, force]);
+            let equation = CUT * draft(alpha, phi, DELTA);
+            notes.push(format!(
+                "α = {alpha}°, friction angle {phi}°: {force:.0} N/m; the equation has {equation:.0} N/m."
+            ));
+            let what = format!("draft over the equation's, α = {alpha}°, friction angle {phi}°");
+            let check = Check::new(what, force / equation, "", band);
+            checks.push(match alpha {
+                90.0 => {
+                    let used = lift.atan2(force).to_degrees();
+                    notes.push(format!(
+                        "The soil pushes this blade up with {lift:.0} N/m, a friction of {used:.1}°; the equation has {:.0} N/m with that, {:.0} N/m without friction of the blade.",
+                        CUT * draft(alpha, phi, used),
+                        CUT * draft(alpha, phi, 0.0)
+                    ));
+                    check.limited(Band::between(0.4, 0.75), HALF_ROUGH)
+                }
+                _ => check,
+            });
+        }
+    }
+    let order = (points[0].iter().zip(&points[1]))
+        .map(|(steep, raked)| raked[1] / steep[1])
+        .fold(f64::MIN, f64::max);
+    checks.push(Check::new(
+        "largest draft at α = 60° over that at 90°",
+        order,
+        "",
+        Band::below(1.0),
+    ));
+    let upright = points[0].get(1).map_or(f64::NAN, |p| p[1]);
+    checks.push(exponent(context, upright)?);
+    let (smooth, unit) = blade(context, (CONTACT, 0.0), 90.0, 0.1, 1)?;
+    let none = unit * mean(&smooth, 1, WINDOW);
+    checks.push(Check::control(
+        "draft without friction between grains over the equation's with φ = 30°",
+        none / (CUT * draft(90.0, 30.0, DELTA)),
+        "",
+        band,
+    ));
+    Ok(Outcome {
+        physics: "A wide blade has to lift and shear the wedge of soil before it: ρ g d² N_γ, least over the angle of the wedge.".into(),
+        setup: "2D, blade 0.1 m deep in a bed of 0.17 m of grains of 4 mm and 1600 kg/m³, friction of the blade tan 20°, 0.2 depths a second, mean from 0.05 to 0.2 depths and of three beds."
+            .into(),
+        reference: "Reece's earthmoving equation with McKyes' N_γ for c = q = 0.".into(),
+        plots: vec![drafts(&points)],
+        checks,
+        notes,
+    })
+}
+
+/// How the draft grows from a cut of 0.1 m, where [`SEEDS`] have `upright` [N/m] on average, to one of 0.15 m.
+fn exponent(context: &Context<'_>, upright: f64) -> Result<Check, ValidateError> {
+    let draft = |seeds: &[u32], depth: f64| {
+        let cut = |seed: u32| blade(context, (BULK, 35.0), 90.0, depth, seed);
+        let (path, unit) = of_beds(seeds, cut)?;
+        Ok::<f64, ValidateError>(unit * mean(&path, 1, WINDOW))
+    };
+    let shallow = upright + draft(&MORE_SEEDS, 0.1)?;
+    let deep = draft(&SEEDS, 0.15)? + draft(&MORE_SEEDS, 0.15)?;
+    let check = Check::new(
+        "exponent of the draft with depth, from 0.1 to 0.15 m (12 to 19 grains), six beds",
+        fit::power(&[[0.1, shallow], [0.15, deep]]).0,
+        "",
+        Band::between(1.8, 2.2),
+    );
+    Ok(check.limited(Band::between(1.5, 1.8), FEW_GRAINS))
+}
+
+/// Drafts [N/m] by friction angle [degrees], upright and raked, over the equation's.
+fn drafts(points: &[Vec<[f64; 2]>; 2]) -> Plot {
+    let mut plot = Plot::new(
+        "Draft",
+        Axis::new("friction angle [°]"),
+        Axis::new("horizontal force [N/m]"),
+    );
+    for (alpha, points) in [90.0, 60.0].into_iter().zip(points) {
+        let curve: Vec<[f64; 2]> = (0..=40)
+            .map(|i| 25.0 + 0.5 * f64::from(i))
+            .map(|phi| [phi, CUT * draft(alpha, phi, DELTA)])
+            .collect();
+        let band: Vec<[f64; 3]> = curve
+            .iter()
+            .map(|c| [c[0], 0.75 * c[1], 1.25 * c[1]])
+            .collect();
+        plot = plot
+            .with_band(&format!("± 25 %, α = {alpha}°"), &band)
+            .with(
+                Style::Reference,
+                &format!("earthmoving equation, α = {alpha}°"),
+                &curve,
+            )
+            .with(Style::Points, &format!("pbd, α = {alpha}°"), points);
+    }
+    plot
+}
+
+// ---- G7 ----
+
+/// Radius of the balls [m].
+const BALL: f64 = 0.15;
+/// Height of their centers at the start [m].
+const DROP: f32 = 0.66;
+/// Their names, places along x [m] and densities over that of the bed.
+const BALLS: [(&str, f32, f64); 3] = [
+    ("light", -0.55, 0.5),
+    ("even", 0.0, 1.0),
+    ("heavy", 0.55, 3.0),
+];
+
+/// The bed of a solver.
+struct Bed {
+    solver: &'static str,
+    setup: &'static str,
+    /// [m].
+    resolution: f64,
+    /// No friction.
+    slick: Friction,
+    /// Whether the lightest ball rocks.
+    restless: bool,
+}
+
+const BEDS: [Bed; 2] = [
+    Bed {
+        solver: "pbd",
+        setup: "3200 grains of 3 cm",
+        resolution: 0.06,
+        slick: (CONTACT, 0.0),
+        restless: false,
+    },
+    Bed {
+        solver: "sph",
+        setup: "5760 particles of 2.5 cm",
+        resolution: 0.05,
+        slick: (BULK, 0.0),
+        restless: true,
+    },
+];
+
+fn balls(bed: &Bed, (key, angle): Friction) -> String {
+    let Bed {
+        solver, resolution, ..
+    } = bed;
+    let mut text = format!(
+        r#"
+frame_rate = 60
+[solver]
+method = "{solver}"
+resolution = {resolution}
+[materials.sand]
+preset = "dry sand"
+{key} = {angle}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [-0.9, 0, -0.4], max = [0.9, 0.5, 0.4] }} }}
+[[collider]]
+shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
+"#
+    );
+    for (point, normal) in [
+        ("-0.9, 0, 0", "1, 0, 0"),
+        ("0.9, 0, 0", "-1, 0, 0"),
+        ("0, 0, -0.4", "0, 0, 1"),
+        ("0, 0, 0.4", "0, 0, -1"),
+    ] {
+        text += &format!(
+            "[[collider]]\nshape = {{ half_space = {{ point = [{point}], normal = [{normal}] }} }}\n"
+        );
+    }
+    for (name, x, density) in BALLS {
+        text += &format!(
+            "[[body]]\nname = \"{name}\"\ndensity = {}\nshape = {{ sphere = {{ center = [{x}, {DROP}, 0], radius = {BALL} }} }}\n",
+            1600.0 * density
+        );
+    }
+    text
+}
+
+/// Center [m] and velocity [m/s] of each ball.
+fn centers(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
+    let frame = trial.simulation.write_frame();
+    let frame = frame.map_err(|error| trial.unusable(error.to_string()))?;
+    let found = |(name, x, _): (&str, f32, f64)| {
+        let body = frame.record.body(name)?;
+        // Poses are those of the frame in which the shape is given.
+        let arm = Quat::from_array(body.rotation) * Vec3::new(x, DROP, 0.0);
+        let velocity = Vec3::from(body.velocity) + Vec3::from(body.angular_velocity).cross(arm);
+        Some((Vec3::from(body.position) + arm, velocity))
+    };
+    let all: Option<Vec<_>> = BALLS.into_iter().map(found).collect();
+    all.ok_or_else(|| trial.unusable("a ball is missing"))
+}
+
+/// How deep the lowest point of each ball lies below the surface beside it [diameters], and its highest speed in the last sixth of five seconds [m/s].
+fn sunk(
+    context: &Context<'_>,
+    bed: &Bed,
+    friction: Friction,
+) -> Result<Vec<[f64; 2]>, ValidateError> {
+    let mut trial = Trial::start(context, name(friction), 300, &balls(bed, friction))?;
+    trial.advance(290)?;
+    let mut speeds = [0.0f64; 3];
+    for _ in 0..10 {
+        trial.advance(1)?;
+        for (speed, (_, v)) in speeds.iter_mut().zip(centers(&mut trial)?) {
+            *speed = speed.max(f64::from(v.length()));
+        }
+    }
+    let beside = grains(&mut trial)?;
+    let surface = beside
+        .iter()
+        .filter(|g| g.x.z.abs() > 0.25)
+        .map(|g| g.x.y)
+        .fold(f64::MIN, f64::max);
+    let depth = |center: Vec3| (surface - (f64::from(center.y) - BALL)) / (2.0 * BALL);
+    let all = centers(&mut trial)?;
+    Ok(all
+        .iter()
+        .zip(speeds)
+        .map(|((c, _), v)| [depth(*c), v])
+        .collect())
+}
+
+const RESTLESS: &str = "The lightest ball hardly sinks and rocks in its dent like a pendulum, at 2.8 Hz and by less than 0.1 mm. Nothing damps \
+    that: contacts of sph have no rolling friction, and walls no viscosity.";
+
+fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let bed = BEDS.iter().find(|bed| bed.solver == context.solver);
+    let bed = bed.unwrap_or(&BEDS[0]);
+    let rough = sunk(context, bed, (BULK, 35.0))?;
+    let smooth = sunk(context, bed, bed.slick)?;
+    let points = |all: &[[f64; 2]]| -> Vec<[f64; 2]> {
+        BALLS.iter().zip(all).map(|(b, s)| [b.2, s[0]]).collect()
+    };
+    let mut checks = vec![];
+    for ((name, _, density), [depth, speed]) in BALLS.into_iter().zip(&rough) {
+        if name == "heavy" {
+            checks.push(Check::new(
+                format!("sinking of the ball of {density} times the density"),
+                *depth,
+                "D",
+                Band::between(0.01, 0.5),
+            ));
+        }
+        let rest = Check::new(
+            format!("speed of the ball of {density} times the density after 5 s"),
+            *speed,
+            "m/s",
+            Band::below(1e-3),
+        );
+        checks.push(match (bed.restless, name) {
+            (true, "light") => rest.limited(Band::below(1.5e-3), RESTLESS),
+            _ => rest,
+        });
+    }
+    let [.., heavy] = smooth[..] else {
+        return Err(ValidateError::unusable("no friction", "a ball is missing"));
+    };
+    checks.push(Check::control(
+        "sinking of the heaviest ball without friction",
+        heavy[0],
+        "D",
+        Band::between(0.01, 0.5),
+    ));
+    Ok(Outcome {
+        physics: "Sand carries what is denser than itself: a ball sinks in by a part of its diameter and lies still.".into(),
+        setup: format!(
+            "3D, {} with the 35° of dry sand in a box, balls of 0.3 m let go 1 cm above.",
+            bed.setup
+        ),
+        reference: "As Ihmsen and others (2013) show it: at rest and partly embedded, less than half a diameter.".into(),
+        plots: vec![
+            Plot::new("Sinking after 5 s", Axis::new("density over that of the bed"), Axis::new("sinking [D]"))
+                .with_level_band("partly embedded", 0.0, 3.5, 0.01, 0.5)
+                .with(Style::Points, context.solver, &points(&rough))
+                .with(Style::Control, "control: no friction", &points(&smooth)),
+        ],
+        checks,
+        notes: vec![],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_equation_gives_the_forces_of_the_catalog() {
+        for (alpha, phi, force) in [
+            (90.0, 30.0, 450.0),
+            (90.0, 35.0, 614.0),
+            (90.0, 40.0, 868.0),
+            (60.0, 30.0, 240.0),
+            (60.0, 35.0, 281.0),
+            (60.0, 40.0, 332.0),
+        ] {
+            let ours = CUT * draft(alpha, phi, DELTA);
+            assert!((ours / force - 1.0).abs() < 2e-3, "{ours} {force}");
+        }
+        assert!((passive_coefficient(30.0) - 3.0).abs() < 1e-12);
+        assert!((passive_angle(3.0) - 30.0).abs() < 1e-9);
+        assert!((rankine(30.0) - 235.4).abs() < 0.1);
+    }
+}

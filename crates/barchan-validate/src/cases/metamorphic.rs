@@ -1,0 +1,418 @@
+//! E9, P3, P4, P5, P9: what must not change a collapse, and what must.
+
+use super::collapse::{COLUMN, Column, Deposit};
+use crate::outcome::{Band, Check, Outcome};
+use crate::plot::{Axis, Plot, Style};
+use crate::trial::{Trial, floats_mut, quantile};
+use crate::{Case, Context, ValidateError};
+
+/// Size, gravity and density do not matter.
+pub const E9: Case = Case {
+    name: "E9",
+    title: "Size, gravity and density do not change a collapse",
+    solvers: &["mpm"],
+    seconds: 25.0,
+    run: scale_invariance,
+};
+
+/// The place of the grid does not matter.
+pub const P3: Case = Case {
+    name: "P3",
+    title: "A shift by part of a cell does not change the run-out",
+    solvers: &["mpm"],
+    seconds: 3.0,
+    run: translation,
+};
+
+/// The time step does not matter.
+pub const P4: Case = Case {
+    name: "P4",
+    title: "Half the time step does not change the run-out",
+    solvers: &["mpm"],
+    seconds: 12.0,
+    run: time_step,
+};
+
+/// The resolution hardly matters.
+pub const P5: Case = Case {
+    name: "P5",
+    title: "Half the grid spacing hardly changes the run-out",
+    solvers: &["mpm"],
+    seconds: 15.0,
+    run: resolution,
+};
+
+/// More friction, less run-out.
+pub const P9: Case = Case {
+    name: "P9",
+    title: "More friction: shorter run-out, steeper deposit",
+    solvers: &["mpm"],
+    seconds: 12.0,
+    run: friction_orders,
+};
+
+/// The control of E9.
+const COHESIVE: &[&str] = &["materials.sand.cohesion=100"];
+
+const SETUP: &str =
+    "Column of E2 with a = 2, 20 cells wide, φ = 30°, plane-strain cone (α = sin φ/√2).";
+
+/// Change of the run-out against another [%].
+fn change(of: f64, against: f64) -> f64 {
+    100.0 * (of / against - 1.0)
+}
+
+fn front_plot(title: &str, curves: &[(Style, &str, &Deposit)]) -> Plot {
+    let plot = Plot::new(
+        title,
+        Axis::new("time t/τ, τ = √(h/g)"),
+        Axis::new("front (d − d_i)/d_i"),
+    );
+    curves.iter().fold(plot, |plot, (style, name, deposit)| {
+        plot.with(*style, name, &deposit.front)
+    })
+}
+
+fn scale_invariance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let scaled = |scales, set| Column {
+        scales,
+        set,
+        ..COLUMN
+    };
+    let usual = COLUMN.collapse(context, "usual")?;
+    let large = scaled([10.0, 1.0, 1.0], &[]).collapse(context, "ten times the size")?;
+    let light = scaled([1.0, 0.1, 1.0], &[]).collapse(context, "a tenth of the gravity")?;
+    let dense = scaled([1.0, 1.0, 2.5], &[]).collapse(context, "2.5 times the density")?;
+    let damp = scaled([1.0; 3], COHESIVE).collapse(context, "cohesive")?;
+    let damp_large =
+        scaled([10.0, 1.0, 1.0], COHESIVE).collapse(context, "cohesive, ten times the size")?;
+    let band = Band::between(-3.0, 3.0);
+    let mut checks = vec![];
+    for (name, deposit) in [
+        ("ten times the size", &large),
+        ("a tenth of the gravity", &light),
+        ("2.5 times the density", &dense),
+    ] {
+        let run_out = change(deposit.runout, usual.runout);
+        let height = change(deposit.height, usual.height);
+        checks.push(Check::new(
+            format!("change of the run-out, {name}"),
+            run_out,
+            "%",
+            band,
+        ));
+        checks.push(Check::new(
+            format!("change of the height, {name}"),
+            height,
+            "%",
+            band,
+        ));
+    }
+    let control = change(damp_large.runout, damp.runout);
+    checks.push(Check::control(
+        "the same for size, with a cohesion of 100 Pa",
+        control,
+        "%",
+        band,
+    ));
+    Ok(Outcome {
+        physics: "Dry sand has no length, time or stress of its own: with lengths in units of the column and times in units of \
+                  √(h/g), collapses of any size, gravity and density are one. Cohesion is a stress and breaks this."
+            .into(),
+        setup: format!("{SETUP} E follows ρ g L."),
+        reference: "Dimensional analysis.".into(),
+        plots: vec![front_plot(
+            "Front against time, in the column's own units",
+            &[
+                (Style::Reference, "usual size, gravity, density", &usual),
+                (Style::Curve, "10 × the size", &large),
+                (Style::Curve, "0.1 × the gravity", &light),
+                (Style::Curve, "2.5 × the density", &dense),
+                (Style::ControlCurve, "control: cohesion of 100 Pa", &damp),
+                (Style::ControlCurve, "control: cohesion, 10 × the size", &damp_large),
+            ],
+        )],
+        checks,
+        notes: vec![],
+    })
+}
+
+/// Free column of the plane, without a wall, shifted as a whole by part of a cell.
+fn free_column(friction_angle: f64) -> String {
+    format!(
+        r#"
+dimensions = 2
+frame_rate = 20
+[solver]
+resolution = 0.01
+[materials.sand]
+density = 1600
+young = 3e5
+friction_angle = {friction_angle}
+[[fill]]
+material = "sand"
+shape = {{ box = {{ min = [-0.1, 0], max = [0.1, 0.2] }} }}
+[[collider]]
+name = "floor"
+shape = {{ half_space = {{ normal = [0, 1] }} }}
+boundary = "sticky"
+"#
+    )
+}
+
+/// Width [m] that holds all but the outermost percent on either side.
+fn spread(context: &Context<'_>, friction_angle: f64, cells: f64) -> Result<f64, ValidateError> {
+    let label = format!("shift by {cells} cells, φ = {friction_angle}°");
+    let mut trial = Trial::start(context, label, 24, &free_column(friction_angle))?;
+    let mut state = trial.save()?;
+    for p in floats_mut(&mut state, "position").chunks_mut(3) {
+        p[0] += (0.01 * cells) as f32;
+    }
+    trial.load(&state)?;
+    trial.advance(24)?;
+    let all = trial.particles()?;
+    let x = || all.iter().map(|p| p.x.x);
+    Ok(quantile(x(), 0.99) - quantile(x(), 0.01))
+}
+
+fn translation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let at_rest = spread(context, 30.0, 0.0)?;
+    let band = Band::between(-2.0, 2.0);
+    let mut points = vec![[0.0, 0.0]];
+    let mut checks = vec![];
+    for cells in [0.13, 0.25, 0.37, 0.5, 0.75] {
+        let moved = change(spread(context, 30.0, cells)?, at_rest);
+        points.push([cells, moved]);
+        checks.push(Check::new(
+            format!("change of the run-out, shift by {cells} cells"),
+            moved,
+            "%",
+            band,
+        ));
+    }
+    let control = change(spread(context, 27.0, 0.0)?, at_rest);
+    checks.push(Check::control(
+        "change of the run-out with φ = 27°",
+        control,
+        "%",
+        band,
+    ));
+    Ok(Outcome {
+        physics: "The grid is a means: where it lies must not show.".into(),
+        setup: "2D column 20 × 20 cells, φ = 30° (plane-strain cone), the same particles moved by part of a cell.".into(),
+        reference: "The collapse that is not shifted.".into(),
+        plots: vec![
+            Plot::new("Change of the run-out", Axis::new("shift [cells]"), Axis::new("change [%]"))
+                .with_level_band("± 2 %", -0.05, 0.8, -2.0, 2.0)
+                .with(Style::Points, "mpm", &points)
+                .with(Style::Control, "control: φ = 27°", &[[0.0, control]]),
+        ],
+        checks,
+        notes: vec![],
+    })
+}
+
+const HALF_STEP: &[&str] = &["solver.mpm.elastic_cfl=0.3", "solver.mpm.cfl=0.25"];
+const FLIP: &[&str] = &["solver.mpm.transfer=flip", "solver.mpm.flip=1"];
+const FLIP_HALF_STEP: &[&str] = &[
+    "solver.mpm.transfer=flip",
+    "solver.mpm.flip=1",
+    "solver.mpm.elastic_cfl=0.3",
+    "solver.mpm.cfl=0.25",
+];
+
+const STEP_LIMIT: &str = "Each transfer to the grid and back smooths velocities within a cell, so the viscosity of the method is \
+    that of a smoothing a step and grows as steps shrink. With FLIP, which smooths less, the change is a third of it (see the \
+    checks).";
+
+fn time_step(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let with = |set| Column { set, ..COLUMN };
+    let usual = COLUMN.collapse(context, "usual step")?;
+    let half = with(HALF_STEP).collapse(context, "half the step")?;
+    let flip = with(FLIP).collapse(context, "FLIP")?;
+    let flip_half = with(FLIP_HALF_STEP).collapse(context, "FLIP, half the step")?;
+    let smooth = Column {
+        friction_angle: 27.0,
+        ..COLUMN
+    };
+    let smooth = smooth.collapse(context, "φ = 27°")?;
+    let band = Band::between(-2.0, 2.0);
+    let apic = Check::new(
+        "change of the run-out",
+        change(half.runout, usual.runout),
+        "%",
+        band,
+    );
+    Ok(Outcome {
+        physics: "Results must not depend on the time step once it is stable.".into(),
+        setup: format!("{SETUP} elastic_cfl = 0.6 and 0.3, cfl = 0.5 and 0.25."),
+        reference: "The collapse with the usual step.".into(),
+        plots: vec![front_plot(
+            "Front against time",
+            &[
+                (Style::Reference, "APIC, usual step", &usual),
+                (Style::Curve, "APIC, half the step", &half),
+                (Style::Dashed, "FLIP, usual step", &flip),
+                (Style::Curve, "FLIP, half the step", &flip_half),
+                (Style::ControlCurve, "control: APIC, φ = 27°", &smooth),
+            ],
+        )],
+        checks: vec![
+            apic.limited(Band::between(-8.0, -2.0), STEP_LIMIT),
+            Check::new(
+                "change of the run-out with FLIP",
+                change(flip_half.runout, flip.runout),
+                "%",
+                band,
+            ),
+            Check::control(
+                "change with φ = 27°",
+                change(smooth.runout, usual.runout),
+                "%",
+                band,
+            ),
+        ],
+        notes: vec![],
+    })
+}
+
+fn resolution(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let mut points = vec![];
+    for cells in [5.0, 10.0, 20.0, 40.0] {
+        let column = Column { cells, ..COLUMN };
+        let deposit = column.collapse(context, &format!("{cells} cells across"))?;
+        points.push([cells, deposit.runout]);
+    }
+    let band = Band::between(-5.0, 5.0);
+    let fine = change(points[3][1], points[2][1]);
+    let coarse = change(points[0][1], points[2][1]);
+    let reference = points[2][1];
+    Ok(Outcome {
+        physics: "A run-out that is to mean something must not follow the grid.".into(),
+        setup:
+            "Column of E2 with a = 2 and 5, 10, 20, 40 cells across; φ = 30°, plane-strain cone."
+                .into(),
+        reference: "The run-out at 20 cells.".into(),
+        plots: vec![
+            Plot::new(
+                "Run-out against resolution",
+                Axis::log("cells across the column"),
+                Axis::new("run-out (d∞ − d)/d"),
+            )
+            .with_level_band(
+                "20 cells ± 5 %",
+                4.0,
+                50.0,
+                0.95 * reference,
+                1.05 * reference,
+            )
+            .with(Style::Points, "mpm", &points[1..])
+            .with(Style::Control, "control: 5 cells", &points[..1]),
+        ],
+        checks: vec![
+            Check::new("change of the run-out from 20 to 40 cells", fine, "%", band),
+            Check::control("change from 20 to 5 cells", coarse, "%", band),
+        ],
+        notes: vec![format!(
+            "From 20 to 10 cells: {:.1} %.",
+            change(points[1][1], points[2][1])
+        )],
+    })
+}
+
+/// Range over mean [%].
+fn range(values: &[f64]) -> f64 {
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+            (l.min(*v), h.max(*v))
+        });
+    100.0 * (high - low) * values.len() as f64 / values.iter().sum::<f64>()
+}
+
+/// Least step [%] from each value to the next, positive when they grow.
+fn least_growth(values: &[f64]) -> f64 {
+    let steps = values.windows(2).map(|w| change(w[1], w[0]));
+    steps.fold(f64::INFINITY, f64::min)
+}
+
+fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let angles = [20.0, 25.0, 30.0, 35.0, 40.0];
+    let (mut runouts, mut slopes) = (vec![], vec![]);
+    for friction_angle in angles {
+        let column = Column {
+            friction_angle,
+            ..COLUMN
+        };
+        let deposit = column.collapse(context, &format!("φ = {friction_angle}°"))?;
+        runouts.push(deposit.runout);
+        slopes.push(deposit.slope);
+    }
+    let mut densities = vec![];
+    for density in [0.5, 1.0, 2.0] {
+        let column = Column {
+            scales: [1.0, 1.0, density],
+            ..COLUMN
+        };
+        densities.push(
+            column
+                .collapse(context, &format!("density × {density}"))?
+                .runout,
+        );
+    }
+    let shorter: Vec<f64> = runouts.iter().map(|r| 1.0 / r).collect();
+    let against = |values: &[f64]| -> Vec<[f64; 2]> {
+        angles.iter().zip(values).map(|(a, v)| [*a, *v]).collect()
+    };
+    Ok(Outcome {
+        physics: "The more friction, the shorter the run-out and the steeper the deposit.".into(),
+        setup: format!("{SETUP} φ from 20 to 40°."),
+        reference: "Order only.".into(),
+        plots: vec![
+            Plot::new(
+                "Run-out",
+                Axis::new("friction angle φ [°]"),
+                Axis::new("run-out (d∞ − d)/d"),
+            )
+            .with(Style::Curve, "mpm", &against(&runouts))
+            .with(
+                Style::Control,
+                "density × 0.5, 1, 2",
+                &densities.iter().map(|r| [30.0, *r]).collect::<Vec<_>>(),
+            ),
+            Plot::new(
+                "Slope of the deposit",
+                Axis::new("friction angle φ [°]"),
+                Axis::new("slope [°]"),
+            )
+            .with(Style::Curve, "mpm", &against(&slopes)),
+        ],
+        checks: vec![
+            Check::new(
+                "least shortening of the run-out from one angle to the next",
+                least_growth(&shorter),
+                "%",
+                Band::above(2.0),
+            ),
+            Check::new(
+                "least steepening from one angle to the next",
+                least_growth(&slopes),
+                "%",
+                Band::above(2.0),
+            ),
+            Check::new(
+                "range of the run-outs",
+                range(&runouts),
+                "%",
+                Band::above(20.0),
+            ),
+            Check::control(
+                "range of the run-outs when density changes instead",
+                range(&densities),
+                "%",
+                Band::above(20.0),
+            ),
+        ],
+        notes: vec![],
+    })
+}

@@ -1,0 +1,246 @@
+//! A scene from text, run in memory, and what can be asked of it.
+
+use super::scene::SceneFile;
+use super::{Context, ValidateError};
+use barchan_frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial};
+use barchan_post::measure::{Measurement, measure};
+use barchan_scene::Scene;
+use barchan_sim::simulation::{Control, Simulation, SimulationError};
+use glam::DVec3;
+
+/// Acceleration of gravity [m/s²].
+pub const G: f64 = 9.81;
+
+/// Two smooth walls that leave a quarter of something round: part of a scene.
+pub const QUARTER: &str = r#"
+[[collider]]
+name = "x = 0"
+shape = { half_space = { point = [1e-6, 0, 0], normal = [1, 0, 0] } }
+boundary = "slipping"
+friction = 0
+[[collider]]
+name = "z = 0"
+shape = { half_space = { point = [0, 0, 1e-6], normal = [0, 0, 1] } }
+boundary = "slipping"
+friction = 0
+"#;
+
+/// A simulation of a case.
+pub struct Trial<'a> {
+    label: String,
+    context: &'a Context<'a>,
+    scene: Scene,
+    /// The running simulation.
+    pub simulation: Simulation,
+    manifest: Manifest,
+    frames: u32,
+}
+
+impl<'a> Trial<'a> {
+    /// A scene at t = 0, with the solver of the context unless it sets another. `label` says which run of the case it is,
+    /// `frames` how long it will be.
+    pub fn start(
+        context: &'a Context<'a>,
+        label: impl Into<String>,
+        frames: u32,
+        file: impl Into<SceneFile>,
+    ) -> Result<Self, ValidateError> {
+        let label = label.into();
+        let scene = file
+            .into()
+            .load(context.solver)
+            .map_err(|errors| ValidateError::Scene {
+                label: label.clone(),
+                source: Box::new(errors),
+            })?;
+        (context.watch)(&label);
+        let simulation = Simulation::new(&scene).map_err(|e| failed(&label, e))?;
+        Ok(Self {
+            manifest: manifest(&scene),
+            label,
+            context,
+            scene,
+            simulation,
+            frames,
+        })
+    }
+
+    /// Advances whole frames.
+    pub fn advance(&mut self, frames: u32) -> Result<(), ValidateError> {
+        for _ in 0..frames {
+            self.simulation
+                .advance_frame(&mut |_| Control::Continue)
+                .map_err(|e| failed(&self.label, e))?;
+            let part = 100.0 * f64::from(self.simulation.frame()) / f64::from(self.frames.max(1));
+            (self.context.watch)(&format!("{}: {part:.0} %", self.label));
+        }
+        Ok(())
+    }
+
+    /// The scene as loaded.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The exact state of every particle, by identity.
+    pub fn particles(&mut self) -> Result<Vec<Particle>, ValidateError> {
+        let state = self.save()?;
+        of_checkpoint(&state)
+            .ok_or_else(|| ValidateError::unusable(&self.label, "the state lacks a column"))
+    }
+
+    /// Where the particles of any solver are [m].
+    pub fn positions(&mut self) -> Result<Vec<DVec3>, ValidateError> {
+        let state = self.save()?;
+        let Some(all) = floats(&state, "position") else {
+            return Err(self.unusable("the state lacks positions"));
+        };
+        let vector = |v: &[f32; 3]| DVec3::from_array(v.map(f64::from));
+        Ok(all.as_chunks::<3>().0.iter().map(vector).collect())
+    }
+
+    /// The exact state.
+    pub fn save(&mut self) -> Result<Checkpoint, ValidateError> {
+        self.simulation.save().map_err(|e| failed(&self.label, e))
+    }
+
+    /// Goes on from another state of the same scene.
+    pub fn load(&mut self, state: &Checkpoint) -> Result<(), ValidateError> {
+        self.simulation
+            .load(state)
+            .map_err(|e| failed(&self.label, e))
+    }
+
+    /// What `barchan measure` finds now.
+    pub fn measure(&mut self) -> Result<Measurement, ValidateError> {
+        let frame = self
+            .simulation
+            .write_frame()
+            .map_err(|e| failed(&self.label, e))?;
+        measure(&frame, &self.manifest).map_err(|source| ValidateError::Measure {
+            label: self.label.clone(),
+            source,
+        })
+    }
+
+    /// Mean force of the grains on each collider since the last frame [N].
+    pub fn forces(&mut self) -> Result<Vec<DVec3>, ValidateError> {
+        let frame = self
+            .simulation
+            .write_frame()
+            .map_err(|e| failed(&self.label, e))?;
+        let bodies = frame.record.bodies.iter();
+        Ok(bodies.map(|body| body.force.into()).collect())
+    }
+
+    /// An error about this run.
+    pub fn unusable(&self, reason: impl Into<String>) -> ValidateError {
+        ValidateError::unusable(&self.label, reason)
+    }
+}
+
+fn failed(label: &str, source: SimulationError) -> ValidateError {
+    ValidateError::Simulation {
+        label: label.into(),
+        source,
+    }
+}
+
+fn manifest(scene: &Scene) -> Manifest {
+    let material = |m: &barchan_scene::Material| ManifestMaterial {
+        name: m.name.clone(),
+        density: m.density,
+    };
+    Manifest {
+        materials: scene.materials.iter().map(material).collect(),
+        dimensions: scene.dimensions.count() as u32,
+        dx: scene.solver.resolution,
+        ..Manifest::default()
+    }
+}
+
+/// A particle, as the solver holds it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Particle {
+    /// Identity.
+    pub id: u32,
+    /// Position [m].
+    pub x: DVec3,
+    /// Velocity [m/s].
+    pub v: DVec3,
+    /// b − I: xx yy zz yz xz xy.
+    pub strain: [f64; 6],
+    /// Kirchhoff stress [Pa], in the same order.
+    pub stress: [f64; 6],
+    /// Affine velocity [1/s], squared and summed over its components.
+    pub affine_squared: f64,
+    /// Twice the rotation about z in the affine velocity [1/s].
+    pub spin: f64,
+    /// Undeformed volume [m³].
+    pub volume: f64,
+}
+
+/// Every particle of a state, by identity.
+pub fn of_checkpoint(state: &Checkpoint) -> Option<Vec<Particle>> {
+    let ColumnData::U32(ids) = &state.column("id")?.data else {
+        return None;
+    };
+    let three = |name: &str| Some(floats(state, name)?.as_chunks::<3>().0);
+    let six = |name: &str| Some(floats(state, name)?.as_chunks::<6>().0);
+    let (x, v) = (three("position")?, three("velocity")?);
+    let (strain, stress) = (six("strain")?, six("stress")?);
+    let (affine, volume) = (floats(state, "affine")?, floats(state, "volume")?);
+    let vector = |v: [f32; 3]| DVec3::from_array(v.map(f64::from));
+    let particle = |i: usize| {
+        let affine = affine.get(9 * i..9 * i + 9)?;
+        Some(Particle {
+            id: ids[i],
+            x: vector(*x.get(i)?),
+            v: vector(*v.get(i)?),
+            strain: strain.get(i)?.map(f64::from),
+            stress: stress.get(i)?.map(f64::from),
+            affine_squared: affine.iter().map(|c| f64::from(*c).powi(2)).sum(),
+            // Stored by rows: C_yx − C_xy.
+            spin: f64::from(affine[3]) - f64::from(affine[1]),
+            volume: f64::from(*volume.get(i)?),
+        })
+    };
+    let mut all = (0..ids.len())
+        .map(particle)
+        .collect::<Option<Vec<Particle>>>()?;
+    all.sort_by_key(|p| p.id);
+    Some(all)
+}
+
+/// A float column of a state.
+pub fn floats<'a>(state: &'a Checkpoint, name: &str) -> Option<&'a [f32]> {
+    match &state.column(name)?.data {
+        ColumnData::F32(values) => Some(values),
+        _ => None,
+    }
+}
+
+/// A float column of a state, to change; empty where there is none.
+pub fn floats_mut<'a>(state: &'a mut Checkpoint, name: &str) -> &'a mut [f32] {
+    let column = state.columns.iter_mut().find(|c| c.name == name);
+    match column.map(|c| &mut c.data) {
+        Some(ColumnData::F32(values)) => values,
+        _ => &mut [],
+    }
+}
+
+/// Mean velocity [m/s] of particles that weigh the same.
+pub fn mean_velocity(all: &[Particle]) -> DVec3 {
+    all.iter().map(|p| p.v).sum::<DVec3>() / all.len() as f64
+}
+
+/// The value below which `part` of the values lie.
+pub fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let index = (part * values.len() as f64) as usize;
+    values
+        .get(index.min(values.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or(f64::NAN)
+}

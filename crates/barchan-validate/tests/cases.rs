@@ -1,0 +1,93 @@
+//! The quick form of every case with every solver, a line each. `barchan validate` runs the full forms.
+//!
+//! `cargo test --release -p barchan-validate --test cases e2_mpm -- --nocapture` prints the checks.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use barchan_validate::{CASES, Context, Form, Verdict};
+
+macro_rules! cases {
+    ($($test:ident: $case:literal, $solver:literal, $form:ident;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                holds($case, $solver, Form::$form);
+            }
+        )*
+        const TESTED: &[(&str, &str)] = &[$(($case, $solver)),*];
+    };
+}
+
+#[rustfmt::skip]
+cases! {
+    a4_mpm: "A4", "mpm", Quick;
+    c2_mpm: "C2", "mpm", Quick;
+    c4_mpm: "C4", "mpm", Quick;
+    c7_mpm: "C7", "mpm", Quick;
+    d1_mpm: "D1", "mpm", Quick;
+    d1_pbd: "D1", "pbd", Quick;
+    d1_sph: "D1", "sph", Quick;
+    d4_mpm: "D4", "mpm", Quick;
+    e1_mpm: "E1", "mpm", Quick;
+    e2_mpm: "E2", "mpm", Quick;
+    e2_sph: "E2", "sph", Quick;
+    e3_mpm: "E3", "mpm", Quick;
+    e4_mpm: "E4", "mpm", Quick;
+    e5_sph: "E5", "sph", Quick;
+    e6_pbd: "E6", "pbd", Quick;
+    e7_sph: "E7", "sph", Quick;
+    e9_mpm: "E9", "mpm", Quick;
+    f1_mpm: "F1", "mpm", Quick;
+    f2_mpm: "F2", "mpm", Quick;
+    f3_mpm: "F3", "mpm", Quick;
+    f4_mpm: "F4", "mpm", Quick;
+    f5_mpm: "F5", "mpm", Quick;
+    g4_pbd: "G4", "pbd", Quick;
+    g5_pbd: "G5", "pbd", Quick;
+    g7_pbd: "G7", "pbd", Quick;
+    g7_sph: "G7", "sph", Quick;
+    j7_pbd: "J7", "pbd", Quick;
+    j8_pbd: "J8", "pbd", Quick;
+    l2_sph: "L2", "sph", Quick;
+    l9_sph: "L9", "sph", Quick;
+    l10_sph: "L10", "sph", Quick;
+    p2_mpm: "P2", "mpm", Quick;
+    p3_mpm: "P3", "mpm", Quick;
+    p4_mpm: "P4", "mpm", Quick;
+    p5_mpm: "P5", "mpm", Quick;
+    p7_mpm: "P7", "mpm", Quick;
+    p8_mpm: "P8", "mpm", Quick;
+    p9_mpm: "P9", "mpm", Quick;
+}
+
+/// The case passes, or reaches a known limit, and shows that it can fail.
+fn holds(name: &str, solver: &'static str, form: Form) {
+    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    assert!(case.solvers.contains(&solver), "{name} is not for {solver}");
+    let entry = case.entry(&Context {
+        solver,
+        form,
+        watch: &|_| {},
+    });
+    for check in &entry.outcome.checks {
+        println!("{name} {solver}: {check}");
+    }
+    println!("{name} {solver}: {:.1} s", entry.wall_s);
+    let error = entry.error.unwrap_or_default();
+    assert!(entry.verdict != Verdict::Fail, "{error}");
+    let control = entry.outcome.checks.iter().any(|check| check.control);
+    assert!(control, "{name} has no negative control");
+}
+
+#[test]
+fn every_case_is_tested_with_every_solver() {
+    for case in CASES {
+        for solver in case.solvers {
+            assert!(
+                TESTED.contains(&(case.name, solver)),
+                "{} {solver}",
+                case.name
+            );
+        }
+    }
+}
