@@ -102,14 +102,15 @@ impl Context<'_> {
     }
 }
 
-/// The cases that a word of the user's means: the one of that name, or all whose name begins with it.
+/// The cases that a word of the user's means: those of that name, or all whose name begins with it.
 pub fn matching(word: &str) -> Vec<&'static Case> {
     let word = word.to_lowercase();
-    let exact = |case: &&Case| case.name.to_lowercase() == word;
-    if let Some(case) = CASES.iter().find(exact) {
-        return vec![case];
+    let name = |case: &Case| case.name.to_lowercase();
+    let exact: Vec<_> = CASES.iter().filter(|c| name(c) == word).collect();
+    if !exact.is_empty() || word.is_empty() {
+        return exact;
     }
-    let begins = |case: &&Case| !word.is_empty() && case.name.to_lowercase().starts_with(&word);
+    let begins = |case: &&Case| name(case).starts_with(&word);
     CASES.iter().filter(begins).collect()
 }
 
@@ -169,8 +170,11 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_solvers_known() {
-        let names: BTreeSet<&str> = CASES.iter().map(|c| c.name).collect();
-        assert_eq!(names.len(), CASES.len());
+        let named = CASES
+            .iter()
+            .flat_map(|c| c.solvers.iter().map(|s| (c.name, *s)));
+        let names: BTreeSet<(&str, &str)> = named.clone().collect();
+        assert_eq!(names.len(), named.count());
         for case in CASES {
             assert!(!case.solvers.is_empty());
             assert!(

@@ -329,6 +329,7 @@ mod tests {
         report.add(Entry {
             case: "E2".into(),
             title: "collapse".into(),
+            form: crate::Form::Full,
             solver: "mpm".into(),
             verdict: outcome.verdict(),
             outcome,
