@@ -12,6 +12,7 @@ pub mod fit;
 pub mod outcome;
 pub mod page;
 pub mod plot;
+mod reference;
 pub mod report;
 pub mod scene;
 pub mod trial;

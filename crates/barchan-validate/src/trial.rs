@@ -6,7 +6,7 @@ use barchan_frame::{Checkpoint, ColumnData, Manifest, ManifestMaterial};
 use barchan_post::measure::{Measurement, measure};
 use barchan_scene::Scene;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// Acceleration of gravity [m/s²].
 pub const G: f64 = 9.81;
@@ -164,50 +164,70 @@ fn manifest(scene: &Scene) -> Manifest {
 pub struct Particle {
     /// Identity.
     pub id: u32,
+    /// Index of the material.
+    pub material: u8,
     /// Position [m].
     pub x: DVec3,
     /// Velocity [m/s].
     pub v: DVec3,
+    /// Affine velocity C [1/s].
+    pub affine: DMat3,
     /// b − I: xx yy zz yz xz xy.
     pub strain: [f64; 6],
     /// Kirchhoff stress [Pa], in the same order.
     pub stress: [f64; 6],
-    /// Affine velocity [1/s], squared and summed over its components.
-    pub affine_squared: f64,
-    /// Twice the rotation about z in the affine velocity [1/s].
-    pub spin: f64,
+    /// Hardening state q.
+    pub hardening: f64,
+    /// Logarithm of the volume gained in tension.
+    pub volume_gain: f64,
     /// Undeformed volume [m³].
     pub volume: f64,
 }
 
+impl Particle {
+    /// At rest and without stress.
+    pub fn at(x: DVec3, volume: f64) -> Self {
+        Self {
+            id: 0,
+            material: 0,
+            x,
+            v: DVec3::ZERO,
+            affine: DMat3::ZERO,
+            strain: [0.0; 6],
+            stress: [0.0; 6],
+            hardening: 0.0,
+            volume_gain: 0.0,
+            volume,
+        }
+    }
+}
+
 /// Every particle of a state, by identity.
 pub fn of_checkpoint(state: &Checkpoint) -> Option<Vec<Particle>> {
-    let ColumnData::U32(ids) = &state.column("id")?.data else {
-        return None;
-    };
+    let ids = state.column("id")?.data.as_u32()?;
+    let materials = state.column("material")?.data.as_u8()?;
+    let one = |name: &str, i: usize| f64::from(floats(state, name).map_or(0.0, |v| v[i]));
     let three = |name: &str| Some(floats(state, name)?.as_chunks::<3>().0);
     let six = |name: &str| Some(floats(state, name)?.as_chunks::<6>().0);
     let (x, v) = (three("position")?, three("velocity")?);
     let (strain, stress) = (six("strain")?, six("stress")?);
-    let (affine, volume) = (floats(state, "affine")?, floats(state, "volume")?);
+    let affine = floats(state, "affine")?.as_chunks::<9>().0;
     let vector = |v: [f32; 3]| DVec3::from_array(v.map(f64::from));
-    let particle = |i: usize| {
-        let affine = affine.get(9 * i..9 * i + 9)?;
-        Some(Particle {
-            id: ids[i],
-            x: vector(*x.get(i)?),
-            v: vector(*v.get(i)?),
-            strain: strain.get(i)?.map(f64::from),
-            stress: stress.get(i)?.map(f64::from),
-            affine_squared: affine.iter().map(|c| f64::from(*c).powi(2)).sum(),
-            // Stored by rows: C_yx − C_xy.
-            spin: f64::from(affine[3]) - f64::from(affine[1]),
-            volume: f64::from(*volume.get(i)?),
-        })
+    let particle = |i: usize| Particle {
+        id: ids[i],
+        material: materials[i],
+        x: vector(x[i]),
+        v: vector(v[i]),
+        // Stored by rows.
+        affine: DMat3::from_cols_array(&affine[i].map(f64::from)).transpose(),
+        strain: strain[i].map(f64::from),
+        stress: stress[i].map(f64::from),
+        // Sand alone has these two.
+        hardening: one("hardening", i),
+        volume_gain: one("volume_gain", i),
+        volume: one("volume", i),
     };
-    let mut all = (0..ids.len())
-        .map(particle)
-        .collect::<Option<Vec<Particle>>>()?;
+    let mut all: Vec<Particle> = (0..ids.len()).map(particle).collect();
     all.sort_by_key(|p| p.id);
     Some(all)
 }
@@ -229,9 +249,34 @@ pub fn floats_mut<'a>(state: &'a mut Checkpoint, name: &str) -> &'a mut [f32] {
     }
 }
 
-/// Mean velocity [m/s] of particles that weigh the same.
+/// Mean velocity [m/s] of particles of equal mass.
 pub fn mean_velocity(all: &[Particle]) -> DVec3 {
     all.iter().map(|p| p.v).sum::<DVec3>() / all.len() as f64
+}
+
+/// Mean position [m] of particles of equal mass.
+pub fn mean_position(all: &[Particle]) -> DVec3 {
+    all.iter().map(|p| p.x).sum::<DVec3>() / all.len() as f64
+}
+
+/// How far particles moved between two states [m], farthest first.
+pub fn displacements(first: &[Particle], last: &[Particle]) -> Vec<f64> {
+    let pairs = first.iter().zip(last);
+    let mut all: Vec<f64> = pairs.map(|(a, b)| (a.x - b.x).length()).collect();
+    all.sort_by(|a, b| b.total_cmp(a));
+    all
+}
+
+/// The largest absolute value; NaN when one is.
+pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    let larger = |m: f64, v: f64| if v.abs() <= m { m } else { v.abs() };
+    values.into_iter().fold(0.0, larger)
+}
+
+/// Gravity [m/s²] as it acts on a plane y = 0 that is tilted by an angle [degrees] down toward +x.
+pub fn tilted(degrees: f64) -> Vec<f64> {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    vec![G * sin, -G * cos, 0.0]
 }
 
 /// The value below which `part` of the values lie.

@@ -20,14 +20,32 @@ macro_rules! cases {
 
 #[rustfmt::skip]
 cases! {
+    a1_mpm: "A1", "mpm", Quick;
+    a2_mpm: "A2", "mpm", Quick;
+    a3_mpm: "A3", "mpm", Quick;
     a4_mpm: "A4", "mpm", Quick;
+    a5_mpm: "A5", "mpm", Quick;
+    b1_mpm: "B1", "mpm", Quick;
+    b2_mpm: "B2", "mpm", Quick;
+    b3_mpm: "B3", "mpm", Quick;
+    b4_mpm: "B4", "mpm", Quick;
+    b5_mpm: "B5", "mpm", Quick;
+    b6_mpm: "B6", "mpm", Quick;
+    c1_mpm: "C1", "mpm", Quick;
     c2_mpm: "C2", "mpm", Quick;
+    c3_mpm: "C3", "mpm", Quick;
     c4_mpm: "C4", "mpm", Quick;
+    c5_mpm: "C5", "mpm", Quick;
+    c6_mpm: "C6", "mpm", Quick;
     c7_mpm: "C7", "mpm", Quick;
+    c8_mpm: "C8", "mpm", Quick;
+    c9_mpm: "C9", "mpm", Quick;
     d1_mpm: "D1", "mpm", Quick;
-    d1_pbd: "D1", "pbd", Quick;
-    d1_sph: "D1", "sph", Quick;
+    d2_mpm: "D2", "mpm", Quick;
+    d3_mpm: "D3", "mpm", Quick;
     d4_mpm: "D4", "mpm", Quick;
+    d6_mpm: "D6", "mpm", Quick;
+    d7_mpm: "D7", "mpm", Quick;
     e1_mpm: "E1", "mpm", Quick;
     e2_mpm: "E2", "mpm", Quick;
     e2_sph: "E2", "sph", Quick;
@@ -51,6 +69,7 @@ cases! {
     l2_sph: "L2", "sph", Quick;
     l9_sph: "L9", "sph", Quick;
     l10_sph: "L10", "sph", Quick;
+    p1_mpm: "P1", "mpm", Quick;
     p2_mpm: "P2", "mpm", Quick;
     p3_mpm: "P3", "mpm", Quick;
     p4_mpm: "P4", "mpm", Quick;

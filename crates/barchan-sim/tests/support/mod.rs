@@ -3,7 +3,6 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod grains;
-pub mod localization;
 pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};

@@ -1,28 +1,53 @@
 //! The cases, a file per family.
 
 mod axisymmetric;
-mod bodies;
 mod collapse;
 mod confined;
 mod conservation;
 mod earthmoving;
+mod elasticity;
 mod element;
+mod element_state;
+mod friction;
+mod localization;
 mod metamorphic;
 mod pbd;
+mod rest;
 mod silo;
 mod slope;
 mod sph;
+mod transfers;
 
 use super::Case;
 
 /// All cases, in the order of the report.
 pub const CASES: &[Case] = &[
-    bodies::A4,
+    transfers::A1,
+    transfers::A2,
+    transfers::A3,
+    transfers::A4,
+    transfers::A5,
+    elasticity::B1,
+    elasticity::B2,
+    elasticity::B3,
+    elasticity::B4,
+    elasticity::B5,
+    elasticity::B6,
+    element::C1,
     element::C2,
+    element::C3,
     element::C4,
-    element::C7,
-    bodies::D1,
+    element::C5,
+    element_state::C6,
+    element_state::C7,
+    element_state::C8,
+    element_state::C9,
+    friction::D1,
+    friction::D2,
+    friction::D3,
     slope::D4,
+    localization::D6,
+    rest::D7,
     axisymmetric::E1,
     collapse::E2,
     collapse::E3,
@@ -44,6 +69,7 @@ pub const CASES: &[Case] = &[
     sph::L2,
     sph::L9,
     sph::L10,
+    conservation::P1,
     conservation::P2,
     metamorphic::P3,
     metamorphic::P4,

@@ -1,14 +1,11 @@
-//! Helpers of the transfer and elasticity tests: a random stream, the twin in f64, and the solver under test.
-#![allow(dead_code, reason = "each test file uses its own part of the helpers")]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+//! A reference implementation of MPM in f64, and the solver stepped by hand beside it.
 
-pub mod real;
-pub mod twin;
+pub mod mpm;
+pub mod stepper;
+#[cfg(test)]
+mod tests;
 
-/// Klár's sand: Young's modulus [Pa], Poisson ratio, density [kg/m³].
-pub const YOUNG: f64 = 3.537e5;
-pub const POISSON: f64 = 0.3;
-pub const DENSITY: f64 = 2200.0;
+use glam::DVec3;
 
 /// Half a unit in the last place of 1 in f32.
 pub const EPS32: f64 = f32::EPSILON as f64 / 2.0;
@@ -16,11 +13,6 @@ pub const EPS32: f64 = f32::EPSILON as f64 / 2.0;
 /// Keeps a value as f64.
 pub fn exact(x: f64) -> f64 {
     x
-}
-
-/// Keeps a value as f32.
-pub fn as_f32(x: f64) -> f64 {
-    f64::from(x as f32)
 }
 
 /// A seeded stream of numbers (splitmix64).
@@ -35,14 +27,14 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Even in [low, high).
+    /// Uniform in [low, high).
     pub fn within(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Even in a box whose axes past `dimensions` are zero.
-    pub fn vector(&mut self, dimensions: usize, low: f64, high: f64) -> glam::DVec3 {
-        glam::DVec3::from_array([0, 1, 2].map(|a| {
+    /// Uniform in a box; components past `dimensions` are zero.
+    pub fn vector(&mut self, dimensions: usize, low: f64, high: f64) -> DVec3 {
+        DVec3::from_array([0, 1, 2].map(|a| {
             if a < dimensions {
                 self.within(low, high)
             } else {

@@ -1,52 +1,18 @@
 //! A plain MPM in f64 on a dense grid: what the solver computes, written as the paper has it, without blocks, tiles,
 //! packets or lanes. It shares the kernel and the laws with the solver, and nothing else.
 
-use barchan_scene::Transfer;
+use crate::trial::Particle;
+use barchan_scene::{Material, MpmSpec, Scene, Transfer};
 use barchan_sim::material::PreparedLaw;
 use barchan_sim::material::drucker_prager::SandState;
 use barchan_sim::math::{Sym3, bspline};
 use glam::{DMat3, DVec3};
 
-/// State of a particle, as in the solver.
-#[derive(Debug, Clone, Copy)]
-pub struct Particle {
-    pub x: DVec3,
-    pub v: DVec3,
-    /// Affine velocity C.
-    pub c: DMat3,
-    /// b − I.
-    pub strain: Sym3<f64>,
-    /// Kirchhoff stress τ.
-    pub stress: Sym3<f64>,
-    pub hardening: f64,
-    pub volume_gain: f64,
-    pub volume: f64,
-    pub material: usize,
-}
-
-impl Particle {
-    /// At rest and without stress.
-    pub fn at(x: DVec3, volume: f64) -> Self {
-        let zero = Sym3::from_array([0.0; 6]);
-        Self {
-            x,
-            v: DVec3::ZERO,
-            c: DMat3::ZERO,
-            strain: zero,
-            stress: zero,
-            hardening: 0.0,
-            volume_gain: 0.0,
-            volume,
-            material: 0,
-        }
-    }
-}
-
 /// A density and a law.
 #[derive(Clone, Copy)]
-pub struct Stuff {
-    pub density: f64,
-    pub law: PreparedLaw,
+struct Substance {
+    density: f64,
+    law: PreparedLaw,
 }
 
 /// The dense grid: nodes `low .. low + count` along each axis, node n at n h. Axes past D have one node.
@@ -60,8 +26,8 @@ pub struct Lattice<const D: usize, const K: usize> {
     pub keep: fn(f64) -> f64,
 }
 
-/// A node in reach of a particle.
-pub struct Reach {
+/// A node within the support of a particle's kernel.
+pub struct Support {
     pub node: usize,
     pub w: f64,
     /// ∇w [1/m].
@@ -72,7 +38,7 @@ pub struct Reach {
 
 impl<const D: usize, const K: usize> Lattice<D, K> {
     /// The K^D nodes around a point.
-    pub fn around(self, x: DVec3) -> impl Iterator<Item = Reach> {
+    pub fn support(self, x: DVec3) -> impl Iterator<Item = Support> {
         let mut base = [0i64; 3];
         let (mut w, mut g, mut f) = ([[1.0; K]; 3], [[0.0; K]; 3], [0.0; 3]);
         for axis in 0..D {
@@ -93,7 +59,7 @@ impl<const D: usize, const K: usize> Lattice<D, K> {
                     0.0
                 }
             }));
-            Reach {
+            Support {
                 node: self.index([0, 1, 2].map(|a| base[a] + k[a] as i64)),
                 w: x.0 * y.0 * z.0,
                 grad: DVec3::new(x.1 * y.0 * z.0, x.0 * y.1 * z.0, x.0 * y.0 * z.1),
@@ -137,27 +103,36 @@ pub struct Node {
     pub new: DVec3,
 }
 
-/// The twin of the solver.
+/// The reference implementation.
 #[derive(Clone)]
-pub struct Twin<const D: usize, const K: usize> {
+pub struct DenseMpm<const D: usize, const K: usize> {
     pub lattice: Lattice<D, K>,
     pub transfer: Transfer,
-    pub stuff: Vec<Stuff>,
+    materials: Vec<Substance>,
     pub gravity: DVec3,
     pub particles: Vec<Particle>,
     pub grid: Vec<Node>,
 }
 
-impl<const D: usize, const K: usize> Twin<D, K> {
-    pub fn new(lattice: Lattice<D, K>, transfer: Transfer, stuff: Vec<Stuff>) -> Self {
+impl<const D: usize, const K: usize> DenseMpm<D, K> {
+    /// Particles under the laws and the transfer of a scene.
+    pub fn new(lattice: Lattice<D, K>, scene: &Scene, particles: &[Particle]) -> Self {
+        let substance = |m: &Material| Substance {
+            density: m.density,
+            law: PreparedLaw::new(m, scene.dimensions),
+        };
         Self {
             lattice,
-            transfer,
-            stuff,
+            transfer: scene.settings::<MpmSpec>().transfer,
+            materials: scene.materials.iter().map(substance).collect(),
             gravity: DVec3::ZERO,
-            particles: Vec::new(),
+            particles: particles.to_vec(),
             grid: vec![Node::default(); lattice.count.iter().product::<i64>() as usize],
         }
+    }
+
+    fn density(&self, p: &Particle) -> f64 {
+        self.materials[usize::from(p.material)].density
     }
 
     /// One explicit step.
@@ -172,12 +147,12 @@ impl<const D: usize, const K: usize> Twin<D, K> {
     pub fn particles_to_grid(&mut self) {
         self.grid.fill(Node::default());
         for p in &self.particles {
-            let mass = self.stuff[p.material].density * p.volume;
-            let tau = DMat3::from_cols_array_2d(&p.stress.to_mat3());
-            for r in self.lattice.around(p.x) {
+            let mass = self.density(p) * p.volume;
+            let tau = DMat3::from_cols_array_2d(&Sym3::from_array(p.stress).to_mat3());
+            for r in self.lattice.support(p.x) {
                 let node = &mut self.grid[r.node];
                 node.mass += r.w * mass;
-                node.momentum += r.w * mass * (p.v + p.c * r.d);
+                node.momentum += r.w * mass * (p.v + p.affine * r.d);
                 node.force -= p.volume * (tau * r.grad);
             }
         }
@@ -202,7 +177,7 @@ impl<const D: usize, const K: usize> Twin<D, K> {
         for p in &mut self.particles {
             let (mut v, mut old) = (DVec3::ZERO, DVec3::ZERO);
             let (mut moment, mut gradient) = (DMat3::ZERO, DMat3::ZERO);
-            for r in self.lattice.around(p.x) {
+            for r in self.lattice.support(p.x) {
                 let node = &self.grid[r.node];
                 v += r.w * node.new;
                 old += r.w * node.old;
@@ -210,11 +185,15 @@ impl<const D: usize, const K: usize> Twin<D, K> {
                 gradient += outer(node.new, r.grad);
             }
             match self.transfer {
-                Transfer::Apic => (p.v, p.c) = (v, moment * (1.0 / inertia)),
+                Transfer::Apic => (p.v, p.affine) = (v, moment * (1.0 / inertia)),
                 Transfer::FlipPic { flip } => p.v = v + flip * (p.v - old),
             }
             p.x += dt * v;
-            advance::<D>(p, &self.stuff[p.material].law, gradient * dt);
+            advance::<D>(
+                p,
+                &self.materials[usize::from(p.material)].law,
+                gradient * dt,
+            );
         }
     }
 
@@ -222,9 +201,9 @@ impl<const D: usize, const K: usize> Twin<D, K> {
         let keep = self.lattice.keep;
         for p in &mut self.particles {
             (p.x, p.v) = (keep3(p.x, keep), keep3(p.v, keep));
-            p.c = DMat3::from_cols_array(&p.c.to_cols_array().map(keep));
-            p.strain = Sym3::from_array(p.strain.to_array().map(keep));
-            p.stress = Sym3::from_array(p.stress.to_array().map(keep));
+            p.affine = DMat3::from_cols_array(&p.affine.to_cols_array().map(keep));
+            p.strain = p.strain.map(keep);
+            p.stress = p.stress.map(keep);
             (p.hardening, p.volume_gain) = (keep(p.hardening), keep(p.volume_gain));
         }
     }
@@ -237,9 +216,9 @@ impl<const D: usize, const K: usize> Twin<D, K> {
         };
         let (mut linear, mut angular) = (DVec3::ZERO, DVec3::ZERO);
         for p in &self.particles {
-            let mass = self.stuff[p.material].density * p.volume;
+            let mass = self.density(p) * p.volume;
             linear += mass * p.v;
-            angular += mass * (p.x.cross(p.v) + inertia * axial(p.c));
+            angular += mass * (p.x.cross(p.v) + inertia * axial(p.affine));
         }
         (linear, angular)
     }
@@ -259,8 +238,8 @@ impl<const D: usize, const K: usize> Twin<D, K> {
         self.particles_to_grid();
         self.update_grid(0.0);
         let square = |p: &Particle| {
-            let reached = self.lattice.around(p.x);
-            let v: DVec3 = reached.map(|r| r.w * self.grid[r.node].old).sum();
+            let nodes = self.lattice.support(p.x);
+            let v: DVec3 = nodes.map(|r| r.w * self.grid[r.node].old).sum();
             (p.v - v).length_squared()
         };
         (self.particles.iter().map(square).sum::<f64>() / self.particles.len() as f64).sqrt()
@@ -272,16 +251,18 @@ fn advance<const D: usize>(p: &mut Particle, law: &PreparedLaw, increment: DMat3
     match law {
         PreparedLaw::Sand(sand) => {
             let state = SandState {
-                strain: p.strain,
+                strain: Sym3::from_array(p.strain),
                 hardening: p.hardening,
                 volume_gain: p.volume_gain,
             };
             let r = sand.advance::<f64, D>(state, &increment);
-            (p.strain, p.stress) = (r.state.strain, r.stress);
+            (p.strain, p.stress) = (r.state.strain.to_array(), r.stress.to_array());
             (p.hardening, p.volume_gain) = (r.state.hardening, r.state.volume_gain);
         }
         PreparedLaw::Elastic(elastic) => {
-            (p.strain, p.stress) = elastic.advance::<f64, D>(p.strain, &increment);
+            let strain = Sym3::from_array(p.strain);
+            let (strain, stress) = elastic.advance::<f64, D>(strain, &increment);
+            (p.strain, p.stress) = (strain.to_array(), stress.to_array());
         }
     }
 }
