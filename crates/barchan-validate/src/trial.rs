@@ -11,20 +11,6 @@ use glam::{DMat3, DVec3};
 /// Acceleration of gravity [m/s²].
 pub const G: f64 = 9.81;
 
-/// Two smooth walls that leave a quarter of something round: part of a scene.
-pub const QUARTER: &str = r#"
-[[collider]]
-name = "x = 0"
-shape = { half_space = { point = [1e-6, 0, 0], normal = [1, 0, 0] } }
-boundary = "slipping"
-friction = 0
-[[collider]]
-name = "z = 0"
-shape = { half_space = { point = [0, 0, 1e-6], normal = [0, 0, 1] } }
-boundary = "slipping"
-friction = 0
-"#;
-
 /// A simulation of a case.
 pub struct Trial<'a> {
     label: String,

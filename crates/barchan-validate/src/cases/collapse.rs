@@ -189,6 +189,34 @@ fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     ]
 }
 
+/// More friction runs out less and stands higher, at a = 2.
+fn orders(
+    context: &Context<'_>,
+    runouts: &[[f64; 2]],
+    heights: &[[f64; 2]],
+) -> Result<[Check; 2], ValidateError> {
+    let usual = |path: &[[f64; 2]]| interpolate(path, 2.0);
+    let mut deposits = vec![[usual(runouts), usual(heights)]];
+    for (at, friction_angle) in [(0, 20.0), (2, 40.0)] {
+        let column = Column {
+            friction_angle,
+            ..COLUMN
+        };
+        let deposit = column.collapse(context, &format!("φ = {friction_angle}°"))?;
+        deposits.insert(at, [deposit.runout, deposit.height]);
+    }
+    let least = |i: usize, sign: f64| {
+        let steps = deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i]));
+        steps.fold(f64::MAX, f64::min)
+    };
+    let what = |what: &str| format!("least {what} from φ = 20 to 30 to 40°");
+    let more = Band::above(0.0);
+    Ok([
+        Check::new(what("loss of run-out"), least(0, -1.0), "", more),
+        Check::new(what("gain of height"), least(1, 1.0), "", more),
+    ])
+}
+
 fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let aspects = context.pick(&[1.0, 2.0][..], &ASPECTS);
     let mut runouts = vec![];
@@ -253,6 +281,9 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         "",
         envelope(2.0),
     ));
+    if context.solver == "mpm" {
+        checks.extend(orders(context, &runouts, &heights)?);
+    }
     Ok(Outcome {
         physics: "A column of sand, released beside a wall, runs out in proportion to its height while it is low, and to its \
                   height to the power 2/3 when it is high."

@@ -2,8 +2,9 @@
 
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
+use crate::scene::{SceneFile, scene};
 use crate::trial::{G, Trial};
-use crate::{Case, Context, ValidateError};
+use crate::{Case, Context, Form, ValidateError};
 
 /// Stress saturates with depth.
 pub const F4: Case = Case {
@@ -34,42 +35,14 @@ const WALL: f64 = 0.5;
 const LAYERS: usize = 20;
 
 /// Samples of the sand, each placed at random: the stress of one wavers along the depth by some percent.
-const SAMPLES: u64 = 4;
+const SAMPLES: u32 = 4;
 
-/// A slot full of sand whose floor sinks slowly from 0.5 s on, so that the walls carry all they can.
-fn slot(friction: f64, seed: u64) -> String {
-    let dx = WIDTH / CELLS;
-    format!(
-        r#"
-dimensions = 2
-seed = {seed}
-frame_rate = 20
-gravity = {{ keyframes = [{{ time = 0, value = [0, -0.1] }}, {{ time = 0.5, value = [0, -{G}] }}], interpolation = "smooth" }}
-[solver]
-resolution = {dx}
-[materials.sand]
-density = {DENSITY}
-young = 1.5e6
-friction_angle = 35
-[[fill]]
-material = "sand"
-shape = {{ box = {{ min = [0, 0], max = [{WIDTH}, {HEIGHT}] }} }}
-[[collider]]
-name = "floor"
-friction = {WALL}
-shape = {{ half_space = {{ point = [0, 1e-6], normal = [0, 1] }} }}
-motion = {{ velocity = [0, -0.025, 0], start = 0.5 }}
-[[collider]]
-name = "left"
-friction = {friction}
-shape = {{ half_space = {{ point = [1e-6, 0], normal = [1, 0] }} }}
-[[collider]]
-name = "right"
-friction = {friction}
-shape = {{ half_space = {{ point = [{}, 0], normal = [-1, 0] }} }}
-"#,
-        WIDTH - 1e-6
-    )
+/// A slot full of sand whose floor sinks slowly from 0.5 s on.
+fn slot(friction: f64, seed: u32) -> SceneFile {
+    scene!("slot")
+        .set("seed", seed)
+        .set("collider.left.friction", friction)
+        .set("collider.right.friction", friction)
 }
 
 /// Means over the last second of sinking and over samples.
@@ -84,15 +57,15 @@ struct Stress {
     mobilized: f64,
 }
 
-fn stress(context: &Context<'_>, friction: f64, samples: u64) -> Result<Stress, ValidateError> {
+fn stress(context: &Context<'_>, friction: f64, samples: u32) -> Result<Stress, ValidateError> {
     let cell = WIDTH / CELLS;
-    let part = 1.0 / (20 * samples) as f64;
+    let part = 1.0 / f64::from(20 * samples);
     let mut sums = [[0.0; 2]; LAYERS];
     let (mut counts, mut floor) = ([0usize; LAYERS], 0.0);
     let (mut normal, mut shear, mut column) = (0.0, 0.0, 0.0);
     for seed in 1..=samples {
         let label = format!("walls with μ = {friction}, sample {seed}");
-        let mut trial = Trial::start(context, label, 50, &slot(friction, seed))?;
+        let mut trial = Trial::start(context, label, 50, slot(friction, seed))?;
         trial.advance(30)?;
         for _ in 0..20 {
             trial.advance(1)?;
@@ -149,12 +122,27 @@ fn fitted(points: &[[f64; 2]]) -> (f64, f64) {
 }
 
 fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let rough = stress(context, WALL, SAMPLES)?;
+    let samples = context.pick(1, SAMPLES);
+    let rough = stress(context, WALL, samples)?;
     let smooth = stress(context, 0.0, 1)?;
     let length = WIDTH / (2.0 * WALL * rough.ratio);
     let (best, r_squared) = fitted(&rough.vertical);
     let expected = janssen(length, HEIGHT);
     let band = Band::around(expected, 0.15);
+    let mut checks = vec![
+        Check::new("stress on the floor", rough.floor, "Pa", band),
+        Check::control(
+            "stress on the floor, smooth walls",
+            smooth.floor,
+            "Pa",
+            band,
+        ),
+    ];
+    // The stress of a single sample wavers too much for this.
+    if context.form == Form::Full {
+        let what = "R² of the exponential law, λ fitted";
+        checks.push(Check::new(what, r_squared, "", Band::above(0.98)));
+    }
     let depths = || (0..=50).map(|i| f64::from(i) / 50.0 * HEIGHT);
     let curve: Vec<[f64; 2]> = depths().map(|z| [z, janssen(length, z)]).collect();
     let shade: Vec<[f64; 3]> = curve
@@ -166,7 +154,7 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                   saturates, λ = W/(2 μ K) in a slot of width W."
             .into(),
         setup: "2D slot 0.2 m = 16 cells wide, 1 m high, walls and floor with μ = 0.5, φ = 35° (plane-strain cone). The floor \
-                sinks at 25 mm/s; means over the last of two seconds and over four samples of the sand. K is measured: normal force of the walls over the \
+                sinks at 25 mm/s; means over the last of two seconds and over four samples of the sand (quick: one). K is measured: normal force of the walls over the \
                 integral of the vertical stress."
             .into(),
         reference: "[Janssen95] with the measured K. Band: 15 %.".into(),
@@ -182,11 +170,7 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with(Style::Points, "mpm, on the floor", &[[HEIGHT, rough.floor]])
             .with(Style::Control, "control: smooth walls", &smooth.vertical),
         ],
-        checks: vec![
-            Check::new("stress on the floor", rough.floor, "Pa", band),
-            Check::new("R² of the exponential law, λ fitted", r_squared, "", Band::above(0.98)),
-            Check::control("stress on the floor, smooth walls", smooth.floor, "Pa", band),
-        ],
+        checks,
         notes: vec![
             format!("λ is {best:.3} m by the profile and {length:.3} m by K."),
             format!(
@@ -201,43 +185,6 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- F5 ----
 
-/// An hourglass with a neck of ten coarse cells, sand in its lower half; gravity turns over after 1, 5 and 9 s.
-fn glass(correction: bool, particles_per_cell: f64) -> String {
-    format!(
-        r#"
-dimensions = 2
-frame_rate = 1
-gravity = {{ interpolation = "step", keyframes = [
-    {{ time = 0, value = [0, -{G}] }}, {{ time = 1, value = [0, {G}] }},
-    {{ time = 5, value = [0, -{G}] }}, {{ time = 9, value = [0, {G}] }},
-] }}
-[solver]
-resolution = 7.4e-3
-[solver.mpm]
-particles_per_cell = {particles_per_cell}
-[materials.sand]
-density = {DENSITY}
-young = 4e4
-poisson = 0.4
-friction_angle = 30
-volume_correction = {correction}
-[[fill]]
-material = "sand"
-shape = {{ box = {{ min = [-0.25, -0.483], max = [0.25, -0.283] }} }}
-[[collider]]
-name = "glass"
-friction = 0.3
-shape = {{ difference = [
-    {{ box = {{ min = [-0.4, -0.6, -1], max = [0.4, 0.6, 1] }} }},
-    {{ revolution = {{ profile = [
-        [0, 0.483], [0.25, 0.483], [0.25, 0.233], [0.037, 0.02],
-        [0.037, -0.02], [0.25, -0.233], [0.25, -0.483], [0, -0.483],
-    ] }} }},
-] }}
-"#
-    )
-}
-
 /// Passes and change of the bulk volume [%] since the sand first rested.
 fn volumes(
     context: &Context<'_>,
@@ -251,8 +198,10 @@ fn volumes(
         "uncorrected"
     };
     let label = format!("{name}, {particles_per_cell} particles a cell");
-    let text = glass(correction, particles_per_cell);
-    let mut trial = Trial::start(context, label, 1 + 4 * passes, &text)?;
+    let scene = scene!("hourglass")
+        .set("materials.sand.volume_correction", correction)
+        .set("solver.mpm.particles_per_cell", particles_per_cell);
+    let mut trial = Trial::start(context, label, 1 + 4 * passes, scene)?;
     trial.advance(1)?;
     let first = trial.measure()?;
     let mut path = vec![[0.0, 0.0]];
@@ -268,41 +217,58 @@ fn volumes(
     Ok(path)
 }
 
+/// Change of the volume [%] that is allowed.
+const KEPT: Band = Band {
+    min: Some(-3.0),
+    max: Some(3.0),
+};
+/// Gain of volume [%] that shows that nothing corrects it.
+const GAINED: Band = Band {
+    min: None,
+    max: Some(5.0),
+};
+
 const VOLUME_LIMIT: &str = "With few particles a cell the correction takes off more than was gained. A lone particle in the stream \
     keeps the affine velocity with which it left (APIC), so its accumulated ln J grows without bound though nothing around it \
     changes; when it lands it is taken for expanded and carries no load until it is squeezed by as much. With PIC, which has no \
     affine velocity, or with more particles, the loss all but goes away: docs/validation.md.";
 
-fn hourglass(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let dense = volumes(context, true, 16.0, 3)?;
-    let sparse = volumes(context, true, 4.0, 3)?;
-    let plain = volumes(context, false, 16.0, 1)?;
-    let plain_sparse = volumes(context, false, 4.0, 3)?;
-    let band = Band::between(-3.0, 3.0);
-    let mut checks = vec![];
-    for p in &dense[1..] {
+/// The volume after each pass with 16 particles a cell, as many as in the paper.
+fn dense_checks(dense: &[[f64; 2]], plain: &[[f64; 2]]) -> Vec<Check> {
+    let after = |p: &[f64; 2]| {
         let what = format!(
             "change of the volume after pass {}, 16 particles a cell",
             p[0]
         );
-        checks.push(Check::new(what, p[1], "%", band));
+        Check::new(what, p[1], "%", KEPT)
+    };
+    let mut checks: Vec<Check> = dense[1..].iter().map(after).collect();
+    let what = "change after pass 1 without correction, 16 particles a cell";
+    checks.push(Check::control(what, plain[1][1], "%", GAINED));
+    checks
+}
+
+fn hourglass(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let passes = context.pick(1, 3);
+    let sparse = volumes(context, true, 4.0, passes)?;
+    let plain_sparse = volumes(context, false, 4.0, passes)?;
+    let what = format!("change of the volume after pass {passes}, 4 particles a cell");
+    let mut checks = vec![
+        Check::new(what, sparse[passes as usize][1], "%", KEPT)
+            .limited(Band::between(-25.0, -3.0), VOLUME_LIMIT),
+        Check::control(
+            "change after pass 1 without correction, 4 particles a cell",
+            plain_sparse[1][1],
+            "%",
+            GAINED,
+        ),
+    ];
+    let (mut dense, mut plain) = (vec![], vec![]);
+    if context.form == Form::Full {
+        dense = volumes(context, true, 16.0, passes)?;
+        plain = volumes(context, false, 16.0, 1)?;
+        checks.extend(dense_checks(&dense, &plain));
     }
-    let what = "change of the volume after pass 3, 4 particles a cell";
-    checks.push(
-        Check::new(what, sparse[3][1], "%", band).limited(Band::between(-25.0, -3.0), VOLUME_LIMIT),
-    );
-    checks.push(Check::control(
-        "change after pass 1 without correction, 16 particles a cell",
-        plain[1][1],
-        "%",
-        Band::below(5.0),
-    ));
-    checks.push(Check::control(
-        "change after pass 1 without correction, 4 particles a cell",
-        plain_sparse[1][1],
-        "%",
-        Band::below(5.0),
-    ));
     Ok(Outcome {
         physics: "Sand that runs through a neck separates and meets again. Its law forgets the volume it gained meanwhile unless \
                   that is remembered, and the heap grows with each pass; with the correction it should keep its volume."
@@ -320,7 +286,7 @@ fn hourglass(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with_level_band("± 3 %", 0.0, 3.2, -3.0, 3.0)
             .with(Style::Curve, "corrected, 16 particles a cell", &dense)
             .with(Style::Curve, "corrected, 4 particles a cell", &sparse)
-            .with(Style::Control, "control: uncorrected, 16 a cell", &plain[1..])
+            .with(Style::Control, "control: uncorrected, 16 a cell", plain.get(1..).unwrap_or_default())
             .with(Style::Control, "control: uncorrected, 4 a cell", &plain_sparse[1..]),
         ],
         checks,

@@ -12,10 +12,15 @@ mod friction;
 mod localization;
 mod metamorphic;
 mod pbd;
+mod pbd_contact;
+mod pbd_stack;
+mod pile;
 mod rest;
+mod ridge;
 mod silo;
 mod slope;
 mod sph;
+mod terrain;
 mod transfers;
 
 use super::Case;
@@ -45,15 +50,18 @@ pub const CASES: &[Case] = &[
     friction::D1,
     friction::D2,
     friction::D3,
+    pbd::D1,
+    pbd::D2,
+    pbd::D3,
     slope::D4,
     localization::D6,
     rest::D7,
     axisymmetric::E1,
     collapse::E2,
     collapse::E3,
-    slope::E4,
+    ridge::E4,
     sph::E5,
-    pbd::E6,
+    pile::E6,
     sph::E7,
     metamorphic::E9,
     silo::F1,
@@ -64,11 +72,22 @@ pub const CASES: &[Case] = &[
     earthmoving::G4,
     earthmoving::G5,
     earthmoving::G7,
-    pbd::J7,
-    pbd::J8,
+    pbd_contact::J1,
+    pbd_contact::J2,
+    pbd_contact::J3,
+    pbd_contact::J4,
+    pbd_contact::J5,
+    pbd_contact::J6,
+    pbd_stack::J7,
+    pbd_stack::J8,
     sph::L2,
     sph::L9,
     sph::L10,
+    terrain::O1,
+    terrain::O2,
+    terrain::O3,
+    terrain::O4,
+    terrain::O5,
     conservation::P1,
     conservation::P2,
     metamorphic::P3,

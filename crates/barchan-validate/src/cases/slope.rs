@@ -1,4 +1,4 @@
-//! D4, E4: sand on slopes.
+//! D4: sand on a slope.
 
 use super::element::flow_ratio;
 use crate::outcome::{Band, Check, Outcome};
@@ -15,15 +15,6 @@ pub const D4: Case = Case {
     solvers: &["mpm"],
     seconds: 20.0,
     run: rough_incline,
-};
-
-/// Slope against friction angle.
-pub const E4: Case = Case {
-    name: "E4",
-    title: "Slope at rest against friction angle",
-    solvers: &["mpm"],
-    seconds: 25.0,
-    run: slope_at_rest,
 };
 
 // ---- D4 ----
@@ -344,107 +335,6 @@ fn rough_incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with(Style::Reference, "g cos θ (tan θ − μ_ss)", &[[0.0, exact], [19.0, exact]])
             .with(Style::Points, "mpm, φ = 25°", &points(&layers))
             .with(Style::Control, "control: φ = 20°", &points(&softer)),
-        ],
-        checks,
-        notes: vec![],
-    })
-}
-
-// ---- E4 ----
-
-/// A ridge of sand, steeper than it can stand, in a slice four cells thick that repeats along z. Gravity comes on slowly.
-fn ridge(friction_angle: f64, start_slope: f64, apex: f64) -> String {
-    let (sin, cos) = start_slope.to_radians().sin_cos();
-    format!(
-        r#"
-frame_rate = 10
-gravity = {{ keyframes = [{{ time = 0, value = [0, -0.01, 0] }}, {{ time = 0.6, value = [0, -9.81, 0] }}] }}
-domain = {{ min = [-2, -1, -0.02], max = [2, 2, 0.02], periodic = ["z"] }}
-[solver]
-resolution = 0.01
-[materials.sand]
-density = 1600
-young = 2e5
-friction_angle = {friction_angle}
-[[collider]]
-name = "plate"
-shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
-boundary = "sticky"
-[[fill]]
-material = "sand"
-shape = {{ intersection = [
-    {{ half_space = {{ point = [0, {apex}, 0], normal = [{sin}, {cos}, 0] }} }},
-    {{ half_space = {{ point = [0, {apex}, 0], normal = [-{sin}, {cos}, 0] }} }},
-    {{ box = {{ min = [-0.5, 0, -0.02], max = [0.5, 0.5, 0.02] }} }},
-] }}
-"#
-    )
-}
-
-/// Where the law loses ellipticity on a slope, for ν = 0.3 and φ = 20, 25, 30, 35, 40° [degrees]: the table of
-/// docs/validation.md, which tests/localization.rs of barchan-sim computes.
-const LOCALISATION: [[f64; 2]; 5] = [
-    [20.0, 21.9],
-    [25.0, 25.7],
-    [30.0, 28.6],
-    [35.0, 30.6],
-    [40.0, 31.8],
-];
-
-const SLOPE_LIMIT: &str = "The law loses ellipticity before uniform shear reaches its limit [Rudnicki75]: its flow keeps volume \
-    while its strength grows with pressure, and bands form that carry less. Slopes end where that happens, see docs/validation.md.";
-
-fn slope_at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let mut slopes = vec![];
-    let mut checks = vec![];
-    for (angle, apex) in [(20.0, 0.23), (25.0, 0.27), (30.0, 0.32), (35.0, 0.34f64)] {
-        let start = flow_ratio(angle).asin().to_degrees() + 3.0;
-        let label = format!("ridge, φ = {angle}°");
-        let mut trial = Trial::start(context, label, 15, &ridge(angle, start, apex))?;
-        trial.advance(15)?;
-        let slope = trial.measure()?.slope_angle_deg.unwrap_or(f64::NAN);
-        slopes.push([angle, slope]);
-        let flow = flow_ratio(angle).atan().to_degrees();
-        let known = crate::fit::interpolate(&LOCALISATION, angle);
-        checks.push(
-            Check::new(
-                format!("slope, φ = {angle}°"),
-                slope,
-                "°",
-                Band::between(flow - 3.0, flow + 3.0),
-            )
-            .limited(Band::between(known - 1.5, known + 1.5), SLOPE_LIMIT),
-        );
-    }
-    let flow = |angle: f64| flow_ratio(angle).atan().to_degrees();
-    checks.push(Check::control(
-        "slope of 20° against the band of 25°",
-        slopes[0][1],
-        "°",
-        Band::between(flow(25.0) - 3.0, flow(25.0) + 3.0),
-    ));
-    let steps: Vec<f64> = (0..=20).map(|i| 18.0 + f64::from(i) * 0.95).collect();
-    let band: Vec<[f64; 3]> = steps
-        .iter()
-        .map(|a| [*a, flow(*a) - 3.0, flow(*a) + 3.0])
-        .collect();
-    let curve: Vec<[f64; 2]> = steps.iter().map(|a| [*a, flow(*a)]).collect();
-    Ok(Outcome {
-        physics: "Sand comes to rest at a slope that grows with its friction angle.".into(),
-        setup: "3D, a ridge in a slice four cells thick that repeats, dx = 1 cm, triaxial cone, starts 3° above the steepest \
-                plane-strain slope; gravity comes on over 0.6 s."
-            .into(),
-        reference: "Within 3° of the slope at which steady simple shear flows, tan θ = 3α/√2, derived from the cone of [Klar16].".into(),
-        plots: vec![
-            Plot::new(
-                "Slope at rest",
-                Axis::new("friction angle φ [°]"),
-                Axis::new("slope [°]"),
-            )
-            .with_band("± 3°", &band)
-            .with(Style::Reference, "steady simple shear", &curve)
-            .with(Style::Dashed, "loss of ellipticity [Rudnicki75]", &LOCALISATION)
-            .with(Style::Points, "mpm", &slopes),
         ],
         checks,
         notes: vec![],
