@@ -8,7 +8,7 @@ use barchan_frame::{Frame, TERRAIN_HEIGHT};
 use barchan_scene::{Material, TerrainSpec, material_presets};
 use barchan_sim::height_field::SLOPE_TOLERANCE;
 use barchan_sim::simulation::Simulation;
-use barchan_sim::terrain::{GrainSize, GrainsNow, Terrain};
+use barchan_sim::terrain::{ExistingGrains, GrainSize, Terrain};
 use glam::Vec3;
 use support::grains::grains;
 use support::{advance, start};
@@ -46,13 +46,13 @@ fn site(n: usize, cell: f64, angle: f64, heights: impl Fn(f64, f64) -> f64) -> T
 /// Lets slopes slide until they rest and surfaces rise to where they belong.
 fn settle(soil: &mut Terrain) {
     for _ in 0..100_000 {
-        if soil.field().sliding() == 0 {
+        if soil.field().active_columns() == 0 {
             break;
         }
         soil.relax();
     }
-    assert_eq!(soil.field().sliding(), 0);
-    soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
+    assert_eq!(soil.field().active_columns(), 0);
+    soil.cut(&[], 1000.0, ExistingGrains::default(), &mut Vec::new());
 }
 
 /// Σ h dx² above the rock [m³].
@@ -139,7 +139,7 @@ fn o2_slopes_end_at_the_angle_of_repose_and_gentler_ones_stay() {
         let mut soil = site(64, 0.05, angle, gentle);
         let before = soil.field().heights().to_vec();
         soil.relax();
-        assert_eq!(soil.field().sliding(), 0);
+        assert_eq!(soil.field().active_columns(), 0);
         assert_eq!(soil.field().heights(), before);
     }
 }
@@ -199,11 +199,11 @@ fn o3_a_point_source_heaps_a_cone() {
         // Most of a portion slides before the next falls, and surfaces have risen.
         for _ in 0..20 {
             soil.relax();
-            if soil.field().sliding() == 0 {
+            if soil.field().active_columns() == 0 {
                 break;
             }
         }
-        soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
+        soil.cut(&[], 1000.0, ExistingGrains::default(), &mut Vec::new());
     }
     settle(&mut soil);
     let height = |x: f64, z: f64| f64::from(soil.field().height(x as f32, z as f32).unwrap());
