@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use barchan::frame::{Checkpoint, Column, Frame, Manifest, Unit};
-use barchan::post::detail::{BaseFrame, Census, Plan, Refiner, Settings, World};
+use barchan::post::detail::{BaseFrame, BaseParticles, Plan, Refiner, Settings, World};
 use barchan::scene::{Overrides, Scene, SceneSource, load};
 use barchan::sim::simulation::{Control, Simulation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,9 +43,9 @@ fn refined(scene: &Scene, base: Frame) -> Frame {
         ..Manifest::default()
     };
     let base = BaseFrame::of(base, &manifest).unwrap();
-    let mut census = Census::default();
-    census.add_frame(&base);
-    let plan = Plan::new(&census, 4 * base.id.len() as u64).unwrap();
+    let mut particles = BaseParticles::default();
+    particles.add_frame(&base);
+    let plan = Plan::new(&particles, 4 * base.id.len() as u64).unwrap();
     let refiner = Refiner::begin(plan, World::new(scene), Settings::default(), base).unwrap();
     Frame::clone(refiner.frame())
 }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use barchan::frame::{Checkpoint, Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
-use barchan::post::detail::{self, BaseFrame, Census, Plan, Refiner, Settings, World};
+use barchan::post::detail::{self, BaseFrame, BaseParticles, Plan, Refiner, Settings, World};
 use barchan::scene::{Overrides, Scene, SceneSource, load};
 use barchan::sim::math::Level;
 use barchan::sim::simulation::{Control, Simulation};
@@ -190,9 +190,9 @@ fn detail_digest(name: &str, best: bool) -> String {
         ..Manifest::default()
     };
     let first = BaseFrame::of(simulation.write_frame().unwrap(), &manifest).unwrap();
-    let mut census = Census::default();
-    census.add_frame(&first);
-    let plan = Plan::new(&census, 20 * first.id.len() as u64).unwrap();
+    let mut particles = BaseParticles::default();
+    particles.add_frame(&first);
+    let plan = Plan::new(&particles, 20 * first.id.len() as u64).unwrap();
     let mut refiner = Refiner::begin(plan, World::new(&scene), Settings::default(), first).unwrap();
     if !best {
         refiner.use_baseline();

@@ -4,7 +4,7 @@ use super::DetailError;
 use barchan_frame::{Column, ColumnData, Frame, FrameRecord, Manifest, ResultDirectory};
 use glam::Vec3;
 
-/// Columns that are read, where there are such.
+/// Columns that are read if present.
 const COLUMNS: [&str; 7] = [
     "position", "velocity", "id", "material", "radius", "mass", "volume",
 ];
@@ -12,7 +12,7 @@ const COLUMNS: [&str; 7] = [
 /// The particles of one frame of the base, by ascending id.
 #[derive(Debug, Clone, Default)]
 pub struct BaseFrame {
-    /// Number.
+    /// Frame number.
     pub index: u32,
     /// Simulated time [s].
     pub time: f64,
@@ -22,18 +22,18 @@ pub struct BaseFrame {
     pub position: Vec<Vec3>,
     /// Velocities [m/s].
     pub velocity: Vec<Vec3>,
-    /// Size and substance.
+    /// Size and material.
     pub kind: Vec<Kind>,
-    /// What stands beside the columns: statistics, bodies, joints, terrain.
+    /// The record beside the columns: statistics, bodies, joints, terrain.
     pub record: FrameRecord,
-    /// Arrays that are not of particles: heights of a terrain.
+    /// Arrays other than particle columns: heights of a terrain.
     pub arrays: Vec<Column>,
 }
 
-/// Size and substance of a base particle.
+/// Size and material of a base particle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Kind {
-    /// Half the spacing of such particles at rest [m].
+    /// Half the particle spacing at rest [m].
     pub radius: f32,
     /// Mass [kg].
     pub mass: f32,
@@ -62,7 +62,7 @@ impl BaseFrame {
         Self::of(frame, directory.manifest())
     }
 
-    /// The particles of a frame.
+    /// Takes the particles out of a frame.
     pub fn of(frame: Frame, manifest: &Manifest) -> Result<Self, DetailError> {
         let index = frame.index;
         let position = vectors(&frame, "position")?;
@@ -79,7 +79,7 @@ impl BaseFrame {
         };
         for i in order.into_iter().map(|i| i as usize) {
             let id = ids[i];
-            let wrong = |column, value| DetailError::Value {
+            let invalid = |column, value| DetailError::Value {
                 frame: index,
                 id,
                 column,
@@ -89,19 +89,19 @@ impl BaseFrame {
                 return Err(DetailError::Twins { frame: index, id });
             }
             let (x, v) = (Vec3::from(position[i]), Vec3::from(velocity[i]));
-            let odd = |v: Vec3| v.to_array().into_iter().find(|c| !c.is_finite());
-            if let Some(value) = odd(x) {
-                return Err(wrong("position", value));
+            let not_finite = |v: Vec3| v.to_array().into_iter().find(|c| !c.is_finite());
+            if let Some(value) = not_finite(x) {
+                return Err(invalid("position", value));
             }
-            if let Some(value) = odd(v) {
-                return Err(wrong("velocity", value));
+            if let Some(value) = not_finite(v) {
+                return Err(invalid("velocity", value));
             }
             let kind = kinds.kind(i);
             if !(kind.radius > 0.0 && kind.radius.is_finite()) {
-                return Err(wrong("radius", kind.radius));
+                return Err(invalid("radius", kind.radius));
             }
             if !(kind.mass >= 0.0 && kind.mass.is_finite()) {
-                return Err(wrong("mass", kind.mass));
+                return Err(invalid("mass", kind.mass));
             }
             base.id.push(id);
             base.position.push(x);
@@ -113,7 +113,7 @@ impl BaseFrame {
         Ok(base)
     }
 
-    /// Place of a particle.
+    /// Index of a particle.
     pub fn find(&self, id: u64) -> Option<usize> {
         self.id.binary_search(&id).ok()
     }
@@ -153,7 +153,7 @@ fn vectors<'a>(frame: &'a Frame, column: &'static str) -> Result<&'a [[f32; 3]],
     }
 }
 
-/// Columns that tell the size of particles.
+/// Columns that determine size and material of particles.
 struct Kinds<'a> {
     material: Option<&'a ColumnData>,
     radius: Option<&'a [f32]>,
@@ -175,8 +175,8 @@ impl<'a> Kinds<'a> {
         }
     }
 
-    /// The radius is that of the column, or half the edge of a cube (2D: square) of the particle's volume, or a quarter
-    /// of the resolution; the mass that of the column, or volume times density.
+    /// The radius is that of the column, else half the edge of a cube (2D: square) of the particle's volume, else a quarter
+    /// of the resolution. The mass is that of the column, else volume times density.
     fn kind(&self, i: usize) -> Kind {
         let at = |list: Option<&[f32]>| list.and_then(|l| l.get(i)).copied();
         let material = match self.material {

@@ -1,4 +1,4 @@
-//! Why grains cannot be made.
+//! Errors of refinement.
 
 use barchan_frame::CacheError;
 
@@ -52,15 +52,15 @@ pub enum DetailError {
         /// Its time [s].
         time: f64,
     },
-    /// There are fewer grains than base particles.
+    /// Fewer grains than base particles were asked for.
     #[error("{grains} grains are fewer than the {particles} particles of the base")]
     TooFew {
         /// Grains asked for.
         grains: u64,
-        /// Base particles over the whole film.
+        /// Base particles in all frames.
         particles: u64,
     },
-    /// There are more grains than identities.
+    /// More grains than identities were asked for.
     #[error("{0} grains are more than the 4 294 967 295 that can be told apart")]
     TooMany(u64),
     /// A frame of grains does not say how many were removed.

@@ -5,14 +5,14 @@ use super::sampling::{mix, unit};
 use barchan_frame::{Column, ColumnData, Frame, Unit, quantization_step, round_to_step};
 use rayon::prelude::*;
 
-/// Grains that a task takes; fixed, so that sums do not depend on the number of threads.
+/// Grains of a task; fixed, so that sums do not depend on the number of threads.
 pub(super) const PART: usize = 1 << 13;
-/// Largest error of the velocities of a frame [m/s].
+/// Tolerance of the velocities in frames [m/s].
 const VELOCITY_TOLERANCE: f32 = 1e-3;
-/// Largest error of the positions of a frame [radii of a grain].
+/// Tolerance of the positions in frames [radii of a grain].
 const POSITION_TOLERANCE: f32 = 1.0 / 256.0;
 
-/// Grains in spatial order. What a frame holds is all that there is: frames are checkpoints.
+/// Grains in spatial order. A frame holds all of their state: frames are checkpoints.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Grains {
     /// x, y, z of each [m].
@@ -27,7 +27,7 @@ pub(super) struct Grains {
     pub radius: Vec<f32>,
 }
 
-/// What is counted over all grains.
+/// Sums over all grains.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Totals {
     pub mass: f64,
@@ -40,22 +40,14 @@ impl Grains {
         self.id.len()
     }
 
-    /// Makes it so many, by dropping the last or adding zeros.
+    /// Changes the number of grains: drops the last ones or appends zeros.
     pub fn resize(&mut self, count: usize) {
-        // No more room than is needed: it counts at tens of millions.
-        let more = |len: usize, values: usize| (values * count).saturating_sub(len);
-        self.position.reserve_exact(more(self.position.len(), 3));
-        self.velocity.reserve_exact(more(self.velocity.len(), 3));
-        self.id.reserve_exact(more(self.id.len(), 1));
-        self.material.reserve_exact(more(self.material.len(), 1));
-        self.mass.reserve_exact(more(self.mass.len(), 1));
-        self.radius.reserve_exact(more(self.radius.len(), 1));
-        self.position.resize(3 * count, 0.0);
-        self.velocity.resize(3 * count, 0.0);
-        self.id.resize(count, 0);
-        self.material.resize(count, 0);
-        self.mass.resize(count, 0.0);
-        self.radius.resize(count, 0.0);
+        set_len(&mut self.position, 3 * count);
+        set_len(&mut self.velocity, 3 * count);
+        set_len(&mut self.id, count);
+        set_len(&mut self.material, count);
+        set_len(&mut self.mass, count);
+        set_len(&mut self.radius, count);
     }
 
     /// Takes the columns out of a frame that refinement wrote.
@@ -98,49 +90,26 @@ impl Grains {
 
     /// The columns of a frame, with the tolerances that [`Grains::round`] has kept to.
     pub fn into_columns(self, grain_radius: f32) -> Vec<Column> {
+        let exact = |name, meaning, data| Column::exact(name, Unit::One, meaning, 1, data);
+        let (m, speed) = (Unit::Meter, Unit::MeterPerSecond);
+        let (position, velocity) = (self.position, self.velocity);
         let tolerance = position_tolerance(grain_radius);
         vec![
-            Column::vector3(
-                "position",
-                Unit::Meter,
-                "position",
-                tolerance,
-                self.position,
-            ),
-            Column::vector3(
-                "velocity",
-                Unit::MeterPerSecond,
-                "velocity",
-                VELOCITY_TOLERANCE,
-                self.velocity,
-            ),
-            Column::exact(
-                "id",
-                Unit::One,
-                "stable identity",
-                1,
-                ColumnData::U32(self.id),
-            ),
-            Column::exact(
+            Column::vector3("position", m, "position", tolerance, position),
+            Column::vector3("velocity", speed, "velocity", VELOCITY_TOLERANCE, velocity),
+            exact("id", "stable identity", ColumnData::U32(self.id)),
+            exact(
                 "material",
-                Unit::One,
                 "index of the material",
-                1,
                 ColumnData::U8(self.material),
             ),
             Column::scalar("mass", Unit::Kilogram, "mass", 0.0, self.mass),
-            Column::scalar(
-                "radius",
-                Unit::Meter,
-                "radius of the grain",
-                0.0,
-                self.radius,
-            ),
+            Column::scalar("radius", m, "radius of the grain", 0.0, self.radius),
         ]
     }
 
-    /// Rounds to what a frame keeps, so that going on from it is going on. Positions are rounded up or down by chance, in
-    /// the mean to what they were: motion slower than the steps of the frame would else never be seen.
+    /// Rounds to the precision of frames, so that resuming from one changes nothing. Rounding of positions is stochastic and
+    /// unbiased: motion slower than a quantization step per frame would be lost otherwise.
     pub fn round(&mut self, grain_radius: f32, frame: u32) {
         let step = quantization_step(position_tolerance(grain_radius));
         let speed_step = quantization_step(VELOCITY_TOLERANCE);
@@ -152,7 +121,7 @@ impl Grains {
                 for (x, id) in x.as_chunks_mut::<3>().0.iter_mut().zip(id) {
                     let bits = mix(u64::from(*id) << 32 | u64::from(frame));
                     for (axis, x) in x.iter_mut().enumerate() {
-                        *x = by_chance(*x, step, unit(bits << (21 * axis)));
+                        *x = round_stochastically(*x, step, unit(bits << (21 * axis)));
                     }
                 }
             }
@@ -162,7 +131,7 @@ impl Grains {
         });
     }
 
-    /// Sums, the same for any number of threads.
+    /// Sums in a fixed order.
     pub fn totals(&self) -> Totals {
         let parts: Vec<Totals> = (self.velocity.par_chunks(3 * PART))
             .zip(self.mass.par_chunks(PART))
@@ -186,7 +155,7 @@ impl Grains {
         sum
     }
 
-    /// Drops the grains that `keep` says no to, by index; the others stay in order.
+    /// Removes the grains for which `keep` is false; the others stay in order.
     pub fn retain(&mut self, keep: impl Fn(&Self, usize) -> bool) {
         let mut kept = 0;
         for i in 0..self.len() {
@@ -209,8 +178,14 @@ impl Grains {
     }
 }
 
-/// A multiple of `step` next to a value: the higher one with a chance as large as the part of the way to it.
-fn by_chance(value: f32, step: f32, chance: f32) -> f32 {
+/// Resizes without spare capacity, which would count at tens of millions of grains.
+fn set_len<T: Copy + Default>(values: &mut Vec<T>, len: usize) {
+    values.reserve_exact(len.saturating_sub(values.len()));
+    values.resize(len, T::default());
+}
+
+/// Stochastic rounding to a multiple of `step`: up with a probability equal to the fractional part; `chance` is uniform.
+fn round_stochastically(value: f32, step: f32, chance: f32) -> f32 {
     let steps = value / step;
     if steps.is_nan() || steps.abs() >= 8_388_608.0 {
         return value;
@@ -235,12 +210,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chance_keeps_the_mean_and_what_is_on_the_grid() {
+    fn stochastic_rounding_is_unbiased_and_keeps_multiples() {
         let step = 0.125;
         for value in [0.3_f32, -0.3, 7.01, -1e-3] {
             let n = 4096;
             let sum: f64 = (0..n)
-                .map(|i| f64::from(by_chance(value, step, i as f32 / n as f32)))
+                .map(|i| f64::from(round_stochastically(value, step, i as f32 / n as f32)))
                 .sum();
             let mean = sum / f64::from(n);
             assert!((mean - f64::from(value)).abs() < 1e-3, "{value}: {mean}");
@@ -250,12 +225,12 @@ mod tests {
         for i in -20..20 {
             let value = i as f32 * step;
             for chance in [0.0, 0.5, 0.99999] {
-                let kept = by_chance(value, step, chance);
+                let kept = round_stochastically(value, step, chance);
                 assert_eq!(kept.to_bits(), (value + 0.0).to_bits());
                 assert_eq!(round_to_step(kept, step).to_bits(), kept.to_bits());
             }
         }
-        assert_eq!(by_chance(1e9, step, 0.5), 1e9);
-        assert!(by_chance(f32::NAN, step, 0.5).is_nan());
+        assert_eq!(round_stochastically(1e9, step, 0.5), 1e9);
+        assert!(round_stochastically(f32::NAN, step, 0.5).is_nan());
     }
 }

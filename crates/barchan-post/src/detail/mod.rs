@@ -1,16 +1,16 @@
-//! Grain refinement: many grains that follow a coarse base, after [Ihmsen13] §4. See `docs/detail.md`.
+//! Upsampling: many grains advected by a coarse base of particles, after [Ihmsen13] §4. See `docs/detail.md`.
 //!
 //! ```text
 //! base frames ──► BaseFrame ──► Refiner::advance ──► Frame of grains
-//!                 Census ──► Plan (how many grains, which)   sampling (where)   step (how they move)
+//!       BaseParticles ──► Plan (number and identities of grains)   sampling (positions)   step (motion)
 //! ```
 //!
-//! Nothing here knows which solver wrote the base.
+//! It does not depend on the solver that wrote the base.
 
 mod base;
+mod cells;
 mod error;
 mod grains;
-mod lattice;
 mod plan;
 mod sampling;
 mod step;
@@ -21,33 +21,33 @@ mod world;
 
 pub use base::{BaseFrame, Kind};
 pub use error::DetailError;
-pub use plan::{Census, Parent, Plan};
-pub use weights::{ALONE, FADE, Method, NEAR, SUPPORT, alpha, fade, inside, weight};
+pub use plan::{BaseParticles, Parent, Plan};
+pub use weights::Method;
 pub use world::World;
 
 use barchan_frame::{DetailStatistics, Frame, FrameRecord, Statistics};
+use cells::{CellGrid, Guide, GuideGrid, counting_sort};
 use fearless_simd::Level;
 use glam::Vec3;
 use grains::{Grains, PART};
-use lattice::{Lattice, Leader, Leaders, counting_sort};
 use rayon::prelude::*;
 use std::sync::Arc;
 use step::{Scratch, Step};
 
-/// Radius of a grain over that of its base particle, times the cube root of their number (2D: square root). Spheres of
-/// this size have 0.85 of the volume that the grains stand for, as those of the solvers have in pictures.
-const GRAIN_SIZE: f32 = 1.175;
-/// Grains in a cell of the order in which they are kept.
-const CROWD: f32 = 64.0;
-/// Tries to find a place outside all bodies for a new grain.
-const TRIES: u32 = 16;
+/// Radius of a grain relative to its base particle's, times the cube root of their number (2D: square root). Spheres of
+/// this size fill 0.85 of the volume that the grains represent, as the solvers' do in pictures.
+const RADIUS_FACTOR: f32 = 1.175;
+/// Mean number of grains in a cell of the spatial order.
+const GRAINS_PER_CELL: f32 = 64.0;
+/// Attempts to sample a new grain outside all bodies.
+const MAX_TRIES: u32 = 16;
 
 /// Settings of a refinement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Longest time step [s]; a frame is cut into equal steps.
+    /// Longest time step [s]; a frame is divided into equal steps.
     pub dt: f64,
-    /// Which grains are free.
+    /// Which grains move ballistically.
     pub method: Method,
 }
 
@@ -61,27 +61,27 @@ impl Default for Settings {
     }
 }
 
-/// Whether to go on after a step.
+/// Whether to continue after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// On.
+    /// Continue.
     Continue,
-    /// Drop the frame that was begun.
+    /// Discard the frame in progress.
     Stop,
 }
 
-/// What is told after every step.
+/// Progress after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
-    /// Part of the frame that is done, in (0, 1].
+    /// Fraction of the frame that is done, in (0, 1].
     pub part: f64,
     /// Length of the step [s].
     pub dt: f64,
-    /// Grains that were advanced.
+    /// Number of grains.
     pub grains: usize,
 }
 
-/// Grains, the base frame that they are at, and all that moves them. Its state is its last frame, no more.
+/// The grains, the base frame they have reached, and all that moves them. Its whole state is its last frame.
 pub struct Refiner {
     plan: Plan,
     world: World,
@@ -93,10 +93,10 @@ pub struct Refiner {
 }
 
 impl Refiner {
-    /// Grains at the first frame of a base.
+    /// Samples the grains of the first frame of a base.
     ///
     /// # Errors
-    /// More grains than can be told apart.
+    /// More grains than there are identities.
     pub fn begin(
         mut plan: Plan,
         world: World,
@@ -104,15 +104,15 @@ impl Refiner {
         base: BaseFrame,
     ) -> Result<Self, DetailError> {
         plan.admit(&base)?;
-        let mut refiner = Self::at(plan, world, settings, base, Frame::default(), 0);
+        let mut refiner = Self::new(plan, world, settings, base);
         let mut grains = Grains::default();
-        let everyone: Vec<usize> = (0..refiner.base.id.len()).collect();
-        refiner.sample(&refiner.base, &everyone, &mut grains);
+        let all: Vec<usize> = (0..refiner.base.id.len()).collect();
+        refiner.sample(&refiner.base, &all, &mut grains);
         refiner.publish(grains);
         Ok(refiner)
     }
 
-    /// Grains that go on from a frame of theirs; `base` is the base frame of the same number.
+    /// Resumes from a frame of grains; `base` is the base frame of the same number.
     ///
     /// # Errors
     /// A frame that refinement did not write.
@@ -127,49 +127,36 @@ impl Refiner {
             return Err(DetailError::Uncounted { frame: frame.index });
         };
         let grains = Grains::take(&mut frame)?;
-        let mut refiner = Self::at(
-            plan,
-            world,
-            settings,
-            base,
-            Frame::default(),
-            counted.removed,
-        );
+        let mut refiner = Self::new(plan, world, settings, base);
+        refiner.removed = counted.removed;
         frame.columns = grains.into_columns(refiner.grain_radius());
         refiner.frame = Arc::new(frame);
         Ok(refiner)
     }
 
-    fn at(
-        plan: Plan,
-        world: World,
-        settings: Settings,
-        base: BaseFrame,
-        frame: Frame,
-        removed: u64,
-    ) -> Self {
+    fn new(plan: Plan, world: World, settings: Settings, base: BaseFrame) -> Self {
         Self {
             plan,
             world,
             settings,
             level: Level::new(),
             base,
-            frame: Arc::new(frame),
-            removed,
+            frame: Arc::default(),
+            removed: 0,
         }
     }
 
-    /// The frame of grains that has been reached.
+    /// The last frame of grains.
     pub fn frame(&self) -> &Arc<Frame> {
         &self.frame
     }
 
-    /// How many grains base particles have.
+    /// The allocation of grains to base particles.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Grains that drains, the border of the domain and the terrain have taken.
+    /// Number of grains removed by drains, the domain boundary and the terrain.
     pub fn removed(&self) -> u64 {
         self.removed
     }
@@ -181,27 +168,23 @@ impl Refiner {
 
     fn radius_of(&self, base_radius: f32, grains: f32) -> f32 {
         let grains = grains.max(1.0);
-        let root = match self.world.is_flat() {
-            true => grains.sqrt(),
-            false => grains.cbrt(),
-        };
-        GRAIN_SIZE * base_radius / root
+        RADIUS_FACTOR * base_radius / self.world.root(grains)
     }
 
-    /// Computes only with what every processor of this kind has.
+    /// Uses the baseline SIMD level, which every processor of the architecture has.
     pub fn use_baseline(&mut self) {
         self.level = Level::baseline();
     }
 
-    /// Advances to the next frame of the base. `spare` gives its memory, and should be a frame that is no longer needed.
-    /// `None` when `on_step` stopped it: then nothing has changed.
+    /// Advances to the next frame of the base. The memory of `spare`, a frame that is no longer needed, is reused.
+    /// `None` if `on_step` stopped it: then nothing has changed.
     ///
     /// # Errors
-    /// A base frame that is not later than the one before; more grains than can be told apart.
+    /// A base frame that is not later than the previous one; more grains than there are identities.
     pub fn advance(
         &mut self,
         next: BaseFrame,
-        spare: Frame,
+        mut spare: Frame,
         on_step: &mut dyn FnMut(StepReport) -> Control,
     ) -> Result<Option<Arc<Frame>>, DetailError> {
         let duration = next.time - self.base.time;
@@ -214,9 +197,9 @@ impl Refiner {
         self.plan.admit(&next)?;
         let radius = self.plan.radius();
         self.world.prepare(&self.base, &next, radius);
-        let paths = self.paths(&next, duration);
-        let mut grains = spare_grains(spare);
-        let order = self.order(&next);
+        let paths = self.trajectories(&next, duration);
+        let mut grains = Grains::take(&mut spare).unwrap_or_default();
+        let order = self.spatial_order(&next);
         let steps = (duration / self.settings.dt - 1e-6).ceil().max(1.0) as u64;
         let dt = duration / steps as f64;
         for step in 0..steps {
@@ -233,23 +216,23 @@ impl Refiner {
         }
         drop(order);
         self.remove_lost(&next, &mut grains);
-        let born = |i: &usize| self.base.find(next.id[*i]).is_none();
-        let born: Vec<usize> = (0..next.id.len()).filter(born).collect();
-        self.sample(&next, &born, &mut grains);
+        let is_new = |i: &usize| self.base.find(next.id[*i]).is_none();
+        let new: Vec<usize> = (0..next.id.len()).filter(is_new).collect();
+        self.sample(&next, &new, &mut grains);
         self.base = next;
         self.publish(grains);
         Ok(Some(self.frame.clone()))
     }
 
-    /// Base particles between two frames, each with the place at which it begins and a constant velocity. One that is in
-    /// only one of the frames goes as it does there.
+    /// Straight trajectories of the base particles between two frames: start and constant velocity. A particle present in
+    /// only one of the frames moves with its velocity there.
     ///
-    /// Differs from [Ihmsen13]: velocities are differences of positions, not those of the frames. So grains end where the
-    /// base ends, also where frames keep velocities too coarsely to tell creeping from rest.
-    fn paths(&self, next: &BaseFrame, duration: f64) -> Vec<Leader> {
+    /// Differs from [Ihmsen13]: velocities are finite differences of positions, not those of the frames. Grains then end
+    /// where the base ends, even where frames store velocities too coarsely to resolve creep.
+    fn trajectories(&self, next: &BaseFrame, duration: f64) -> Vec<Guide> {
         let base = &self.base;
         let duration = duration as f32;
-        let path = |x: Vec3, v: Vec3| Leader {
+        let path = |x: Vec3, v: Vec3| Guide {
             position: x.to_array(),
             velocity: v.to_array(),
         };
@@ -260,8 +243,10 @@ impl Refiner {
             let stays = old == new;
             let leaves = !stays && new.is_none_or(|new| old.is_some_and(|old| old < new));
             if stays {
-                let way = self.world.shortest(next.position[j] - base.position[i]);
-                paths.push(path(base.position[i], way / duration));
+                let displacement = self
+                    .world
+                    .minimum_image(next.position[j] - base.position[i]);
+                paths.push(path(base.position[i], displacement / duration));
             } else if leaves {
                 paths.push(path(base.position[i], base.velocity[i]));
             } else {
@@ -275,25 +260,21 @@ impl Refiner {
     }
 
     /// Indices of the grains in spatial order.
-    fn order(&self, next: &BaseFrame) -> Vec<u32> {
+    fn spatial_order(&self, next: &BaseFrame) -> Vec<u32> {
         let mean = self.plan.mean().max(1.0);
-        let edge = match self.world.is_flat() {
-            true => 2.0 * (CROWD / mean).sqrt(),
-            false => 2.0 * (CROWD / mean).cbrt(),
-        };
+        let edge = 2.0 * self.world.root(GRAINS_PER_CELL / mean);
         let edge = (edge * self.plan.radius()).max(f32::MIN_POSITIVE);
-        let lattice = Lattice::around(&next.position, edge);
-        let position = positions(&self.frame);
-        let keys: Vec<u32> = (position.par_iter())
-            .map(|p| lattice.along_path(Vec3::from(*p)))
+        let grid = CellGrid::around(&next.position, edge);
+        let keys: Vec<u32> = (vectors(&self.frame, "position").par_iter())
+            .map(|p| grid.serpentine_index(Vec3::from(*p)))
             .collect();
-        counting_sort(keys.iter().map(|k| *k as usize), lattice.cells()).1
+        counting_sort(keys.iter().map(|k| *k as usize), grid.cells()).1
     }
 
-    /// One step, `since` the last frame [s]. The first takes the grains from there in a new order.
+    /// One step, beginning `since` after the last frame [s]. The first step of a frame reads the grains in the order `source`.
     fn step(
         &self,
-        paths: &[Leader],
+        paths: &[Guide],
         since: f64,
         dt: f64,
         duration: f64,
@@ -303,20 +284,21 @@ impl Refiner {
         let time = self.base.time + since;
         let frames = [self.base.time, self.base.time + duration];
         let posed = self.world.posed(time, dt, frames);
-        let moved = |l: &Leader| {
-            let x = Vec3::from(l.position) + since as f32 * Vec3::from(l.velocity);
-            Leader {
-                position: self.world.wrapped(x).to_array(),
-                ..*l
+        let moved = |guide: &Guide| {
+            let x = Vec3::from(guide.position) + since as f32 * Vec3::from(guide.velocity);
+            Guide {
+                position: self.world.wrap(x).to_array(),
+                ..*guide
             }
         };
-        let mut list: Vec<Leader> = paths.iter().map(moved).collect();
-        self.world.leaders(&posed, &mut list);
+        let mut list: Vec<Guide> = paths.iter().map(moved).collect();
+        self.world.add_boundary_guides(&posed, &mut list);
         let radius = self.plan.radius().max(f32::MIN_POSITIVE);
-        self.world.add_images(weights::SUPPORT * radius, &mut list);
-        let leaders = Leaders::new(&list, radius);
+        self.world
+            .add_periodic_images(weights::SUPPORT * radius, &mut list);
+        let guides = GuideGrid::new(&list, radius);
         let step = Step {
-            leaders: &leaders,
+            guides: &guides,
             bodies: &posed,
             drains: &self.world.open_drains(time + dt),
             world: &self.world,
@@ -340,7 +322,7 @@ impl Refiner {
         }
     }
 
-    /// Takes grains from the last frame in a new order, and advances them while they are at hand.
+    /// Gathers grains from the last frame in a new order, and advances them while they are in the cache.
     fn advance_from(&self, order: &[u32], step: &Step<'_>, grains: &mut Grains) {
         grains.resize(order.len());
         let from = FrameColumns::of(&self.frame);
@@ -365,7 +347,7 @@ impl Refiner {
         });
     }
 
-    /// Drops grains that a drain or the border has taken, and those whose base particles the soil has taken up.
+    /// Removes grains taken by a drain or the domain boundary, and those whose base particles were deposited on the terrain.
     fn remove_lost(&mut self, next: &BaseFrame, grains: &mut Grains) {
         let before = grains.len();
         if !grains.position.par_iter().all(|x| x.is_finite()) {
@@ -385,9 +367,9 @@ impl Refiner {
         self.removed += (before - grains.len()) as u64;
     }
 
-    /// Adds the grains of base particles that have just appeared.
+    /// Adds the grains of the base particles `which`, which have just been emitted.
     fn sample(&self, frame: &BaseFrame, which: &[usize], grains: &mut Grains) {
-        let bodies = self.world.standing(frame);
+        let bodies = self.world.posed_at_frame(frame);
         let counts = which.iter().map(|i| self.plan.grains_of(frame.id[*i]));
         let counts: Vec<(u32, u32)> = counts.map(Option::unwrap_or_default).collect();
         let more: usize = counts.iter().map(|c| c.1 as usize).sum();
@@ -400,15 +382,15 @@ impl Refiner {
             places.push(own);
             rest = others;
         }
-        let keep_off = self.grain_radius();
+        let clearance = self.grain_radius();
         (places.par_iter_mut().zip(which)).for_each(|(places, &i)| {
-            let near = |body: &&world::Posed<'_>| {
-                let reach = 4.0 * frame.kind[i].radius + keep_off;
+            let near = |body: &&world::PosedObstacle<'_>| {
+                let reach = 4.0 * frame.kind[i].radius + clearance;
                 body.is_within(frame.position[i], reach)
             };
-            let bodies: Vec<&world::Posed<'_>> = bodies.iter().filter(near).collect();
+            let bodies: Vec<&world::PosedObstacle<'_>> = bodies.iter().filter(near).collect();
             for (k, place) in places.iter_mut().enumerate() {
-                *place = self.place(frame, i, k as u32, &bodies, keep_off);
+                *place = self.place(frame, i, k as u32, &bodies, clearance);
             }
         });
         let mut at = old;
@@ -428,27 +410,27 @@ impl Refiner {
         }
     }
 
-    /// Where grain `k` of a base particle begins: at the first of its places that is free.
+    /// Initial position of grain `k` of a base particle: the first sample that is free.
     fn place(
         &self,
         frame: &BaseFrame,
         i: usize,
         k: u32,
-        bodies: &[&world::Posed<'_>],
-        keep_off: f32,
+        bodies: &[&world::PosedObstacle<'_>],
+        clearance: f32,
     ) -> [f32; 3] {
         let (center, radius) = (frame.position[i], frame.kind[i].radius);
         let flat = self.world.is_flat();
         let mut p = center;
-        for attempt in 0..TRIES {
+        for attempt in 0..MAX_TRIES {
             p = center + radius * sampling::offset(frame.id[i], k, attempt, flat);
-            let taken = bodies.iter().any(|b| b.is_within(p, keep_off));
-            if !taken && !self.world.is_outside(p) {
-                return self.world.wrapped(p).to_array();
+            let is_inside = bodies.iter().any(|b| b.is_within(p, clearance));
+            if !is_inside && !self.world.is_outside(p) {
+                return self.world.wrap(p).to_array();
             }
         }
         for body in bodies {
-            p = body.nearest_outside(p, keep_off);
+            p = body.project_outside(p, clearance);
         }
         if flat {
             p.z = 0.0;
@@ -456,10 +438,10 @@ impl Refiner {
         if self.world.is_outside(p) {
             p = center;
         }
-        self.world.wrapped(p).to_array()
+        self.world.wrap(p).to_array()
     }
 
-    /// Makes the grains the frame of the base's number, as a file of it would be read.
+    /// Rounds the grains as a frame file does, and makes them the frame of the base's number.
     fn publish(&mut self, mut grains: Grains) {
         let radius = self.grain_radius();
         grains.round(radius, self.base.index);
@@ -480,7 +462,7 @@ impl Refiner {
             time: self.base.time,
             columns: grains.into_columns(radius),
             arrays: self.base.arrays.clone(),
-            // Bodies, joints and terrain are those of the base.
+            // With the bodies, joints and terrain of the base.
             record: FrameRecord {
                 statistics,
                 ..self.base.record.clone()
@@ -489,21 +471,12 @@ impl Refiner {
     }
 }
 
-/// The memory of a frame that is not needed.
-fn spare_grains(mut frame: Frame) -> Grains {
-    Grains::take(&mut frame).unwrap_or_default()
-}
-
-fn positions(frame: &Frame) -> &[[f32; 3]] {
-    vectors(frame, "position")
-}
-
 fn vectors<'a>(frame: &'a Frame, name: &str) -> &'a [[f32; 3]] {
     let values = frame.column(name).and_then(|c| c.data.as_f32());
     values.unwrap_or_default().as_chunks().0
 }
 
-/// The columns of a frame of grains.
+/// Borrowed columns of a frame of grains.
 struct FrameColumns<'a> {
     position: &'a [[f32; 3]],
     velocity: &'a [[f32; 3]],

@@ -1,20 +1,20 @@
-//! How many grains each base particle has, and which.
+//! How many grains each base particle receives, and their identities.
 
 use super::DetailError;
 use super::base::{BaseFrame, Kind, read_ids};
 use super::sampling::mix;
 use barchan_frame::ResultDirectory;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// The base particles of a whole film, and the identities of their grains.
+/// The base particles of all frames, and the identities of their grains.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// First grain of each base particle, in the order of `parents`, and the end.
+    /// First grain of each base particle, in the order of `parents`, and the total.
     first: Vec<u32>,
     parents: Vec<Parent>,
     by_id: HashMap<u64, u32>,
-    /// Grains that a particle gets that was not there when grains were counted.
-    usual: u32,
+    /// Grains of a particle that was emitted after the allocation.
+    default_count: u32,
     /// Mean radius of the base particles [m].
     radius: f32,
 }
@@ -24,35 +24,35 @@ pub struct Plan {
 pub struct Parent {
     /// Its identity.
     pub id: u64,
-    /// Its size and substance when it appeared.
+    /// Its size and material in its first frame.
     pub kind: Kind,
 }
 
-/// The particles that a film ever has, each as it appeared.
+/// All particles of the base, each as in its first frame.
 #[derive(Debug, Default)]
-pub struct Census {
+pub struct BaseParticles {
     seen: HashMap<u64, Kind>,
-    /// Frames that were counted, ascending.
+    /// Frames that were read, ascending.
     pub frames: Vec<u32>,
-    /// Most particles in one frame.
-    pub most: usize,
+    /// Largest number of particles in a frame.
+    pub peak: usize,
 }
 
-impl Census {
-    /// Counts the particles of these frames of a base, those that can be read.
+impl BaseParticles {
+    /// Collects the particles of those of these frames that can be read.
     ///
     /// # Errors
-    /// A base whose first frame cannot be read, or is not that of a particle solver.
-    pub fn take(base: &ResultDirectory, frames: &[u32]) -> Result<Self, DetailError> {
-        let mut census = Self::default();
+    /// The first frame cannot be read, or is not that of a particle solver.
+    pub fn scan(base: &ResultDirectory, frames: &[u32]) -> Result<Self, DetailError> {
+        let mut all = Self::default();
         for &index in frames {
-            match census.add(base, index) {
-                Err(error) if census.frames.is_empty() => return Err(error),
+            match all.add(base, index) {
+                Err(error) if all.frames.is_empty() => return Err(error),
                 Err(error) => tracing::warn!("frame {index} is not counted: {error}"),
                 Ok(()) => {}
             }
         }
-        Ok(census)
+        Ok(all)
     }
 
     fn add(&mut self, base: &ResultDirectory, index: u32) -> Result<(), DetailError> {
@@ -60,31 +60,31 @@ impl Census {
         if !ids.iter().all(|id| self.seen.contains_key(id)) {
             self.add_frame(&BaseFrame::read(base, index)?);
         }
-        self.most = self.most.max(ids.len());
+        self.peak = self.peak.max(ids.len());
         self.frames.push(index);
         Ok(())
     }
 
-    /// Counts the particles of a frame.
+    /// Adds the particles of a frame.
     pub fn add_frame(&mut self, frame: &BaseFrame) {
         for (id, kind) in frame.id.iter().zip(&frame.kind) {
             self.seen.entry(*id).or_insert(*kind);
         }
     }
 
-    /// Number of particles seen so far.
+    /// Number of particles so far.
     pub fn particles(&self) -> usize {
         self.seen.len()
     }
 }
 
 impl Plan {
-    /// Spreads so many grains over all particles: as evenly as whole numbers allow, the rest by a hash of their ids.
+    /// Distributes grains evenly over all particles; a hash of the ids decides which receive one of the remainder.
     ///
     /// # Errors
-    /// Fewer grains than particles, or more than can be told apart.
-    pub fn new(census: &Census, grains: u64) -> Result<Self, DetailError> {
-        let mut ids: Vec<u64> = census.seen.keys().copied().collect();
+    /// Fewer grains than particles, or more than there are identities.
+    pub fn new(base: &BaseParticles, grains: u64) -> Result<Self, DetailError> {
+        let mut ids: Vec<u64> = base.seen.keys().copied().collect();
         ids.sort_unstable();
         let particles = ids.len() as u64;
         if grains > u64::from(u32::MAX) {
@@ -93,24 +93,22 @@ impl Plan {
         if grains < particles {
             return Err(DetailError::TooFew { grains, particles });
         }
-        let usual = grains.checked_div(particles).unwrap_or(0) as u32;
+        let default_count = grains.checked_div(particles).unwrap_or(0) as u32;
         let rest = grains.checked_rem(particles).unwrap_or(0) as usize;
-        let mut lucky: Vec<(u64, u64)> = ids.iter().map(|id| (mix(!id), *id)).collect();
-        lucky.sort_unstable();
-        lucky.truncate(rest);
-        let mut lucky: Vec<u64> = lucky.into_iter().map(|(_, id)| id).collect();
-        lucky.sort_unstable();
+        let mut by_hash: Vec<(u64, u64)> = ids.iter().map(|id| (mix(!id), *id)).collect();
+        by_hash.sort_unstable();
+        let extra: HashSet<u64> = by_hash.iter().take(rest).map(|(_, id)| *id).collect();
         let mut plan = Self {
             first: vec![0],
-            usual,
+            default_count,
             ..Self::default()
         };
         let mut sum = 0.0;
         for id in ids {
-            let kind = census.seen.get(&id).copied().unwrap_or_default();
+            let kind = base.seen.get(&id).copied().unwrap_or_default();
             sum += f64::from(kind.radius);
-            let more = u32::from(lucky.binary_search(&id).is_ok());
-            plan.push(Parent { id, kind }, usual + more)?;
+            let more = u32::from(extra.contains(&id));
+            plan.push(Parent { id, kind }, default_count + more)?;
         }
         if particles > 0 {
             plan.radius = (sum / particles as f64) as f32;
@@ -129,18 +127,15 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes in the particles of a frame that were not counted: the base has grown since. They get the usual number.
+    /// Adds the particles of a frame that were emitted after the allocation. They receive the default number of grains.
     ///
     /// # Errors
-    /// More grains than can be told apart.
+    /// More grains than there are identities.
     pub fn admit(&mut self, frame: &BaseFrame) -> Result<(), DetailError> {
         for (id, kind) in frame.id.iter().zip(&frame.kind) {
             if !self.by_id.contains_key(id) {
-                let parent = Parent {
-                    id: *id,
-                    kind: *kind,
-                };
-                self.push(parent, self.usual.max(1))?;
+                let (id, kind) = (*id, *kind);
+                self.push(Parent { id, kind }, self.default_count.max(1))?;
                 if self.radius == 0.0 {
                     self.radius = kind.radius;
                 }
@@ -187,21 +182,21 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn census(ids: impl IntoIterator<Item = u64>) -> Census {
+    fn base(ids: impl IntoIterator<Item = u64>) -> BaseParticles {
         let kind = Kind {
             radius: 0.5,
             mass: 2.0,
             material: 0,
         };
-        Census {
+        BaseParticles {
             seen: ids.into_iter().map(|id| (id, kind)).collect(),
-            ..Census::default()
+            ..BaseParticles::default()
         }
     }
 
     #[test]
-    fn all_grains_are_given_out_evenly_and_each_knows_its_parent() {
-        let plan = Plan::new(&census((0..97).map(|i| 3 * i)), 10_007).unwrap();
+    fn grains_are_distributed_evenly_and_each_knows_its_parent() {
+        let plan = Plan::new(&base((0..97).map(|i| 3 * i)), 10_007).unwrap();
         assert_eq!(plan.grains(), 10_007);
         let mut next = 0;
         for i in 0..97 {
@@ -213,14 +208,14 @@ mod tests {
             assert_eq!(plan.parent_of(next - 1).unwrap().id, 3 * i);
         }
         assert_eq!(plan.parent_of(10_007), None);
-        // The rest is not given to the first ones.
+        // The remainder does not go to the first particles.
         let more = |i: &u64| plan.grains_of(3 * i).unwrap().1 == 104;
         assert!((5..=11).contains(&(0..48).filter(more).count()));
     }
 
     #[test]
-    fn late_particles_get_the_usual_number() {
-        let mut plan = Plan::new(&census(0..10), 105).unwrap();
+    fn late_particles_get_the_default_number() {
+        let mut plan = Plan::new(&base(0..10), 105).unwrap();
         let frame = BaseFrame {
             id: vec![4, 70, 80],
             kind: vec![Kind::default(); 3],
@@ -234,11 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn impossible_numbers_are_refused_and_nothing_is_possible() {
-        let refused = |n| Plan::new(&census(0..10), n).unwrap_err().to_string();
+    fn impossible_numbers_are_refused_and_an_empty_base_is_not() {
+        let refused = |n| Plan::new(&base(0..10), n).unwrap_err().to_string();
         assert!(refused(9).contains("fewer than the 10 particles"));
         assert!(refused(1 << 33).contains("can be told apart"));
-        let empty = Plan::new(&census([]), 1000).unwrap();
+        let empty = Plan::new(&base([]), 1000).unwrap();
         assert_eq!((empty.grains(), empty.particles()), (0, 0));
     }
 }

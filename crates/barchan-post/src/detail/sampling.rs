@@ -1,25 +1,24 @@
-//! Grains around a new base particle, after [Ihmsen13] §4.1.
+//! Sampling of the grains of a new base particle, after [Ihmsen13] §4.1.
 //!
-//! Seven cubes of edge 2r stand around the particle: at its center and at the middle of each face of its bounding box.
-//! Grains are spread evenly in them, so that four of seven are inside the box and the density there is four times that
-//! in the half-cubes around it. In 2D there are five squares.
+//! Grains are uniform over seven cubes of edge 2r, around the particle's center and the six face centers of its bounding box:
+//! four of seven lie inside the box, where the density is four times that around it. In 2D there are five squares.
 
 use glam::Vec3;
 
-/// Scrambles a number: the last steps of splitmix64.
+/// Hash of a number: the finalizer of splitmix64.
 pub(super) fn mix(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// A number in [0, 1) from the highest bits.
+/// A uniform number in [0, 1) from the highest bits.
 pub(super) fn unit(bits: u64) -> f32 {
     (bits >> 40) as f32 / 16_777_216.0
 }
 
-/// Where grain `k` of a base particle is relative to its center [radii of the particle], in another place for each
-/// `attempt`. Depends on nothing else.
+/// Offset of grain `k` of a base particle from its center [radii of the particle], different for each `attempt`. A pure
+/// function of its arguments.
 pub fn offset(base: u64, k: u32, attempt: u32, flat: bool) -> Vec3 {
     let seed =
         mix(mix(base.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ u64::from(k) << 8 ^ u64::from(attempt));

@@ -1,47 +1,47 @@
-//! One time step of all grains: Eq. 23–26 of [Ihmsen13], then what stands in the way.
+//! One time step of all grains: advection by Eq. 23–26 of [Ihmsen13], then collisions and removal.
 //!
-//! Grains are in spatial order. Sixty-four of them share the leaders within reach of the box that they are in, and sixteen
-//! are computed together. What a grain gets does not depend on the others: leaders out of its reach add nothing, and the
-//! others come in the same order whatever the box.
+//! Grains are in spatial order. Groups of 64 share the guides near their bounding box, and sixteen grains are computed
+//! together. The result of a grain does not depend on its group: guides beyond its support add zero, and the order of the
+//! others is the same for any box.
 
-use super::lattice::{Leader, Leaders};
-use super::weights::{ALONE, FADE, Method, NEAR, NOTHING, inside};
-use super::world::{Posed, World};
+use super::cells::{Guide, GuideGrid};
+use super::weights::{FADE, ISOLATED, MIN_WEIGHT_SUM, Method, NEAR, bulk_weight_sum};
+use super::world::{PosedObstacle, World};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::Vec3;
 
 /// Grains that are computed together.
 const LANES: usize = 16;
-/// Grains that share leaders.
+/// Grains in a group that shares its guides.
 const GROUP: usize = 64;
-/// A group in a box larger than this [support radii] along an axis is cut in halves.
+/// A group with a larger bounding box along an axis than this [support radii] is halved.
 const WIDE: f32 = 1.0;
 
-/// What all grains of a step share.
+/// Parameters of a step.
 pub(super) struct Step<'a> {
-    pub leaders: &'a Leaders,
-    pub bodies: &'a [Posed<'a>],
+    pub guides: &'a GuideGrid,
+    pub bodies: &'a [PosedObstacle<'a>],
     pub drains: &'a [&'a barchan_scene::Geometry],
     pub world: &'a World,
     pub method: Method,
     pub dt: f32,
-    /// Acceleration of free grains [m/s²].
+    /// Acceleration of ballistic grains [m/s²].
     pub gravity: Vec3,
     /// Radius of grains [m].
     pub grain_radius: f32,
     pub level: Level,
 }
 
-/// Lists that a thread keeps.
+/// Scratch of a thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    near: Vec<Leader>,
+    near: Vec<Guide>,
     before: Vec<[f32; 3]>,
 }
 
 impl Step<'_> {
-    /// Advances grains; where a drain or the border of the domain took one its position is NaN.
+    /// Advances grains; the position of one removed by a drain or the domain boundary is NaN.
     pub fn advance(
         &self,
         position: &mut [[f32; 3]],
@@ -54,8 +54,8 @@ impl Step<'_> {
     }
 
     fn advance_group(&self, x: &mut [[f32; 3]], v: &mut [[f32; 3]], scratch: &mut Scratch) {
-        let (low, high) = box_of(x);
-        if x.len() > LANES && (high - low).max_element() > WIDE * self.leaders.reach {
+        let (low, high) = bounding_box(x);
+        if x.len() > LANES && (high - low).max_element() > WIDE * self.guides.support {
             // Whole packets.
             let middle = (x.len() / 2).next_multiple_of(LANES);
             let (x0, x1) = x.split_at_mut(middle);
@@ -63,83 +63,82 @@ impl Step<'_> {
             self.advance_group(x0, v0, scratch);
             return self.advance_group(x1, v1, scratch);
         }
-        self.leaders.gather(low, high, &mut scratch.near);
+        self.guides.gather(low, high, &mut scratch.near);
         scratch.before.clear();
         scratch.before.extend_from_slice(x);
         let near = &scratch.near;
-        dispatch!(self.level, simd => self.follow(simd, near, x, v));
-        self.keep_out_of_bodies(&scratch.before, x, v, low, high);
-        self.remove(x);
+        dispatch!(self.level, simd => self.advect(simd, near, x, v));
+        self.collide_with_bodies(&scratch.before, x, v, low, high);
+        self.wrap_and_remove(x);
     }
 
     /// Eq. 23–26 for a group of grains.
     #[inline(always)]
-    fn follow<S: Simd>(&self, simd: S, near: &[Leader], x: &mut [[f32; 3]], v: &mut [[f32; 3]]) {
+    fn advect<S: Simd>(&self, simd: S, near: &[Guide], x: &mut [[f32; 3]], v: &mut [[f32; 3]]) {
         for (x, v) in x.chunks_mut(LANES).zip(v.chunks_mut(LANES)) {
-            let own = lanes(simd, x);
-            let speed = lanes(simd, v);
-            let [position, velocity] = self.follow_packet(simd, near, own, speed);
+            let [position, velocity] =
+                self.advect_packet(simd, near, lanes(simd, x), lanes(simd, v));
             store(position, x);
             store(velocity, v);
         }
     }
 
     #[inline(always)]
-    fn follow_packet<S: Simd>(
+    fn advect_packet<S: Simd>(
         &self,
         simd: S,
-        near: &[Leader],
+        near: &[Guide],
         x: [f32x16<S>; 3],
         v: [f32x16<S>; 3],
     ) -> [[f32x16<S>; 3]; 2] {
-        let all = |value: f32| f32x16::splat(simd, value);
-        let (zero, one) = (all(0.0), all(1.0));
-        let shrink = all(-1.0 / (self.leaders.reach * self.leaders.reach));
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let (zero, one) = (splat(0.0), splat(1.0));
+        let shrink = splat(-1.0 / (self.guides.support * self.guides.support));
         let (mut total, mut largest, mut count) = (zero, zero, zero);
         let mut sum = [zero; 3];
-        for leader in near {
-            let d = [0, 1, 2].map(|i| x[i] - leader.position[i]);
+        for guide in near {
+            let d = [0, 1, 2].map(|i| x[i] - guide.position[i]);
             let squared = d[2].mul_add(d[2], d[1].mul_add(d[1], d[0] * d[0]));
             let inner = squared.mul_add(shrink, one).max(zero);
             let w = inner * inner * inner; // Eq. 23
             total += w;
             largest = largest.max(w);
             for i in 0..3 {
-                sum[i] = w.mul_add(leader.velocity[i], sum[i]);
+                sum[i] = w.mul_add(guide.velocity[i], sum[i]);
             }
             if self.method == Method::Clamped {
                 count += w.simd_gt(zero).select(one, zero);
             }
         }
-        let some = total.simd_gt(all(NOTHING as f32));
-        let reciprocal = one / some.select(total, one);
+        let has_guides = total.simd_gt(splat(MIN_WEIGHT_SUM as f32));
+        let reciprocal = one / has_guides.select(total, one);
         let alpha = match self.method {
             Method::Blended | Method::Printed => {
-                let alone = (largest * reciprocal).simd_ge(all(ALONE as f32));
-                let far = largest.simd_le(all(NEAR as f32));
-                let mut part = (alone | far).select(one - largest, zero);
+                let isolated = (largest * reciprocal).simd_ge(splat(ISOLATED as f32));
+                let far = largest.simd_le(splat(NEAR as f32));
+                let mut part = (isolated | far).select(one - largest, zero);
                 if self.method == Method::Blended {
                     let scale = 1.0 / (FADE[1] - FADE[0]);
-                    let slope = (-scale / inside(self.world.is_flat())) as f32;
-                    let fade = total.mul_add(all(slope), all((scale * FADE[1]) as f32));
+                    let slope = (-scale / bulk_weight_sum(self.world.is_flat())) as f32;
+                    let fade = total.mul_add(splat(slope), splat((scale * FADE[1]) as f32));
                     part *= fade.max(zero).min(one);
                 }
-                some.select(part, one)
+                has_guides.select(part, one)
             }
             Method::Clamped => count.simd_gt(one).select(zero, one),
         };
         let mut out = [x, v];
         for i in 0..3 {
-            let follows = sum[i] * reciprocal; // Eq. 24
+            let interpolated = sum[i] * reciprocal; // Eq. 24
             let free = v[i] + self.dt * self.gravity[i];
-            let mixed = alpha.mul_add(free - follows, follows); // Eq. 25
+            let mixed = alpha.mul_add(free - interpolated, interpolated); // Eq. 25
             out[1][i] = mixed;
             out[0][i] = mixed.mul_add(self.dt, x[i]); // Eq. 26
         }
         out
     }
 
-    fn keep_out_of_bodies(
+    fn collide_with_bodies(
         &self,
         before: &[[f32; 3]],
         x: &mut [[f32; 3]],
@@ -150,7 +149,7 @@ impl Step<'_> {
         if self.bodies.is_empty() {
             return;
         }
-        let (low_after, high_after) = box_of(x);
+        let (low_after, high_after) = bounding_box(x);
         let (low, high) = (low.min(low_after), high.max(high_after));
         let (center, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
         for body in self.bodies {
@@ -160,7 +159,7 @@ impl Step<'_> {
             for (i, x) in x.iter_mut().enumerate() {
                 let (from, mut to) = (Vec3::from(before[i]), Vec3::from(*x));
                 let mut velocity = Vec3::from(v[i]);
-                if body.keep_out(from, &mut to, &mut velocity, self.grain_radius) {
+                if body.collide(from, &mut to, &mut velocity, self.grain_radius) {
                     if self.world.is_flat() {
                         (to.z, velocity.z) = (0.0, 0.0);
                     }
@@ -171,9 +170,9 @@ impl Step<'_> {
         }
     }
 
-    /// Marks what drains or the border of the domain take, and moves what left one side of a repeating domain to the other.
-    fn remove(&self, x: &mut [[f32; 3]]) {
-        let (low, high) = box_of(x);
+    /// Marks the grains that a drain or the domain boundary removes, and wraps the others into a periodic domain.
+    fn wrap_and_remove(&self, x: &mut [[f32; 3]]) {
+        let (low, high) = bounding_box(x);
         let (center, ball) = (0.5 * (low + high), 0.5 * (high - low).length());
         if self.world.is_outside(low) || self.world.is_outside(high) {
             for x in x.iter_mut() {
@@ -184,7 +183,7 @@ impl Step<'_> {
         }
         if self.world.is_periodic() {
             for x in x.iter_mut() {
-                *x = self.world.wrapped(Vec3::from(*x)).to_array();
+                *x = self.world.wrap(Vec3::from(*x)).to_array();
             }
         }
         for drain in self.drains {
@@ -200,8 +199,8 @@ impl Step<'_> {
     }
 }
 
-/// Box around grains; NaN counts nothing.
-fn box_of(list: &[[f32; 3]]) -> (Vec3, Vec3) {
+/// Bounding box of grains; NaN is ignored.
+fn bounding_box(list: &[[f32; 3]]) -> (Vec3, Vec3) {
     let mut low = [f32::INFINITY; 3];
     let mut high = [f32::NEG_INFINITY; 3];
     for p in list {
@@ -213,7 +212,7 @@ fn box_of(list: &[[f32; 3]]) -> (Vec3, Vec3) {
     (low.into(), high.into())
 }
 
-/// Up to sixteen vectors as lanes; the last one fills what is left.
+/// Up to sixteen vectors as lanes; the last vector fills the remaining lanes.
 #[inline(always)]
 fn lanes<S: Simd>(simd: S, list: &[[f32; 3]]) -> [f32x16<S>; 3] {
     let mut apart = [[0.0; LANES]; 3];

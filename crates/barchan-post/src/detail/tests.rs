@@ -1,6 +1,8 @@
 //! Case L8 of the catalog, and what refinement must keep whatever the base does.
 
 use super::step::{Scratch, Step};
+use super::weights::SUPPORT;
+use super::weights::reference::{alpha, fade, weight};
 use super::*;
 use barchan_frame::{BodyRecord, Unit};
 use barchan_scene::{Overrides, Scene, SceneSource, load};
@@ -53,10 +55,10 @@ fn cube(index: u32, n: usize, corner: Vec3, velocity: Vec3) -> BaseFrame {
 }
 
 fn refiner(world: World, first: BaseFrame, all: &[&BaseFrame], grains: u64) -> Refiner {
-    let mut census = Census::default();
-    census.add_frame(&first);
-    all.iter().for_each(|f| census.add_frame(f));
-    let plan = Plan::new(&census, grains).unwrap();
+    let mut particles = BaseParticles::default();
+    particles.add_frame(&first);
+    all.iter().for_each(|f| particles.add_frame(f));
+    let plan = Plan::new(&particles, grains).unwrap();
     Refiner::begin(plan, world, Settings::default(), first).unwrap()
 }
 
@@ -74,18 +76,18 @@ fn numbers<'a>(refiner: &'a Refiner, name: &str) -> &'a [f32] {
     column.data.as_f32().unwrap()
 }
 
-/// One step of grains among leaders, in a world without anything else.
+/// One step of grains among guides, in an empty world.
 fn one_step(
-    leaders: &[Leader],
+    guides: &[Guide],
     method: Method,
     level: Level,
     x: &mut [[f32; 3]],
     v: &mut [[f32; 3]],
 ) {
     let world = World::new(&scene(""));
-    let leaders = Leaders::new(leaders, RADIUS);
+    let guides = GuideGrid::new(guides, RADIUS);
     let step = Step {
-        leaders: &leaders,
+        guides: &guides,
         bodies: &[],
         drains: &[],
         world: &world,
@@ -112,17 +114,17 @@ impl Random {
 }
 
 /// Eq. 23–26 as they read, in double precision: the new velocity.
-fn by_the_book(leaders: &[Leader], method: Method, x: [f32; 3], v: [f32; 3]) -> [f64; 3] {
+fn reference_velocity(guides: &[Guide], method: Method, x: [f32; 3], v: [f32; 3]) -> [f64; 3] {
     let h = f64::from(SUPPORT) * f64::from(RADIUS);
     let (mut total, mut largest, mut sum, mut count) = (0.0, 0.0_f64, [0.0; 3], 0);
-    for leader in leaders {
-        let apart = |i: usize| f64::from(x[i]) - f64::from(leader.position[i]);
+    for guide in guides {
+        let apart = |i: usize| f64::from(x[i]) - f64::from(guide.position[i]);
         let squared: f64 = (0..3).map(|i| apart(i).powi(2)).sum();
         let w = weight(squared / (h * h));
         total += w;
         largest = largest.max(w);
         count += u32::from(w > 0.0);
-        (0..3).for_each(|i| sum[i] += w * f64::from(leader.velocity[i]));
+        (0..3).for_each(|i| sum[i] += w * f64::from(guide.velocity[i]));
     }
     let free = match method {
         Method::Blended => alpha(total, largest) * fade(total, false),
@@ -137,30 +139,30 @@ fn by_the_book(leaders: &[Leader], method: Method, x: [f32; 3], v: [f32; 3]) -> 
 }
 
 #[test]
-fn sixteen_at_a_time_is_what_the_equations_say() {
+fn lanes_agree_with_the_equations() {
     let mut random = Random(3);
     for count in [0, 1, 2, 5, 40, 300] {
-        let leader = |_| Leader {
+        let guide = |_| Guide {
             position: random.vector(0.8),
             velocity: random.vector(4.0),
         };
-        let leaders: Vec<Leader> = (0..count).map(leader).collect();
+        let guides: Vec<Guide> = (0..count).map(guide).collect();
         let x: Vec<[f32; 3]> = (0..333).map(|_| random.vector(1.0)).collect();
         let v: Vec<[f32; 3]> = (0..333).map(|_| random.vector(2.0)).collect();
         for method in [Method::Blended, Method::Printed, Method::Clamped] {
             for level in [Level::new(), Level::baseline()] {
                 let (mut x1, mut v1) = (x.clone(), v.clone());
-                one_step(&leaders, method, level, &mut x1, &mut v1);
+                one_step(&guides, method, level, &mut x1, &mut v1);
                 let mut differ = 0;
                 for i in 0..x.len() {
-                    let expected = by_the_book(&leaders, method, x[i], v[i]);
+                    let expected = reference_velocity(&guides, method, x[i], v[i]);
                     let close = (0..3).all(|a| (f64::from(v1[i][a]) - expected[a]).abs() < 3e-6);
                     // Where α jumps, rounding decides.
                     differ += usize::from(!close);
                     let moved = |a: usize| (x1[i][a] - x[i][a] - v1[i][a] * DT as f32).abs();
                     assert!((0..3).all(|a| moved(a) < 1e-6));
                 }
-                assert!(differ <= 1, "{method:?}, {count} leaders: {differ}");
+                assert!(differ <= 1, "{method:?}, {count} guides: {differ}");
             }
         }
     }
@@ -171,7 +173,7 @@ fn grains_without_neighbors_fall_freely() {
     // None in reach, and one so near the end of its reach that the sum of weights is not zero but next to nothing.
     let reach = SUPPORT * RADIUS;
     for x in [100.0, reach, reach * (1.0 - 1e-7), reach * 0.999_999] {
-        let leader = Leader {
+        let guide = Guide {
             position: [x, 0.0, 0.0],
             velocity: [7.0; 3],
         };
@@ -179,7 +181,7 @@ fn grains_without_neighbors_fall_freely() {
             let (mut x, mut v) = ([[0.0; 3]; 3], [[-0.5, 0.0, 0.0]; 3]);
             let mut height = 0.0;
             for step in 1..=3 {
-                one_step(&[leader], method, Level::new(), &mut x, &mut v);
+                one_step(&[guide], method, Level::new(), &mut x, &mut v);
                 let fall = -G * DT as f32 * step as f32;
                 height += f64::from(fall) * DT;
                 assert!((v[0][0] + 0.5).abs() < 1e-6 && (v[0][1] - fall).abs() < 1e-6);
@@ -190,15 +192,15 @@ fn grains_without_neighbors_fall_freely() {
 }
 
 #[test]
-fn a_base_that_moves_alike_carries_its_grains() {
+fn a_rigidly_moving_base_carries_its_grains() {
     let velocity = Vec3::new(1.25, 0.5, -0.75);
     let mut random = Random(5);
     let frame = cube(0, 8, Vec3::ZERO, velocity);
-    let leader = |p: &Vec3| Leader {
+    let guide = |p: &Vec3| Guide {
         position: p.to_array(),
         velocity: velocity.to_array(),
     };
-    let leaders: Vec<Leader> = frame.position.iter().map(leader).collect();
+    let guides: Vec<Guide> = frame.position.iter().map(guide).collect();
     // Within one radius of a particle inside: held by the printed α as well.
     let near = |r: &mut Random| {
         let p = Vec3::splat(7.0 * RADIUS) + Vec3::from(r.vector(1.1 * RADIUS));
@@ -207,7 +209,7 @@ fn a_base_that_moves_alike_carries_its_grains() {
     let x: Vec<[f32; 3]> = (0..500).map(|_| near(&mut random)).collect();
     for method in [Method::Blended, Method::Printed, Method::Clamped] {
         let (mut x1, mut v) = (x.clone(), vec![[9.0, -3.0, 2.0]; 500]);
-        one_step(&leaders, method, Level::new(), &mut x1, &mut v);
+        one_step(&guides, method, Level::new(), &mut x1, &mut v);
         for v in v {
             assert!(
                 (Vec3::from(v) - velocity).abs().max_element() < 1e-6,
@@ -219,7 +221,7 @@ fn a_base_that_moves_alike_carries_its_grains() {
     let gap = [6.0 * RADIUS; 3];
     let held = |method| {
         let (mut x, mut v) = ([gap], [velocity.to_array()]);
-        one_step(&leaders, method, Level::new(), &mut x, &mut v);
+        one_step(&guides, method, Level::new(), &mut x, &mut v);
         (Vec3::from(v[0]) - velocity).length()
     };
     assert!(held(Method::Blended) < 1e-6);
@@ -546,9 +548,7 @@ fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
         assert_eq!(r.frame().particles(), 2700);
         for index in 1..=8 {
             let mut next = cube(index, 3, Vec3::ZERO, 3.0 * Vec3::X);
-            next.position
-                .iter_mut()
-                .for_each(|p| *p = r.world.wrapped(*p));
+            next.position.iter_mut().for_each(|p| *p = r.world.wrap(*p));
             advance(&mut r, next);
         }
         r

@@ -1,26 +1,43 @@
-//! How much a grain follows the base and how much it is free, after [Ihmsen13] §4.2.
+//! The weights of the guides and the fraction of ballistic motion, after [Ihmsen13] §4.2.
+//!
+//! A grain moves with (1 − α) of the interpolated velocity and α of its own. As printed,
+//!
+//! ```text
+//! α = 1 − max w   where max w / Σ w ≥ 0.6 or max w ≤ w(r),   else 0
+//! ```
+//!
+//! which jumps by 1 − w(r) = 0.298 at a distance of one radius, and where one guide has six tenths of the sum.
+//! Differs from [Ihmsen13]: α is 1 without guides, where Eq. 24 and α are 0/0; and [`Method::Blended`] lets α fade inside the
+//! material ([`FADE`]).
 
-/// Support radius h of the weights over the radius of a base particle, §4.2.
+/// Support radius h of the weights [radii of a base particle], §4.2.
 pub const SUPPORT: f32 = 3.0;
 
-/// Part of the sum of weights from which on one particle alone holds a grain (below Eq. 25).
-pub const ALONE: f64 = 0.6;
+/// Fraction of the sum of weights above which a single guide carries a grain (below Eq. 25).
+pub const ISOLATED: f64 = 0.6;
 
-/// w(r): the weight of a particle one radius away, (1 − 1/9)³.
+/// w(r), the weight of a guide one radius away: (1 − 1/9)³.
 pub const NEAR: f64 = 512.0 / 729.0;
 
-/// Sums of weights up to here count as none: their reciprocal would not be finite.
-pub const NOTHING: f64 = 1e-30;
+/// Sums of weights up to this count as none: their reciprocal would not be finite.
+pub const MIN_WEIGHT_SUM: f64 = 1e-30;
 
-/// Which grains are free.
+/// Sums of weights, as fractions of [`bulk_weight_sum`], between which α fades from its printed value to 0. At a plane
+/// surface the sum is half of that in the bulk.
+///
+/// Differs from [Ihmsen13]: as printed, the gaps between particles count as sparse, 48 % of the volume of a cubic lattice.
+/// Grains there sink through a base at rest until a particle is within one radius, and collect in layers.
+pub const FADE: [f64; 2] = [0.55, 0.75];
+
+/// Which grains move ballistically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Free by a part α that depends on the weights, after [Ihmsen13], and held inside the material.
+    /// By the fraction α of [Ihmsen13], faded inside the material.
     #[default]
     Blended,
-    /// By the α of [Ihmsen13] alone.
+    /// By the α of [Ihmsen13] as printed.
     Printed,
-    /// Free with at most one neighbor, else not at all, after [Alduan09].
+    /// Entirely with at most one guide, else not at all, after [Alduan09].
     Clamped,
 }
 
@@ -42,26 +59,8 @@ impl Method {
     }
 }
 
-/// Eq. 23: the weight of a particle at a squared distance over h².
-pub fn weight(squared: f64) -> f64 {
-    (1.0 - squared).max(0.0).powi(3)
-}
-
-/// Below Eq. 25: the part α of its own motion that a grain keeps, from the sum of the weights around it and the largest.
-/// It jumps by 1 − w(r) = 0.298 at a distance of one radius, and where one particle has six tenths of the sum.
-///
-/// Differs from [Ihmsen13]: 1 where there is no neighbor. As printed, Eq. 24 and α are 0/0 there.
-pub fn alpha(total: f64, largest: f64) -> f64 {
-    if total <= NOTHING {
-        return 1.0;
-    }
-    let alone = largest / total >= ALONE;
-    let far = largest <= NEAR;
-    if alone || far { 1.0 - largest } else { 0.0 }
-}
-
-/// Sum of the weights inside material whose particles stand a diameter apart: ∫ w / (2r)ᵈ.
-pub fn inside(flat: bool) -> f64 {
+/// Sum of the weights in the bulk of a material whose particles are a diameter apart: ∫ w / (2r)ᵈ.
+pub fn bulk_weight_sum(flat: bool) -> f64 {
     let (pi, h) = (std::f64::consts::PI, f64::from(SUPPORT));
     match flat {
         true => pi * h.powi(2) / 4.0 / 4.0,
@@ -69,20 +68,36 @@ pub fn inside(flat: bool) -> f64 {
     }
 }
 
-/// Parts of [`inside`] between which α fades: at a plane surface the sum is half of it.
-pub const FADE: [f64; 2] = [0.55, 0.75];
+/// The equations in double precision, as references for the step.
+#[cfg(test)]
+pub(super) mod reference {
+    use super::*;
 
-/// How much of α is left with a sum of weights: all at and outside the surface, nothing inside the material.
-///
-/// Differs from [Ihmsen13]: as printed the gaps between particles count as sparse, 48 % of the volume of a cubic lattice.
-/// Grains in them sink through a base at rest until a particle is within one radius, and clump there.
-pub fn fade(total: f64, flat: bool) -> f64 {
-    let part = total / inside(flat);
-    ((FADE[1] - part) / (FADE[1] - FADE[0])).clamp(0.0, 1.0)
+    /// Eq. 23, of a squared distance over h².
+    pub fn weight(squared: f64) -> f64 {
+        (1.0 - squared).max(0.0).powi(3)
+    }
+
+    /// α as printed, from the sum of the weights and the largest.
+    pub fn alpha(total: f64, largest: f64) -> f64 {
+        if total <= MIN_WEIGHT_SUM {
+            return 1.0;
+        }
+        let isolated = largest / total >= ISOLATED;
+        let far = largest <= NEAR;
+        if isolated || far { 1.0 - largest } else { 0.0 }
+    }
+
+    /// Factor on α: 1 at and outside the surface, 0 in the bulk.
+    pub fn fade(total: f64, flat: bool) -> f64 {
+        let part = total / bulk_weight_sum(flat);
+        ((FADE[1] - part) / (FADE[1] - FADE[0])).clamp(0.0, 1.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::reference::{alpha, fade, weight};
     use super::*;
 
     /// w at a distance in radii of a base particle.
@@ -132,14 +147,14 @@ mod tests {
 
     #[test]
     fn alpha_fades_inside_the_material_and_stays_at_its_surface() {
-        assert!((inside(false) - 2.1542).abs() < 1e-3);
-        assert!((inside(true) - 1.7671).abs() < 1e-3);
+        assert!((bulk_weight_sum(false) - 2.1542).abs() < 1e-3);
+        assert!((bulk_weight_sum(true) - 1.7671).abs() < 1e-3);
         for i in 0..20 {
             for k in 0..20 {
                 let (x, z) = (f64::from(i) / 20.0, f64::from(k) / 20.0);
                 for y in [-3.0, -2.8, -2.5, -2.2] {
                     let sum = lattice_sum([x, y, z]);
-                    assert!((sum / inside(false) - 1.0).abs() < 0.11, "{sum}");
+                    assert!((sum / bulk_weight_sum(false) - 1.0).abs() < 0.11, "{sum}");
                     assert_eq!(fade(sum, false), 0.0);
                 }
                 assert!(fade(lattice_sum([x, 0.0, z]), false) > 0.99);

@@ -1,27 +1,27 @@
-//! Soil at rest as columns on a square lattice: a surface, the mass below it, and slopes that slide. It knows nothing of
-//! grains: whoever exchanges soil with it says what else lies on the columns.
+//! Soil at rest as columns on a regular square grid: a surface, the mass below it, and slopes that fail above the angle of
+//! repose. It knows nothing of grains: its caller says what else rests on the columns ([`SurfaceConditions`]).
 //!
-//! Mass is counted in whole quanta, so that it is conserved exactly whatever the order. No call visits more columns than
-//! those near what happens: a site may be as large as memory holds.
+//! Mass is counted in integer quanta, so that it is conserved exactly whatever the order of operations. No call visits
+//! columns far from the activity: the size of a site is limited by memory only.
 
 mod fill;
 mod relax;
 
 use barchan_scene::TerrainSpec;
 use glam::{Vec2, Vec3};
-pub use relax::{BUDGET, Bare, Surroundings};
+pub use relax::{MAX_COLUMNS_PER_CALL, SurfaceConditions, Unloaded};
 use std::collections::VecDeque;
 
-/// Slope above the angle of repose at which soil begins to slide [degrees]; it comes to rest at the angle itself.
+/// Slope above the angle of repose at which soil starts to slide [degrees]; it stops at the angle of repose itself.
 pub const SLOPE_TOLERANCE: f32 = 0.5;
-/// Quanta in the mass of a mean grain, at least: a mass in f32 is a whole number of them down to 1/256 of the mean.
+/// Minimum number of quanta in the mass of a mean grain: a mass in f32 is a multiple of the quantum down to 1/256 of the mean.
 const QUANTA_PER_GRAIN: f64 = 4294967296.0;
-/// Quanta in a column, at most at the start.
+/// Maximum number of quanta in a column at the start.
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
-/// Height that may be heaped on the highest column before quanta run out, in heights of the site and in meters.
+/// Fill height that the quanta of a column have room for, as a multiple of (height of the site + 1 m).
 const HEADROOM: f64 = 100.0;
 
-/// Where the columns stand.
+/// Geometry of the grid of columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     /// Corner with the smallest x and z [m].
@@ -41,23 +41,23 @@ impl Layout {
         j * self.columns[0] + i
     }
 
-    /// Numbers of a column along x and z.
-    pub(crate) fn place(&self, column: usize) -> [usize; 2] {
+    /// Indices of a column along x and z.
+    pub(crate) fn coordinates(&self, column: usize) -> [usize; 2] {
         [column % self.columns[0], column / self.columns[0]]
     }
 
-    /// Middle of a column (x, z) [m].
-    pub(crate) fn middle(&self, column: usize) -> Vec2 {
-        let [i, j] = self.place(column);
+    /// Center of a column (x, z) [m].
+    pub(crate) fn center(&self, column: usize) -> Vec2 {
+        let [i, j] = self.coordinates(column);
         self.origin + self.cell * Vec2::new(i as f32 + 0.5, j as f32 + 0.5)
     }
 
-    /// Lower or upper end of the column with number k along an axis [m]: the same number for both that share it.
+    /// Coordinate of the k-th grid line along an axis [m]; the same value for both columns that share it.
     pub(crate) fn edge(&self, axis: usize, k: usize) -> f32 {
         self.origin[axis] + self.cell * k as f32
     }
 
-    /// The column that a point stands in; `None` outside.
+    /// The column that contains a point; `None` outside the site.
     pub(crate) fn column_at(&self, x: f32, z: f32) -> Option<usize> {
         let t = (Vec2::new(x, z) - self.origin) / self.cell;
         let end = Vec2::new(self.columns[0] as f32, self.columns[1] as f32);
@@ -69,35 +69,44 @@ impl Layout {
         Some(self.index(i, j))
     }
 
-    /// Columns whose middle lies in the rectangle: ranges along x and z.
-    pub(crate) fn range(&self, low: Vec2, high: Vec2) -> [std::ops::Range<usize>; 2] {
-        [0, 1].map(|axis| {
+    /// Columns whose center lies in a rectangle.
+    pub(crate) fn columns_in(&self, low: Vec2, high: Vec2) -> impl Iterator<Item = usize> + use<> {
+        let [across, along] = [0, 1].map(|axis| {
             let t = |x: f32| (x - self.origin[axis]) / self.cell - 0.5;
             let end = self.columns[axis];
-            // Casts of floats saturate: what is far outside gives an empty range.
+            // Float casts saturate: a rectangle far outside gives an empty range.
             let first = t(low[axis]).ceil().max(0.0) as usize;
             let last = (t(high[axis]).floor() + 1.0).max(0.0) as usize;
             first.min(end)..last.min(end).max(first.min(end))
-        })
+        });
+        self.rectangle(across, along)
     }
 
-    /// A column and those around it, up to `reach` away along each axis.
-    pub(crate) fn around(
+    /// A column and its neighbors, up to `reach` columns away along each axis.
+    pub(crate) fn neighborhood(
         &self,
         column: usize,
         reach: usize,
     ) -> impl Iterator<Item = usize> + use<> {
-        let layout = *self;
-        let [i, j] = self.place(column);
+        let [i, j] = self.coordinates(column);
         let span = |k: usize, axis: usize| {
-            k.saturating_sub(reach)..(k + reach + 1).min(layout.columns[axis])
+            k.saturating_sub(reach)..(k + reach + 1).min(self.columns[axis])
         };
-        let across = span(i, 0);
-        span(j, 1).flat_map(move |j| across.clone().map(move |i| layout.index(i, j)))
+        self.rectangle(span(i, 0), span(j, 1))
+    }
+
+    /// Columns of a range along x and one along z, row by row.
+    fn rectangle(
+        &self,
+        across: std::ops::Range<usize>,
+        along: std::ops::Range<usize>,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let layout = *self;
+        along.flat_map(move |j| across.clone().map(move |i| layout.index(i, j)))
     }
 }
 
-/// The surface under or over a point.
+/// The surface vertically below or above a point.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     height: f32,
@@ -107,8 +116,8 @@ struct Sample {
 
 /// Columns of soil at rest.
 ///
-/// The surface is bilinear between the middles of the columns and level from the outer ones to the rim, which is a wall
-/// for soil that slides. Below lies rock, as a plane.
+/// The surface is bilinear between the column centers and level from the outermost centers to the rim, which is a wall for
+/// sliding soil. Below lies level rock.
 #[derive(Debug, Clone)]
 pub struct HeightField {
     pub(crate) layout: Layout,
@@ -116,29 +125,29 @@ pub struct HeightField {
     /// Mass of a quantum [kg], a power of two.
     pub(crate) quantum: f64,
     /// Height that a quantum adds to a column [m].
-    pub(crate) rise: f64,
-    /// Tangents of the angle at which slopes come to rest and at which they begin to slide.
+    pub(crate) quantum_height: f64,
+    /// Slopes (tangents) at which sliding stops and at which it starts.
     rest_slope: f32,
-    start_slope: f32,
+    failure_slope: f32,
 
     /// Quanta in each column.
     pub(crate) mass: Vec<u64>,
-    /// Surface above the middle of each column [m]: follows `mass`, downwards at once, upwards at a limited speed.
+    /// Surface height at each column center [m]: follows `mass`, downward at once, upward at a limited speed.
     pub(crate) height: Vec<f32>,
-    /// Columns whose surface is still below what their mass makes, each once.
+    /// Columns whose surface is still below the height of their mass, each once.
     pub(crate) rising: Vec<u32>,
     is_rising: Vec<bool>,
-    /// Columns whose slopes are to be looked at, each once.
+    /// Queue of columns whose slopes are to be checked, each once.
     pub(crate) active: VecDeque<u32>,
-    queued: Vec<bool>,
-    /// Columns around a point, with where their surface is.
-    places: Vec<(usize, Vec3)>,
-    pub(crate) touched: u64,
+    is_active: Vec<bool>,
+    /// Scratch of a deposit: columns around a point with their offset from it and their height.
+    neighborhood: Vec<(usize, Vec3)>,
+    pub(crate) visited: u64,
 }
 
 impl HeightField {
-    /// The terrain of a scene, of a bulk density [kg/m³], fine enough to take masses of `smallest` [kg] exactly.
-    pub fn new(spec: &TerrainSpec, density: f64, smallest: f64) -> Self {
+    /// The terrain of a scene with a bulk density [kg/m³], its quantum fine enough for grains of mean mass `grain_mass` [kg].
+    pub fn new(spec: &TerrainSpec, density: f64, grain_mass: f64) -> Self {
         let layout = Layout {
             origin: Vec2::new(spec.origin[0] as f32, spec.origin[1] as f32),
             cell: spec.cell as f32,
@@ -148,29 +157,30 @@ impl HeightField {
         let highest = spec.heights.iter().copied().fold(f32::MIN, f32::max);
         let deepest = (f64::from(highest) - spec.floor).max(0.0) + 1.0;
         let fullest = HEADROOM * deepest * area * density;
-        let quantum = (smallest / QUANTA_PER_GRAIN).max(fullest / QUANTA_PER_COLUMN);
+        let quantum = (grain_mass / QUANTA_PER_GRAIN).max(fullest / QUANTA_PER_COLUMN);
         let quantum = 2f64.powi(quantum.log2().ceil() as i32);
-        let rise = quantum / (density * area);
-        let quanta = |h: &f32| ((f64::from(*h) - spec.floor).max(0.0) / rise).round() as u64;
+        let quantum_height = quantum / (density * area);
+        let quanta =
+            |h: &f32| ((f64::from(*h) - spec.floor).max(0.0) / quantum_height).round() as u64;
         let angle = spec.angle_of_repose as f32;
         let mut field = Self {
             layout,
             floor: spec.floor as f32,
             quantum,
-            rise,
+            quantum_height,
             rest_slope: tangent(angle),
-            start_slope: tangent(angle + SLOPE_TOLERANCE),
+            failure_slope: tangent(angle + SLOPE_TOLERANCE),
             mass: spec.heights.iter().map(quanta).collect(),
             height: vec![0.0; layout.count()],
             rising: Vec::new(),
             is_rising: vec![false; layout.count()],
             active: VecDeque::new(),
-            queued: vec![false; layout.count()],
-            places: Vec::new(),
-            touched: 0,
+            is_active: vec![false; layout.count()],
+            neighborhood: Vec::new(),
+            visited: 0,
         };
         field.mass.resize(layout.count(), 0);
-        field.refresh();
+        field.reset_surface();
         for column in 0..layout.count() {
             if field.is_steep(column) {
                 field.activate(column);
@@ -179,24 +189,24 @@ impl HeightField {
         field
     }
 
-    /// Surfaces as the masses make them.
-    pub(crate) fn refresh(&mut self) {
+    /// Sets every surface to the height of its mass.
+    pub(crate) fn reset_surface(&mut self) {
         for column in 0..self.mass.len() {
-            self.height[column] = self.height_of(self.mass[column]);
+            self.height[column] = self.target_height(column);
         }
     }
 
-    /// Where the surface of a column of that many quanta is [m].
+    /// Surface height of a column of that many quanta [m].
     pub(crate) fn height_of(&self, mass: u64) -> f32 {
-        (f64::from(self.floor) + mass as f64 * self.rise) as f32
+        (f64::from(self.floor) + mass as f64 * self.quantum_height) as f32
     }
 
-    /// Where the columns stand.
+    /// Geometry of the grid of columns.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Surface above the middle of each column [m], row by row along x.
+    /// Surface height at each column center [m], row by row along x.
     pub fn heights(&self) -> &[f32] {
         &self.height
     }
@@ -211,35 +221,37 @@ impl HeightField {
         self.mass.iter().map(|m| u128::from(*m)).sum()
     }
 
-    /// Columns that wait to have their slopes looked at; 0: the surface is at rest.
-    pub fn sliding(&self) -> usize {
+    /// Number of columns whose slopes are still to be checked; 0 when the surface is at rest.
+    pub fn active_columns(&self) -> usize {
         self.active.len()
     }
 
-    /// Columns visited since the beginning, however little was done there: the work.
-    pub fn touched(&self) -> u64 {
-        self.touched
+    /// Columns visited since the beginning: a measure of the work done.
+    pub fn visited_columns(&self) -> u64 {
+        self.visited
     }
 
-    /// Height of the surface [m]; `None` outside.
+    /// Height of the surface [m]; `None` outside the site.
     pub fn height(&self, x: f32, z: f32) -> Option<f32> {
         self.sample(x, z).map(|s| s.height)
     }
 
-    /// Estimate of the signed distance to the surface [m], negative below; infinite outside the site.
+    /// Estimate of the signed distance to the surface [m], negative below it; infinite outside the site.
     ///
-    /// It is that of the tangent plane straight below: right on even slopes, too large beside a cliff.
+    /// It is the distance to the tangent plane at the point vertically below: exact on uniform slopes, too large beside a
+    /// cliff.
     pub fn distance(&self, p: Vec3) -> f32 {
-        let below = |s: Sample| (p.y - s.height) / (1.0 + s.gradient.length_squared()).sqrt();
-        self.sample(p.x, p.z).map_or(f32::INFINITY, below)
+        let to_plane = |s: Sample| (p.y - s.height) / (1.0 + s.gradient.length_squared()).sqrt();
+        self.sample(p.x, p.z).map_or(f32::INFINITY, to_plane)
     }
 
-    /// Unit normal of the surface straight below or above a point; up outside the site.
+    /// Unit normal of the surface vertically below or above a point; up outside the site.
     pub fn normal(&self, p: Vec3) -> Vec3 {
         let normal = |s: Sample| Vec3::new(-s.gradient.x, 1.0, -s.gradient.y).normalize();
         self.sample(p.x, p.z).map_or(Vec3::Y, normal)
     }
 
+    /// Bilinear interpolation.
     fn sample(&self, x: f32, z: f32) -> Option<Sample> {
         self.layout.column_at(x, z)?;
         let t = (Vec2::new(x, z) - self.layout.origin) / self.layout.cell - 0.5;
@@ -252,7 +264,7 @@ impl HeightField {
         let (h00, h10, h01, h11) = (at(0, 0), at(1, 0), at(0, 1), at(1, 1));
         let (near, far) = (h00 + u.x * (h10 - h00), h01 + u.x * (h11 - h01));
         let along_x = (h10 - h00) + u.y * ((h11 - h01) - (h10 - h00));
-        // Level between the outer columns and the rim.
+        // Level between the outermost centers and the rim.
         let inside = |axis: usize| f32::from(local[axis] == u[axis]) / self.layout.cell;
         Some(Sample {
             height: near + u.y * (far - near),
@@ -260,69 +272,69 @@ impl HeightField {
         })
     }
 
-    /// Puts a column on the list of those whose slopes are to be looked at.
+    /// Queues a column for a check of its slopes.
     pub(crate) fn activate(&mut self, column: usize) {
-        if !self.queued[column] {
-            self.queued[column] = true;
+        if !self.is_active[column] {
+            self.is_active[column] = true;
             self.active.push_back(column as u32);
         }
     }
 
-    /// A column has changed: slopes there and around it may have.
-    pub(crate) fn changed(&mut self, column: usize) {
-        let full = self.full_height(column);
-        if full <= self.height[column] {
-            self.height[column] = full;
+    /// Follows a change of a column's mass: lowers or starts to raise its surface, and activates it and its neighbors.
+    pub(crate) fn mass_changed(&mut self, column: usize) {
+        let target = self.target_height(column);
+        if target <= self.height[column] {
+            self.height[column] = target;
         } else if !self.is_rising[column] {
             self.is_rising[column] = true;
             self.rising.push(column as u32);
         }
-        for near in self.layout.around(column, 1) {
-            self.activate(near);
+        for neighbor in self.layout.neighborhood(column, 1) {
+            self.activate(neighbor);
         }
     }
 
-    /// Where the surface of a column is once it has risen [m].
-    pub(crate) fn full_height(&self, column: usize) -> f32 {
+    /// Surface height of a column's present mass [m], which the surface approaches from below at a limited speed.
+    pub(crate) fn target_height(&self, column: usize) -> f32 {
         self.height_of(self.mass[column])
     }
 
-    /// Lets surfaces rise toward where they belong by at most `most` [m]: so slowly that they lift what lies on them and do not
-    /// throw it.
-    pub(crate) fn rise(&mut self, most: f32) {
+    /// Raises surfaces toward their target height by at most `max_rise` [m], so that they lift what rests on them without
+    /// throwing it.
+    pub(crate) fn raise_surface(&mut self, max_rise: f32) {
         let mut rising = std::mem::take(&mut self.rising);
-        self.touched += rising.len() as u64;
+        self.visited += rising.len() as u64;
         rising.retain(|&column| {
             let column = column as usize;
-            let full = self.full_height(column);
-            let height = (self.height[column] + most).min(full);
+            let target = self.target_height(column);
+            let height = (self.height[column] + max_rise).min(target);
             self.height[column] = height;
-            self.is_rising[column] = height < full;
-            height < full
+            self.is_rising[column] = height < target;
+            height < target
         });
         self.rising = rising;
     }
 
-    /// Restores columns whose slopes wait, and columns with surfaces [m] that are still rising.
+    /// Restores the queue of active columns, and the columns that are still rising with their surface heights [m].
     pub(crate) fn restore(&mut self, active: &[u32], rising: impl Iterator<Item = (u32, f32)>) {
-        self.queued.fill(false);
+        self.is_active.fill(false);
         self.active.clear();
         for column in active {
             self.activate(*column as usize);
         }
-        self.refresh();
+        self.reset_surface();
         self.is_rising.fill(false);
         self.rising.clear();
-        for (number, height) in rising {
-            let column = number as usize;
-            self.rising.push(number);
+        for (index, height) in rising {
+            let column = index as usize;
+            self.rising.push(index);
             self.is_rising[column] = true;
             self.height[column] = height.clamp(self.floor, self.height[column]);
         }
     }
 }
 
-/// Tangent of the angle of a slope [degrees].
+/// Tangent of a slope angle [degrees].
 pub(crate) fn tangent(degrees: f32) -> f32 {
     degrees.clamp(0.1, 89.5).to_radians().tan()
 }

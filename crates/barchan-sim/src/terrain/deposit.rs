@@ -1,45 +1,46 @@
-//! Grains at rest turn into columns.
+//! Deposition: grains at rest become part of the columns.
 
 use super::Terrain;
 use glam::{Vec2, Vec3};
 
-/// A grain whose middle is farther above the surface than this many radii lies on other grains.
-const REACH: f32 = 1.5;
-/// A surface that lies farther below its mass than this many radii takes no grain: those above would fall into the gap.
-const LAG: f32 = 0.25;
+/// A grain whose center is farther above the surface than this many radii rests on other grains.
+const MAX_HEIGHT: f32 = 1.5;
+/// A column whose surface lags behind its mass by more than this many radii accepts no grain: the grains above would fall
+/// into the gap.
+const MAX_LAG: f32 = 0.25;
 
 impl Terrain {
-    /// A grain at rest becomes part of the columns below it; `false` when it cannot: outside the site, too high above
-    /// the surface, or near a body that cuts and not pressed into the soil by it.
+    /// Deposits a grain at rest on the columns below it. `false` if it cannot be: outside the site, too high above the
+    /// surface, or near a body that cuts unless the body has buried it.
     ///
-    /// Its mass fills hollows among the columns below it, at least those that surround its middle: one that lies on another
-    /// rolls beside it.
+    /// Its mass fills hollows among the columns below it, at least those that surround its center, so that a grain on top of
+    /// another spreads beside it.
     pub fn deposit(&mut self, position: Vec3, radius: f32, mass: f64) -> bool {
         let quanta = (mass / self.field.quantum).round();
-        let good = position.is_finite() && radius > 0.0 && (1.0..1e18).contains(&quanta);
+        let valid = position.is_finite() && radius > 0.0 && (1.0..1e18).contains(&quanta);
         let Some(column) = self.field.layout.column_at(position.x, position.z) else {
             return false;
         };
         let distance = self.field.distance(position);
         let is_buried = distance < -radius;
-        let waits = self.is_held(column) || self.lag(column) > LAG * radius;
-        let is_out = distance > REACH * radius || (waits && !is_buried);
-        if !good || is_out {
+        let must_wait = self.is_locked(column) || self.surface_lag(column) > MAX_LAG * radius;
+        let is_refused = distance > MAX_HEIGHT * radius || (must_wait && !is_buried);
+        if !valid || is_refused {
             return false;
         }
-        self.field.touched += 1;
+        self.field.visited += 1;
         let quanta = quanta as u64;
         let at = Vec2::new(position.x, position.z);
-        let taken = self.field.spread(at, radius, quanta);
-        if taken {
+        let deposited = self.field.add(at, radius, quanta);
+        if deposited {
             self.total += u128::from(quanta);
-            self.load[column] = self.load[column].saturating_sub(quanta);
+            self.grain_load[column] = self.grain_load[column].saturating_sub(quanta);
         }
-        taken
+        deposited
     }
 
-    /// How far the surface of a column lies below what its mass makes [m].
-    fn lag(&self, column: usize) -> f32 {
-        self.field.full_height(column) - self.field.height[column]
+    /// How far the surface of a column lags below the height of its mass [m].
+    fn surface_lag(&self, column: usize) -> f32 {
+        self.field.target_height(column) - self.field.height[column]
     }
 }

@@ -1,24 +1,25 @@
-//! Places of the grains that columns turn into: a face-centered cubic lattice that is fixed in space.
+//! Sites of the grains that columns turn into: a face-centered cubic lattice fixed in space.
 //!
-//! A site has as much room as a grain takes in the bulk, so that a cut volume holds its own mass in grains; and grains
-//! of neighboring columns, or of the next step, cannot overlap because they share the lattice.
+//! The volume per site is the bulk volume of a grain, so that a cut volume turns into its own mass of grains. Grains of
+//! neighboring columns, or of the next step, cannot overlap because they share the lattice.
 
 use super::{GrainSize, SpawnedGrain};
 use crate::height_field::Layout;
 use crate::sampling::random::Random;
 use glam::Vec3;
+use std::ops::RangeInclusive;
 
-/// Grains lie up to this part of their radius beside their site along each axis.
+/// Largest offset of a grain from its site along each axis, as a fraction of its radius.
 const JITTER: f32 = 0.015;
 
-/// The lattice, as level layers of triangles.
+/// The lattice, as horizontal close-packed layers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lattice {
     /// Distance of neighboring sites [m].
     pub spacing: f32,
-    /// Height of a layer [m].
+    /// Distance of neighboring layers [m].
     pub layer: f32,
-    /// Radii lie between these [m].
+    /// Smallest and largest radius [m].
     pub smallest: f32,
     pub largest: f32,
     /// Density of a grain [kg/m³].
@@ -29,9 +30,9 @@ impl Lattice {
     pub fn new(grain: &GrainSize, bulk_density: f64) -> Self {
         let (r, s) = (f64::from(grain.radius), f64::from(grain.spread));
         let mean_volume = 4.0 / 3.0 * std::f64::consts::PI * r.powi(3) * (1.0 + s * s);
-        let room = grain.mass / bulk_density;
-        let spacing = (std::f64::consts::SQRT_2 * room).cbrt() as f32;
-        // Two that touch are the largest that fit: those of the spread that do not are made smaller.
+        let bulk_volume = grain.mass / bulk_density;
+        let spacing = (std::f64::consts::SQRT_2 * bulk_volume).cbrt() as f32;
+        // Neighbors of half the spacing just touch: larger radii of the distribution are clamped.
         let largest = (grain.radius * (1.0 + grain.spread)).min(0.5 * spacing);
         Self {
             spacing,
@@ -42,43 +43,41 @@ impl Lattice {
         }
     }
 
-    /// Calls `visit` for every site over a column between two heights, from below, until it says false.
+    /// The grains of all sites over a column between two heights [m], from the bottom up.
     pub fn sites(
         &self,
         layout: &Layout,
         column: usize,
         [bottom, top]: [f32; 2],
-        mut visit: impl FnMut(SpawnedGrain) -> bool,
-    ) {
-        let [i, j] = layout.place(column);
+    ) -> impl Iterator<Item = SpawnedGrain> + use<> {
+        let lattice = *self;
+        let [i, j] = layout.coordinates(column);
         let (x0, x1) = (layout.edge(0, i), layout.edge(0, i + 1));
         let (z0, z1) = (layout.edge(1, j), layout.edge(1, j + 1));
         let row = self.spacing * 0.75f32.sqrt();
-        let first = (bottom / self.layer).ceil() as i64;
-        let last = (top / self.layer).floor() as i64;
-        for k in first..=last {
-            // Each layer lies over the gaps of the one below.
-            let kind = k.rem_euclid(3);
-            let shift = kind as f32 / 3.0;
-            let rows = whole(z0 / row - shift, z1 / row - shift);
-            for m in rows {
+        let layers = (bottom / self.layer).ceil() as i64..=(top / self.layer).floor() as i64;
+        let sites = layers.flat_map(move |k| {
+            // Layers are stacked ABC: each lies over the gaps of the one below.
+            let stacking = k.rem_euclid(3);
+            let shift = stacking as f32 / 3.0;
+            integers(z0 / row - shift, z1 / row - shift).flat_map(move |m| {
                 let z = (m as f32 + shift) * row;
-                let half = 0.5 * (m.rem_euclid(2) + kind) as f32;
-                for n in whole(x0 / self.spacing - half, x1 / self.spacing - half) {
-                    let x = (n as f32 + half) * self.spacing;
-                    let inside = (x0..x1).contains(&x) && (z0..z1).contains(&z);
-                    let site = Vec3::new(x, k as f32 * self.layer, z);
-                    if inside && !visit(self.grain([n, k, m], site)) {
-                        return;
-                    }
-                }
-            }
-        }
+                let half = 0.5 * (m.rem_euclid(2) + stacking) as f32;
+                let spacing = lattice.spacing;
+                integers(x0 / spacing - half, x1 / spacing - half).map(move |n| {
+                    let x = (n as f32 + half) * spacing;
+                    ([n, k, m], Vec3::new(x, k as f32 * lattice.layer, z))
+                })
+            })
+        });
+        sites
+            .filter(move |(_, site)| (x0..x1).contains(&site.x) && (z0..z1).contains(&site.z))
+            .map(move |(indices, site)| lattice.grain(indices, site))
     }
 
     /// The grain of a site: always the same.
-    fn grain(&self, numbers: [i64; 3], site: Vec3) -> SpawnedGrain {
-        let key = numbers.iter().fold(0x7e44_a1d5_u64, |key, n| {
+    fn grain(&self, indices: [i64; 3], site: Vec3) -> SpawnedGrain {
+        let key = indices.iter().fold(0x7e44_a1d5_u64, |key, n| {
             Random::new(key ^ (*n as u64)).next()
         });
         let mut random = Random::new(key);
@@ -93,8 +92,8 @@ impl Lattice {
     }
 }
 
-/// Whole numbers from just below to just above.
-fn whole(low: f32, high: f32) -> std::ops::RangeInclusive<i64> {
+/// Integers from just below to just above a range.
+fn integers(low: f32, high: f32) -> RangeInclusive<i64> {
     low.floor() as i64..=high.ceil() as i64
 }
 
@@ -121,17 +120,12 @@ mod tests {
     };
 
     fn all(lattice: &Lattice) -> Vec<SpawnedGrain> {
-        let mut grains = Vec::new();
-        for column in 0..LAYOUT.count() {
-            lattice.sites(&LAYOUT, column, [-1.0, 1.0], |g| {
-                grains.push(g);
-                true
-            });
-        }
-        grains
+        (0..LAYOUT.count())
+            .flat_map(|column| lattice.sites(&LAYOUT, column, [-1.0, 1.0]))
+            .collect()
     }
 
-    /// Sites of different columns are different and have the room of the bulk.
+    /// No site belongs to two columns, and the volume per site is that of a grain in the bulk.
     #[test]
     fn sites_fill_space_once_at_the_bulk_density() {
         let grain = grain(0.0);

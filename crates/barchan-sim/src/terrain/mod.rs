@@ -1,4 +1,4 @@
-//! Hybrid terrain: soil at rest as columns, soil in motion as grains, after the idea of [Holz09] as [Holz14] §7 tells it.
+//! Hybrid terrain: soil at rest as columns, soil in motion as grains, after the idea of [Holz09] as described in [Holz14] §7.
 //!
 //! ```text
 //!            cut: a body moves through          ┌───────────┐
@@ -8,94 +8,94 @@
 //!     └────────────── deposit: grains at rest ────────┘
 //! ```
 //!
-//! The columns and their relaxation are a [`HeightField`]; here is its exchange with grains.
+//! The columns and their relaxation are a [`HeightField`]; this module is their exchange with grains.
 
-mod cut;
+mod cutting;
 mod deposit;
+mod grain_grid;
 mod lattice;
-mod load;
-mod occupied;
 pub mod record;
 mod spawn;
+mod surcharge;
 #[cfg(test)]
 mod tests;
 
 use crate::height_field::{HeightField, tangent};
 use barchan_scene::{Material, TerrainSpec};
 use glam::Vec3;
+use grain_grid::GrainGrid;
 use lattice::Lattice;
-use occupied::Occupied;
-use spawn::Withheld;
+use spawn::QueuedSoil;
 use std::collections::BTreeMap;
 
-/// Speed at which a surface rises under grains, as a part of √(g d).
-const RISE: f32 = 0.2;
-/// For [`RISE`] [m/s²].
+/// Speed at which a surface rises below grains, as a fraction of √(g d).
+const RISE_SPEED: f32 = 0.2;
+/// Gravity in [`RISE_SPEED`] [m/s²].
 const GRAVITY: f32 = 9.81;
-/// Ticks of the clock in a second.
+/// Clock ticks per second.
 const TICKS: f64 = 1024.0;
 
-/// The grains that columns turn into.
+/// The size of the grains that columns turn into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrainSize {
     /// Mean radius [m].
     pub radius: f32,
-    /// Radii lie within ± this part of the mean.
+    /// Half width of the distribution of radii, as a fraction of the mean.
     pub spread: f32,
-    /// Mean mass [kg]: over the bulk density of the material, the room that a grain takes.
+    /// Mean mass [kg]; divided by the bulk density, the bulk volume of a grain.
     pub mass: f64,
 }
 
-/// A grain that was part of the columns; at rest.
+/// A grain made of soil that was cut from columns; at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpawnedGrain {
-    /// Its middle [m].
+    /// Center [m].
     pub position: Vec3,
-    /// [m].
+    /// Radius [m].
     pub radius: f32,
-    /// [kg], exact in f32.
+    /// Mass [kg], exact in f32.
     pub mass: f64,
 }
 
-/// The grains of the solver, as they are now.
+/// The grains that the solver has.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct GrainsNow<'a> {
-    /// [m].
+pub struct ExistingGrains<'a> {
+    /// Centers [m].
     pub position: &'a [Vec3],
-    /// [m], as many.
+    /// Radii [m], one each.
     pub radius: &'a [f32],
 }
 
-/// Soil at rest as a height field, with what turns it into grains and back.
+/// Soil at rest as a height field, and its exchange with grains.
 #[derive(Debug, Clone)]
 pub struct Terrain {
     field: HeightField,
     material: usize,
-    /// Tangent of the slope at which soil fails before a blade, 45° − φ/2.
+    /// Slope (tangent) of the passive failure plane in front of a blade, 45° − φ/2.
     wedge_slope: f32,
     grain: GrainSize,
     lattice: Lattice,
 
-    /// Quanta in all columns and withheld.
+    /// Quanta in all columns and queued.
     total: u128,
-    /// Mass that was cut and waits for room, by column.
-    withheld: BTreeMap<u32, Withheld>,
-    /// Quanta that lie on each column as grains, the columns where there are some, and memory for those before.
-    load: Vec<u64>,
+    /// Soil that was cut and has not yet become grains, by column.
+    queued: BTreeMap<u32, QueuedSoil>,
+    /// Quanta of grains that rest on each column, the columns with such a load, and scratch for the loads before.
+    grain_load: Vec<u64>,
     loaded: Vec<u32>,
-    load_before: Vec<(u32, u64)>,
-    /// Columns near a body, where nothing settles or slides, and the tick until which that lasts.
-    held: Vec<u32>,
-    held_until: Vec<u32>,
+    previous_load: Vec<(u32, u64)>,
+    /// Columns near a body, where nothing is deposited or slides, and the tick until which each column is locked.
+    locked: Vec<u32>,
+    locked_until: Vec<u32>,
     /// Time since the beginning [s].
     clock: f64,
 
-    scratch: cut::Scratch,
-    occupied: Occupied,
+    scratch: cutting::Scratch,
+    grain_grid: GrainGrid,
 }
 
 impl Terrain {
-    /// The terrain of a scene, in grains of that size where it is cut.
+    /// The terrain of a scene, which turns into grains of a given size where it is cut.
     pub fn new(spec: &TerrainSpec, material: &Material, grain: GrainSize) -> Self {
         let field = HeightField::new(spec, material.density, grain.mass);
         let count = field.layout.count();
@@ -106,15 +106,15 @@ impl Terrain {
             lattice: Lattice::new(&grain, material.density),
             total: field.total(),
             field,
-            withheld: BTreeMap::new(),
-            load: vec![0; count],
+            queued: BTreeMap::new(),
+            grain_load: vec![0; count],
             loaded: Vec::new(),
-            load_before: Vec::new(),
-            held: Vec::new(),
-            held_until: vec![0; count],
+            previous_load: Vec::new(),
+            locked: Vec::new(),
+            locked_until: vec![0; count],
             clock: 0.0,
-            scratch: cut::Scratch::default(),
-            occupied: Occupied::default(),
+            scratch: cutting::Scratch::default(),
+            grain_grid: GrainGrid::default(),
         }
     }
 
@@ -133,29 +133,23 @@ impl Terrain {
         self.total as f64 * self.field.quantum
     }
 
-    /// Part of [`Self::mass`] that was cut and waits for room to become grains [kg].
-    pub fn withheld(&self) -> f64 {
-        self.waiting() as f64 * self.field.quantum
+    /// Part of [`Self::mass`] that was cut and has not yet become grains [kg].
+    pub fn queued_mass(&self) -> f64 {
+        self.queued_quanta() as f64 * self.field.quantum
     }
 
-    /// Quanta that were cut and wait for room.
-    fn waiting(&self) -> u128 {
-        self.withheld.values().map(|w| u128::from(w.mass)).sum()
+    fn queued_quanta(&self) -> u128 {
+        self.queued.values().map(|q| u128::from(q.mass)).sum()
     }
 
-    /// Lets surfaces rise for a while [s], no faster than grains on them can follow.
-    fn rise(&mut self, dt: f32) {
-        let speed = RISE * (2.0 * self.grain.radius * GRAVITY).sqrt();
-        self.field.rise(speed * dt);
+    /// Raises surfaces for `dt` [s], no faster than grains on them can follow.
+    fn raise_surface(&mut self, dt: f32) {
+        let speed = RISE_SPEED * (2.0 * self.grain.radius * GRAVITY).sqrt();
+        self.field.raise_surface(speed * dt);
     }
 
     fn tick(&self) -> u32 {
         // Saturates after 48 days.
         (self.clock * TICKS) as u32
-    }
-
-    /// Whether a body is or was there a moment ago.
-    fn is_held(&self, column: usize) -> bool {
-        self.held_until[column] > self.tick()
     }
 }

@@ -1,26 +1,26 @@
-//! The terrain in frames, for people, and in checkpoints, to go on from.
+//! The terrain in frames and checkpoints.
 
 use super::Terrain;
-use super::spawn::Withheld;
+use super::spawn::QueuedSoil;
 use crate::height_field::Layout;
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, TERRAIN_HEIGHT, TerrainRecord, Unit};
 
-/// Heights in frames are kept to this part of a cell.
+/// Tolerance of the heights in frames [cells].
 const TOLERANCE: f32 = 1.0 / 1024.0;
 
 const MASS: &str = "terrain_mass";
-const WITHHELD: &str = "terrain_withheld";
-const WITHHELD_TOP: &str = "terrain_withheld_top";
+const QUEUED: &str = "terrain_withheld";
+const QUEUED_TOP: &str = "terrain_withheld_top";
 const ACTIVE: &str = "terrain_active";
-const HELD: &str = "terrain_held";
+const LOCKED: &str = "terrain_held";
 const RISING: &str = "terrain_rising";
 const RISING_HEIGHT: &str = "terrain_rising_height";
 /// Scalar of a checkpoint.
 const CLOCK: &str = "terrain_clock";
 
 impl Terrain {
-    /// Adds the heights to a frame, and to its record where they are.
+    /// Adds the heights to a frame, and their geometry to its record.
     pub fn write_frame(&self, out: &mut Frame) {
         let Layout {
             origin,
@@ -43,129 +43,135 @@ impl Terrain {
             floor: self.field.floor,
             material: self.material,
             mass_kg: self.mass(),
-            withheld_kg: self.withheld(),
+            withheld_kg: self.queued_mass(),
         });
     }
 
     /// Writes the exact state.
     pub fn save(&self, out: &mut Checkpoint) {
-        let withheld = self.withheld.iter();
-        let withheld = withheld.flat_map(|(column, w)| [u64::from(*column), w.mass]);
-        let tops = self.withheld.values().map(|w| w.top);
-        let active = self.field.active.iter().copied();
-        let held = self.held.iter();
-        let held = held.flat_map(|c| [*c, self.held_until[*c as usize]]);
-        let rising = self.field.rising.iter();
-        let rising = rising.map(|c| self.field.height[*c as usize]);
-        let mut put = |name: &str, unit, meaning: &str, components, data| {
+        let field = &self.field;
+        let queued = self.queued.iter();
+        let queued = queued.flat_map(|(column, q)| [u64::from(*column), q.mass]);
+        let queued = ColumnData::U64(queued.collect());
+        let tops = ColumnData::F32(self.queued.values().map(|q| q.top).collect());
+        let active = ColumnData::U32(field.active.iter().copied().collect());
+        let locked = self.locked.iter();
+        let locked = locked.flat_map(|c| [*c, self.locked_until[*c as usize]]);
+        let locked = ColumnData::U32(locked.collect());
+        let heights = field.rising.iter().map(|c| field.height[*c as usize]);
+        let heights = ColumnData::F32(heights.collect());
+        let rising = ColumnData::U32(field.rising.clone());
+        let mass = ColumnData::U64(field.mass.clone());
+        let mut put = |name, meaning, unit, components, data| {
             let array = Column::exact(name, unit, meaning, components, data);
             out.arrays.push(array);
         };
-        let one = Unit::One;
-        let mass = ColumnData::U64(self.field.mass.clone());
+        let (one, meter) = (Unit::One, Unit::Meter);
         let meaning = "mass of each column in quanta, rows along x";
-        put(MASS, one, meaning, self.field.layout.columns[0], mass);
+        put(MASS, meaning, one, field.layout.columns[0], mass);
         let meaning = "columns with soil that waits for room, and its mass in quanta";
-        put(
-            WITHHELD,
-            one,
-            meaning,
-            2,
-            ColumnData::U64(withheld.collect()),
-        );
+        put(QUEUED, meaning, one, 2, queued);
         let meaning = "surface of these columns when they were first cut";
+        put(QUEUED_TOP, meaning, meter, 1, tops);
         put(
-            WITHHELD_TOP,
-            Unit::Meter,
-            meaning,
+            ACTIVE,
+            "columns whose slopes are to be checked",
+            one,
             1,
-            ColumnData::F32(tops.collect()),
+            active,
         );
-        let meaning = "columns whose slopes are to be checked";
-        put(ACTIVE, one, meaning, 1, ColumnData::U32(active.collect()));
         let meaning =
             "columns near a body, and the tick until which nothing settles or slides there";
-        put(HELD, one, meaning, 2, ColumnData::U32(held.collect()));
+        put(LOCKED, meaning, one, 2, locked);
         let meaning = "columns whose surface follows their mass upwards";
-        put(
-            RISING,
-            one,
-            meaning,
-            1,
-            ColumnData::U32(self.field.rising.clone()),
-        );
-        let meaning = "surface of these columns";
-        put(
-            RISING_HEIGHT,
-            Unit::Meter,
-            meaning,
-            1,
-            ColumnData::F32(rising.collect()),
-        );
+        put(RISING, meaning, one, 1, rising);
+        put(RISING_HEIGHT, "surface of these columns", meter, 1, heights);
         out.set_scalar(CLOCK, self.clock);
     }
 
     /// Restores the exact state.
     ///
     /// # Errors
-    /// A checkpoint without a terrain, or with one that is not of this scene. The terrain is as it was then.
+    /// A checkpoint without a terrain, or with that of another scene. The terrain is unchanged then.
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let count = self.field.layout.count();
-        let data = |name: &str| from.array(name).map(|a| &a.data);
-        let long = |name: &str| data(name).and_then(ColumnData::as_u64);
-        let short = |name: &str| data(name).and_then(ColumnData::as_u32);
-        let floats = |name: &str| data(name).and_then(ColumnData::as_f32);
-        let read = || {
-            let (withheld, held) = (
-                long(WITHHELD)?.as_chunks::<2>(),
-                short(HELD)?.as_chunks::<2>(),
-            );
-            let (tops, heights) = (floats(WITHHELD_TOP)?, floats(RISING_HEIGHT)?);
-            let state = (
-                long(MASS).filter(|m| m.len() == count)?,
-                (withheld.0, tops),
-                short(ACTIVE)?,
-                held.0,
-                (short(RISING).filter(|r| r.len() == heights.len())?, heights),
-                from.scalar(CLOCK)?,
-            );
-            let even = withheld.1.is_empty() && held.1.is_empty();
-            (even && withheld.0.len() == tops.len()).then_some(state)
-        };
-        let Some((mass, (withheld, tops), active, held, (rising, heights), clock)) = read() else {
+        let Some(stored) = Stored::read(from, self.field.layout.count()) else {
             return Err(SolverError::Checkpoint(
                 "its terrain is missing or has other columns".into(),
             ));
         };
-        let columns = active
-            .iter()
-            .chain(held.iter().map(|[column, _]| column))
-            .chain(rising)
-            .map(|column| u64::from(*column))
-            .chain(withheld.iter().map(|[column, _]| *column));
-        let finite = tops.iter().chain(heights).all(|height| height.is_finite());
-        let known = columns.into_iter().all(|c| c < count as u64);
-        if !(known && finite && mass.iter().all(|m| *m <= 1 << 62)) {
+        if !stored.is_valid() {
             return Err(SolverError::Checkpoint(
                 "its terrain holds numbers that cannot be".into(),
             ));
         }
-        self.field.mass.copy_from_slice(mass);
-        let waiting = |([column, mass], top): (&[u64; 2], &f32)| {
-            let (mass, top) = (*mass, *top);
-            (*column as u32, Withheld { mass, top })
-        };
-        self.withheld = withheld.iter().zip(tops).map(waiting).collect();
-        self.clock = clock;
-        self.held_until.fill(0);
-        self.held.clear();
-        for [column, until] in held {
-            self.held.push(*column);
-            self.held_until[*column as usize] = *until;
+        self.field.mass.copy_from_slice(stored.mass);
+        let queued = stored.queued.iter().zip(stored.tops);
+        self.queued = queued
+            .map(|([column, mass], &top)| (*column as u32, QueuedSoil { mass: *mass, top }))
+            .collect();
+        self.clock = stored.clock;
+        self.locked_until.fill(0);
+        self.locked.clear();
+        for [column, until] in stored.locked {
+            self.locked.push(*column);
+            self.locked_until[*column as usize] = *until;
         }
-        let rising = rising.iter().copied().zip(heights.iter().copied());
-        self.field.restore(active, rising);
-        self.total = self.field.total() + self.waiting();
+        let rising = stored.rising.iter().zip(stored.heights);
+        let rising = rising.map(|(column, height)| (*column, *height));
+        self.field.restore(stored.active, rising);
+        self.total = self.field.total() + self.queued_quanta();
         Ok(())
+    }
+}
+
+/// The terrain of a checkpoint.
+struct Stored<'a> {
+    mass: &'a [u64],
+    queued: &'a [[u64; 2]],
+    tops: &'a [f32],
+    active: &'a [u32],
+    locked: &'a [[u32; 2]],
+    rising: &'a [u32],
+    heights: &'a [f32],
+    clock: f64,
+}
+
+impl<'a> Stored<'a> {
+    /// `None` if an array is missing or of another length.
+    fn read(from: &'a Checkpoint, columns: usize) -> Option<Self> {
+        let data = |name: &str| from.array(name).map(|a| &a.data);
+        let long = |name: &str| data(name).and_then(ColumnData::as_u64);
+        let short = |name: &str| data(name).and_then(ColumnData::as_u32);
+        let floats = |name: &str| data(name).and_then(ColumnData::as_f32);
+        let (queued, odd_queued) = long(QUEUED)?.as_chunks::<2>();
+        let (locked, odd_locked) = short(LOCKED)?.as_chunks::<2>();
+        let stored = Self {
+            mass: long(MASS)?,
+            queued,
+            tops: floats(QUEUED_TOP)?,
+            active: short(ACTIVE)?,
+            locked,
+            rising: short(RISING)?,
+            heights: floats(RISING_HEIGHT)?,
+            clock: from.scalar(CLOCK)?,
+        };
+        let fits = stored.mass.len() == columns
+            && queued.len() == stored.tops.len()
+            && stored.rising.len() == stored.heights.len()
+            && odd_queued.is_empty()
+            && odd_locked.is_empty();
+        fits.then_some(stored)
+    }
+
+    /// Whether all columns exist and all numbers are in range.
+    fn is_valid(&self) -> bool {
+        let locked = self.locked.iter().map(|[column, _]| column);
+        let columns = self.active.iter().chain(self.rising).chain(locked);
+        let queued = self.queued.iter().map(|[column, _]| *column);
+        let mut columns = columns.map(|c| u64::from(*c)).chain(queued);
+        let mut heights = self.tops.iter().chain(self.heights);
+        columns.all(|c| c < self.mass.len() as u64)
+            && heights.all(|height| height.is_finite())
+            && self.mass.iter().all(|m| *m <= 1 << 62)
     }
 }

@@ -1,108 +1,105 @@
-//! What was cut becomes grains where there is room; what finds none waits, and at last goes back to its column.
+//! Soil that was cut becomes grains where there is space. What finds none stays queued, and in the end returns to its column.
 
-use super::occupied::Occupied;
-use super::{GrainsNow, SpawnedGrain, Terrain};
+use super::grain_grid::GrainGrid;
+use super::{ExistingGrains, SpawnedGrain, Terrain};
 use crate::collider::PosedCollider;
 use barchan_scene::Bounds;
 use glam::Vec3;
 
-/// Grains that appear in one call: bounds what a step can cost.
-pub const MOST_GRAINS: usize = 2048;
-/// A grain may reach into a body by this part of its radius.
-const DEPTH: f32 = 0.05;
-/// A grain may reach into the surface or another grain by this part of its radius: contacts part them at a bounded speed,
-/// while soil that finds no room would stay behind.
-const SQUEEZE: f32 = 0.6;
-/// Grains may appear up to this many radii above where the surface was, or above the soil that lies there now: what a
-/// blade has no room for rises before it.
+/// Maximum number of grains that appear in a call: bounds the cost of a step.
+pub const MAX_GRAINS_PER_CALL: usize = 2048;
+/// Largest overlap of a new grain with a body, as a fraction of its radius.
+const BODY_OVERLAP: f32 = 0.05;
+/// Largest overlap of a new grain with the surface or another grain, as a fraction of its radius. Contacts resolve it at a
+/// bounded speed, while soil that found no space would be left behind.
+const GRAIN_OVERLAP: f32 = 0.6;
+/// Height above the former surface, or above the soil there now, up to which grains may appear [radii]: soil that a blade
+/// leaves no space for heaves in front of it.
 const HEAVE: f32 = 3.0;
 
-/// Mass that was cut from a column and is not yet grains.
+/// Soil that was cut from a column and is not yet grains.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Withheld {
-    /// Quanta.
+pub(super) struct QueuedSoil {
+    /// Mass [quanta].
     pub mass: u64,
-    /// Where the surface was when the column was first cut [m].
+    /// Height of the surface when the column was first cut [m].
     pub top: f32,
 }
 
 impl Terrain {
-    /// Makes grains of what is withheld wherever none of `tools` and no grain that there is already stands in the way.
+    /// Turns queued soil into grains wherever neither one of `tools` nor an existing grain is in the way.
     pub(super) fn spawn(
         &mut self,
         tools: &[PosedCollider],
-        grains: GrainsNow<'_>,
-        spawn: &mut Vec<SpawnedGrain>,
+        existing: ExistingGrains<'_>,
+        spawned: &mut Vec<SpawnedGrain>,
     ) {
-        let most = spawn.len() + MOST_GRAINS;
-        let mut occupied = std::mem::take(&mut self.occupied);
-        occupied.fill(self.region(), self.lattice.largest, grains);
-        let mut waiting = std::mem::take(&mut self.withheld);
-        for (&column, withheld) in &mut waiting {
-            self.field.touched += 1;
+        let limit = spawned.len() + MAX_GRAINS_PER_CALL;
+        let mut grid = std::mem::take(&mut self.grain_grid);
+        grid.fill(self.spawn_region(), self.lattice.largest, existing);
+        let mut queued = std::mem::take(&mut self.queued);
+        for (&column, soil) in &mut queued {
+            self.field.visited += 1;
             let column = column as usize;
-            let bottom = self.field.height[column];
-            let range = [bottom, self.highest_site(column, withheld)];
-            let before = withheld.mass;
-            self.lattice
-                .sites(&self.field.layout, column, range, |grain| {
-                    let quanta = (grain.mass / self.field.quantum).round() as u64;
-                    let room = quanta <= withheld.mass && self.has_room(&grain, tools, &occupied);
-                    if room {
-                        withheld.mass -= quanta;
-                        spawn.push(grain);
-                    }
-                    spawn.len() < most && withheld.mass > 0
-                });
-            self.total -= u128::from(before - withheld.mass);
-            self.bear(column, before - withheld.mass);
+            let range = [self.field.height[column], self.highest_site(column, soil)];
+            let before = soil.mass;
+            for grain in self.lattice.sites(&self.field.layout, column, range) {
+                let quanta = (grain.mass / self.field.quantum).round() as u64;
+                if quanta <= soil.mass && self.has_space(&grain, tools, &grid) {
+                    soil.mass -= quanta;
+                    spawned.push(grain);
+                }
+                if spawned.len() >= limit || soil.mass == 0 {
+                    break;
+                }
+            }
+            self.total -= u128::from(before - soil.mass);
+            self.add_grain_load(column, before - soil.mass);
         }
-        self.withheld = waiting;
-        self.occupied = occupied;
+        self.queued = queued;
+        self.grain_grid = grid;
     }
 
     /// The box in which grains may appear.
-    fn region(&self) -> Bounds {
-        let mut bounds = Bounds {
-            min: Vec3::INFINITY,
-            max: Vec3::NEG_INFINITY,
-        };
-        for (&column, withheld) in &self.withheld {
-            let middle = self.field.layout.middle(column as usize);
-            let low = Vec3::new(middle.x, self.field.height[column as usize], middle.y);
-            let high = low.with_y(self.highest_site(column as usize, withheld));
+    fn spawn_region(&self) -> Bounds {
+        let mut bounds = Bounds::EMPTY;
+        for (&column, soil) in &self.queued {
+            let center = self.field.layout.center(column as usize);
+            let low = Vec3::new(center.x, self.field.height[column as usize], center.y);
+            let high = low.with_y(self.highest_site(column as usize, soil));
             bounds.min = bounds.min.min(low - self.field.layout.cell);
             bounds.max = bounds.max.max(high + self.field.layout.cell);
         }
         bounds
     }
 
-    /// How high grains of what is withheld may appear [m].
-    fn highest_site(&self, column: usize, withheld: &Withheld) -> f32 {
-        let soil = self.field.mass[column] + self.load[column] + withheld.mass;
-        withheld.top.max(self.field.height_of(soil)) + HEAVE * self.grain.radius
+    /// Height up to which grains of queued soil may appear [m].
+    fn highest_site(&self, column: usize, soil: &QueuedSoil) -> f32 {
+        let mass = self.field.mass[column] + self.grain_load[column] + soil.mass;
+        soil.top.max(self.field.height_of(mass)) + HEAVE * self.grain.radius
     }
 
-    fn has_room(&self, grain: &SpawnedGrain, tools: &[PosedCollider], occupied: &Occupied) -> bool {
+    fn has_space(&self, grain: &SpawnedGrain, tools: &[PosedCollider], grid: &GrainGrid) -> bool {
         let p = grain.position;
-        let [least, squeezed] = [DEPTH, SQUEEZE].map(|part| (1.0 - part) * grain.radius);
-        self.field.distance(p) >= squeezed
-            && !tools.iter().any(|t| t.may_touch(p, least))
-            && !occupied.touches(p, squeezed)
+        let [to_body, to_soil] =
+            [BODY_OVERLAP, GRAIN_OVERLAP].map(|overlap| (1.0 - overlap) * grain.radius);
+        self.field.distance(p) >= to_soil
+            && !tools.iter().any(|t| t.may_touch(p, to_body))
+            && !grid.overlaps(p, to_soil)
     }
 
-    /// Gives what is left back to the columns that no body is near.
-    pub(super) fn give_back(&mut self) {
-        let mut waiting = std::mem::take(&mut self.withheld);
-        waiting.retain(|&column, withheld| {
+    /// Returns what is left of the queue to the columns that no body is near.
+    pub(super) fn return_to_columns(&mut self) {
+        let mut queued = std::mem::take(&mut self.queued);
+        queued.retain(|&column, soil| {
             let column = column as usize;
-            let stays = self.is_held(column) && withheld.mass > 0;
+            let stays = self.is_locked(column) && soil.mass > 0;
             if !stays {
-                self.field.mass[column] += withheld.mass;
-                self.field.changed(column);
+                self.field.mass[column] += soil.mass;
+                self.field.mass_changed(column);
             }
             stays
         });
-        self.withheld = waiting;
+        self.queued = queued;
     }
 }

@@ -1,4 +1,4 @@
-//! The terrain alone, with bodies and a fake of the solver's grains.
+//! The terrain alone, with bodies and stand-ins for the solver's grains.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
@@ -79,25 +79,25 @@ impl Pile {
         let mut new = Vec::new();
         let position: Vec<Vec3> = self.0.iter().map(|g| g.position).collect();
         let radius: Vec<f32> = self.0.iter().map(|g| g.radius).collect();
-        let now = GrainsNow {
+        let existing = ExistingGrains {
             position: &position,
             radius: &radius,
         };
-        terrain.cut(tools, DT, now, &mut new);
+        terrain.cut(tools, DT, existing, &mut new);
         self.0.extend(&new);
-        self.weigh(terrain);
+        self.set_loads(terrain);
         new.len()
     }
 
-    fn weigh(&self, terrain: &mut Terrain) {
-        terrain.weigh(self.0.iter().map(|g| (g.position, g.mass as f32)));
+    fn set_loads(&self, terrain: &mut Terrain) {
+        terrain.set_grain_loads(self.0.iter().map(|g| (g.position, g.mass as f32)));
     }
 }
 
-/// Lets the surface rise to where it belongs.
+/// Lets the surface rise to its target height.
 fn wait(soil: &mut Terrain) {
     for _ in 0..10_000 {
-        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+        soil.cut(&[], DT, ExistingGrains::default(), &mut Vec::new());
     }
 }
 
@@ -157,7 +157,7 @@ fn a_body_at_rest_or_above_the_ground_cuts_nothing() {
     let mut hovering = mover(blade(), above, above + DVec3::X);
     drive(&mut soil, &mut pile, &mut hovering, |_, _, _| {});
     assert_eq!(pile.0.len(), 0);
-    assert_eq!(soil.withheld(), 0.0);
+    assert_eq!(soil.queued_mass(), 0.0);
     // The same body, lower.
     let mut digging = mover(blade(), DVec3::ZERO, DVec3::X);
     drive(&mut soil, &mut pile, &mut digging, |_, _, _| {});
@@ -210,7 +210,7 @@ fn a_pushing_blade_is_surrounded_by_grains() {
     assert!(grains.iter().all(|g| g.position.x > -1.4));
     assert!(((soil.mass() + pile.mass()) / before - 1.0).abs() < 1e-12);
     // Most of what was cut has become grains although these do not move out of the way of the next.
-    let part = pile.mass() / (pile.mass() + soil.withheld());
+    let part = pile.mass() / (pile.mass() + soil.queued_mass());
     assert!(part > 0.6, "{part}");
 }
 
@@ -229,13 +229,13 @@ fn no_grain_appears_inside_a_body() {
         seen = pile.0.len();
     });
     assert!(seen > 100);
-    // The volume of the ball is withheld, and comes back once it has gone.
-    assert!(soil.withheld() > 0.0);
+    // The volume of the ball stays queued, and returns once the ball has gone.
+    assert!(soil.queued_mass() > 0.0);
     for _ in 0..2000 {
         pile.cut(&mut soil, &[]);
         soil.relax();
     }
-    assert_eq!(soil.withheld(), 0.0);
+    assert_eq!(soil.queued_mass(), 0.0);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
         let mut bodies = mover(ball, from, from + DVec3::new(z, 0.3 * x, y));
         bodies.pose(0.0, 1.0 / 60.0);
         let mut new = Vec::new();
-        soil.cut(&bodies.list, 0.1, GrainsNow::default(), &mut new);
+        soil.cut(&bodies.list, 0.1, ExistingGrains::default(), &mut new);
         pile.0.extend(&new);
         soil.relax();
         let keep = |g: &SpawnedGrain| {
@@ -285,22 +285,22 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
         }
     }
     assert!(one / before > 1e-6, "a lost grain would show");
-    assert!(soil.field.touched() > 10_000);
+    assert!(soil.field.visited_columns() > 10_000);
 }
 
 #[test]
 fn a_grain_fills_the_hollow_of_a_slope_and_leaves_the_rest() {
     let mut soil = terrain(4.0, 0.1);
     for column in 0..soil.field.layout.count() {
-        let height = 0.3 * soil.field.layout.middle(column).x;
-        soil.field.mass[column] = ((1.0 + f64::from(height)) / soil.field.rise) as u64;
+        let height = 0.3 * soil.field.layout.center(column).x;
+        soil.field.mass[column] = ((1.0 + f64::from(height)) / soil.field.quantum_height) as u64;
     }
     let hole = soil.field.layout.column_at(0.01, 0.01).unwrap();
     // Deeper than the grain fills, were it alone in there.
-    soil.field.mass[hole] -= (0.2 / soil.field.rise) as u64;
-    soil.field.refresh();
+    soil.field.mass[hole] -= (0.2 / soil.field.quantum_height) as u64;
+    soil.field.reset_surface();
     let before = soil.field.mass.clone();
-    let middle = soil.field.layout.middle(hole);
+    let middle = soil.field.layout.center(hole);
     let at = Vec3::new(middle.x, -0.05, middle.y);
     assert!(soil.deposit(at, 0.04, soil.grain.mass));
     let quanta = (soil.grain.mass / soil.field.quantum).round() as u64;
@@ -337,7 +337,7 @@ fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
     assert!(raised > 4 + 7, "{raised}");
 }
 
-/// What settles lifts the surface at walking pace; what is cut leaves at once.
+/// Deposits raise the surface slowly; cuts lower it at once.
 #[test]
 fn surfaces_rise_slowly_and_fall_at_once() {
     let mut soil = terrain(4.0, 0.1);
@@ -345,19 +345,24 @@ fn surfaces_rise_slowly_and_fall_at_once() {
     let mut last = soil.field.height(0.0, 0.0).unwrap();
     assert!(last.abs() < 1e-6);
     for _ in 0..20 {
-        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+        soil.cut(&[], DT, ExistingGrains::default(), &mut Vec::new());
         let now = soil.field.height(0.0, 0.0).unwrap();
         assert!(now > last && now - last < 0.2 * DT, "{last} {now}");
         last = now;
     }
     let mut digging = mover(blade(), DVec3::ZERO, DVec3::X);
     digging.pose(0.0, 1.0 / 60.0);
-    soil.cut(&digging.list, DT, GrainsNow::default(), &mut Vec::new());
+    soil.cut(
+        &digging.list,
+        DT,
+        ExistingGrains::default(),
+        &mut Vec::new(),
+    );
     assert!(soil.field.height(0.0, 0.0).unwrap() < -0.4);
 }
 
 #[test]
-fn nothing_settles_beside_a_body_that_digs() {
+fn nothing_is_deposited_beside_a_body_that_digs() {
     let mut soil = terrain(4.0, 0.1);
     let mut pile = Pile::default();
     let mut bodies = mover(blade(), DVec3::ZERO, DVec3::X);
@@ -397,15 +402,15 @@ fn pour(angle: f64, relax: bool) -> Terrain {
         let y = soil.field.height(x, z).unwrap() + 0.04;
         while !soil.deposit(Vec3::new(x, y, z), 0.04, soil.grain.mass) {
             // The surface has not yet risen under the one before.
-            soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+            soil.cut(&[], DT, ExistingGrains::default(), &mut Vec::new());
         }
-        soil.cut(&[], DT, GrainsNow::default(), &mut Vec::new());
+        soil.cut(&[], DT, ExistingGrains::default(), &mut Vec::new());
         if relax {
             soil.relax();
         }
     }
     for _ in 0..20_000 {
-        if !relax || soil.field.sliding() == 0 {
+        if !relax || soil.field.active_columns() == 0 {
             break;
         }
         soil.relax();
@@ -419,7 +424,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
 fn a_poured_heap_has_the_angle_of_repose() {
     for angle in [20.0, 30.0, 38.0] {
         let soil = pour(angle, true);
-        assert_eq!(soil.field.sliding(), 0);
+        assert_eq!(soil.field.active_columns(), 0);
         for slope in heap_slopes(&soil) {
             assert!((f64::from(slope) - angle).abs() < 1.0, "{angle}: {slope}");
         }
@@ -436,26 +441,26 @@ fn a_poured_heap_has_the_angle_of_repose() {
 }
 
 #[test]
-fn soil_that_slides_keeps_every_quantum_and_stays_on_the_site() {
+fn sliding_conserves_every_quantum_and_stays_on_the_site() {
     let mut spec = flat(3.0, 0.1, 33.0);
     for (k, h) in spec.heights.iter_mut().enumerate() {
         *h = if k % 30 < 9 { 1.2 } else { 0.0 };
     }
     let mut soil = Terrain::new(&spec, &sand(), grain(0.04, 0.0));
-    assert!(soil.field.sliding() > 0);
+    assert!(soil.field.active_columns() > 0);
     let before = soil.total;
-    while soil.field.sliding() > 0 {
+    while soil.field.active_columns() > 0 {
         soil.relax();
     }
     wait(&mut soil);
     let heights = soil.field.height.clone();
-    soil.field.refresh();
+    soil.field.reset_surface();
     assert_eq!(soil.total, before);
     assert_eq!(soil.field.height, heights);
     assert!(soil.field.height(1.4, 0.0).unwrap() < soil.field.height(-1.4, 0.0).unwrap());
 }
 
-/// What a dig touches, by the size of the site.
+/// The work of a dig on a site of a given size: columns visited, grains, wall time.
 fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
     let mut soil = terrain(size, cell);
     let mut pile = Pile::default();
@@ -468,17 +473,17 @@ fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
     for step in 0..60 {
         bodies.pose(f64::from(step) / 60.0, 1.0 / 60.0);
         let mut new = Vec::new();
-        soil.cut(&bodies.list, DT, GrainsNow::default(), &mut new);
+        soil.cut(&bodies.list, DT, ExistingGrains::default(), &mut new);
         for g in new.iter().step_by(3) {
             soil.deposit(g.position - 2.0 * Vec3::X, g.radius, g.mass);
         }
         pile.0.extend(&new);
         soil.relax();
     }
-    (soil.field.touched(), pile.0.len(), start.elapsed())
+    (soil.field.visited_columns(), pile.0.len(), start.elapsed())
 }
 
-/// A hundred times the area, the same work.
+/// Twenty-five times the area, the same work.
 #[test]
 fn a_large_site_costs_what_its_active_part_costs() {
     // Powers of two: places in columns are the same numbers on both sites.
@@ -488,7 +493,7 @@ fn a_large_site_costs_what_its_active_part_costs() {
         assert_eq!(small.1, large.1);
         assert!(small.0 > 1000);
         eprintln!(
-            "cell {cell}: {} columns touched, {} grains; 8 m {:?}, 40 m {:?}",
+            "cell {cell}: {} columns visited, {} grains; 8 m {:?}, 40 m {:?}",
             small.0, small.1, small.2, large.2
         );
     }
@@ -513,7 +518,7 @@ fn a_checkpoint_goes_on_bit_by_bit() {
     let mut again = terrain(4.0, 0.1);
     again.load(&saved).unwrap();
     let mut other = Pile(pile.0.clone());
-    other.weigh(&mut again);
+    other.set_loads(&mut again);
     for step in 20..60 {
         bodies.pose(f64::from(step) / 60.0, 1.0 / 60.0);
         assert_eq!(

@@ -4,7 +4,7 @@ use super::{count, peak_memory};
 use crate::commands::{Failure, output, resources};
 use barchan::frame::Frame;
 use barchan::post::detail::{
-    BaseFrame, Census, Control, Kind, Method, Plan, Refiner, Settings, World,
+    BaseFrame, BaseParticles, Control, Kind, Method, Plan, Refiner, Settings, World,
 };
 use barchan::scene::{Overrides, SceneSource, load};
 use clap::Args;
@@ -75,9 +75,9 @@ impl BenchDetail {
         };
         let scene = load(&source, &Overrides::default())?;
         let first = bed(self.base, 0);
-        let mut census = Census::default();
-        census.add_frame(&first);
-        let plan = Plan::new(&census, self.grains)?;
+        let mut particles = BaseParticles::default();
+        particles.add_frame(&first);
+        let plan = Plan::new(&particles, self.grains)?;
         let settings = Settings {
             dt: 0.5 * FRAME,
             method: Method::Blended,

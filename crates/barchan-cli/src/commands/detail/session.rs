@@ -10,7 +10,7 @@ use barchan::frame::{
     CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, document_digest,
 };
 use barchan::post::detail::{
-    BaseFrame, Census, Control, DetailError, Method, Plan, Refiner, Settings, World,
+    BaseFrame, BaseParticles, Control, DetailError, Method, Plan, Refiner, Settings, World,
 };
 use barchan::scene::{Overrides, Scene, SceneSource, load_for_viewing};
 use barchan::sim::simulation::Progress;
@@ -53,20 +53,20 @@ impl Session {
         let first = BaseFrame::read(&base, 0)?;
         let listed = base.frames()?;
         let last = arguments.frames.unwrap_or(base.manifest().frames);
-        let census = Census::take(&base, &listed)?;
+        let particles = BaseParticles::scan(&base, &listed)?;
         let settings = Settings {
             dt: arguments.dt.unwrap_or(Settings::default().dt),
             method: arguments.method.map_or(Method::Blended, Method::from),
         };
-        let plan = Plan::new(&census, grains)?;
-        let share = census.most as f64 / census.particles().max(1) as f64;
+        let plan = Plan::new(&particles, grains)?;
+        let share = particles.peak as f64 / particles.particles().max(1) as f64;
         look_at_room((grains as f64 * share) as u64, last, &path)?;
         let detail = ManifestDetail {
             base: absolute(base.path()),
             grains,
             dt: settings.dt,
             method: settings.method.name().into(),
-            counted: runs(&census.frames),
+            counted: runs(&particles.frames),
         };
         let manifest = manifest(base.manifest(), detail, last);
         let refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
@@ -95,12 +95,12 @@ impl Session {
         let last = arguments.frames.unwrap_or(base.manifest().frames);
         let whole = whole_frames(&directory, stop)?;
         let counted: Vec<u32> = detail.counted.iter().flat_map(|[a, b]| *a..=*b).collect();
-        let census = Census::take(&base, &counted)?;
-        if census.frames != counted {
-            return Err(lost_frame(&base, &counted, &census));
+        let particles = BaseParticles::scan(&base, &counted)?;
+        if particles.frames != counted {
+            return Err(lost_frame(&base, &counted, &particles));
         }
-        let mut plan = Plan::new(&census, detail.grains)?;
-        let share = census.most as f64 / census.particles().max(1) as f64;
+        let mut plan = Plan::new(&particles, detail.grains)?;
+        let share = particles.peak as f64 / particles.particles().max(1) as f64;
         look_at_room((detail.grains as f64 * share) as u64, last, &path)?;
         let settings = Settings {
             dt: detail.dt,
@@ -371,8 +371,8 @@ fn refuse_other_base(base: &ResultDirectory, grains: &ResultDirectory) -> Result
 }
 
 /// A base frame that was counted and cannot be read any more.
-fn lost_frame(base: &ResultDirectory, counted: &[u32], census: &Census) -> Failure {
-    let lost = counted.iter().find(|i| !census.frames.contains(i));
+fn lost_frame(base: &ResultDirectory, counted: &[u32], particles: &BaseParticles) -> Failure {
+    let lost = counted.iter().find(|i| !particles.frames.contains(i));
     let path = base.path().display();
     Failure::work(format_args!(
         "frame {} of the base {path} was there when the grains were begun, and is missing or damaged now; simulate it again with: barchan run {path} --resume",

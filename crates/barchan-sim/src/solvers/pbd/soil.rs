@@ -6,7 +6,7 @@ use crate::identities::Identities;
 use crate::particles::check_count;
 use crate::sampling::solid_fraction;
 use crate::solver::{SolverError, StepContext};
-use crate::terrain::{GrainSize, GrainsNow, SpawnedGrain, Terrain};
+use crate::terrain::{ExistingGrains, GrainSize, SpawnedGrain, Terrain};
 use barchan_frame::Checkpoint;
 use barchan_scene::{Dimensions, PbdSpec, Scene};
 use glam::Vec3;
@@ -76,7 +76,7 @@ impl Pbd {
         soil.steps = soil.steps.wrapping_add(1);
         self.settle(&mut soil, cx);
         soil.spawned.clear();
-        let now = GrainsNow {
+        let now = ExistingGrains {
             position: &self.grains.position,
             radius: &self.grains.radius,
         };
@@ -98,7 +98,7 @@ impl Pbd {
         let own = |i: &usize| usize::from(g.material[*i]) == material;
         let grains = (0..g.len()).filter(own);
         soil.terrain
-            .weigh(grains.map(|i| (g.position[i], g.mass[i])));
+            .set_grain_loads(grains.map(|i| (g.position[i], g.mass[i])));
     }
 
     /// Grains at rest on the terrain, or pressed into it, become part of it.

@@ -1,25 +1,24 @@
-//! Boxes of cubic cells, and the base particles sorted into them.
+//! Cell grids, and the guide particles sorted into them.
 
 use super::weights::SUPPORT;
 use barchan_scene::Bounds;
 use glam::{IVec3, Vec3};
 
-/// Most cells of a lattice.
+/// Maximum number of cells.
 const MAX_CELLS: f32 = 4e6;
-/// Part of the points along an axis that may lie outside the lattice when the box of all is too large.
+/// Fraction of the points along an axis that may lie outside the grid when the bounding box of all is too large.
 const OUTLIERS: f32 = 0.005;
 
-/// Cubic cells in a box. What lies outside belongs to the outermost ones, so that a search in a range of cells finds
-/// everything in it wherever it is.
+/// Cubic cells in a box. Points outside belong to the outermost cells, so that a search over a range of cells misses none.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lattice {
+pub(super) struct CellGrid {
     low: Vec3,
     scale: f32,
     size: IVec3,
 }
 
-impl Lattice {
-    /// Cells of about this edge [m] around points; larger ones, or without outliers, where they would be too many.
+impl CellGrid {
+    /// A grid around points with about this cell size [m]; without outliers, or with larger cells, if there would be too many.
     pub fn around(points: &[Vec3], edge: f32) -> Self {
         let mut bounds = Bounds::from_points(points.iter().copied());
         if bounds.is_empty() {
@@ -27,7 +26,7 @@ impl Lattice {
         }
         let cells = |b: &Bounds, edge: f32| (b.size() / edge + 1.0).element_product();
         if cells(&bounds, edge) > MAX_CELLS {
-            bounds = middle_box(points);
+            bounds = trimmed_bounds(points);
         }
         let mut edge = edge;
         while cells(&bounds, edge) > MAX_CELLS {
@@ -45,20 +44,20 @@ impl Lattice {
     }
 
     pub fn cell(&self, p: Vec3) -> IVec3 {
-        // Cut off, not down: below zero is the first cell anyway.
+        // Truncation, not floor: below zero is the first cell anyway.
         let cell = ((p - self.low) * self.scale).as_ivec3();
         cell.clamp(IVec3::ZERO, self.size - 1)
     }
 
-    /// Number of a cell, x fastest.
-    fn number(&self, cell: IVec3) -> usize {
+    /// Index of a cell, x fastest.
+    fn index(&self, cell: IVec3) -> usize {
         let row = cell.y as usize + self.size.y as usize * cell.z as usize;
         row * self.size.x as usize + cell.x as usize
     }
 
-    /// Distance along an axis from anything that a layer of cells may hold to a range [m], or less.
-    fn apart(&self, axis: usize, layer: i32, low: f32, high: f32) -> f32 {
-        // The outermost layers hold what is beyond as well. Rounding may put a point in the next cell.
+    /// Lower bound of the distance along an axis between the points in a layer of cells and a range [m].
+    fn gap(&self, axis: usize, layer: i32, low: f32, high: f32) -> f32 {
+        // The outermost layers also hold the points beyond. Rounding may put a point in the next cell.
         let edge = 1.001 / self.scale;
         let begin = self.low[axis] + (layer as f32 - 0.0005) / self.scale;
         let before = match layer == self.size[axis] - 1 {
@@ -69,19 +68,19 @@ impl Lattice {
         before.max(behind).max(0.0)
     }
 
-    /// Number of the cell of a point along a path through all cells that always goes on to a neighbor.
-    pub fn along_path(&self, p: Vec3) -> u32 {
+    /// Index of the cell of a point along a serpentine path: consecutive cells are face neighbors.
+    pub fn serpentine_index(&self, p: Vec3) -> u32 {
         let cell = self.cell(p);
-        let turned = |odd: bool, i: i32, n: i32| if odd { n - 1 - i } else { i };
-        let y = turned(cell.z & 1 == 1, cell.y, self.size.y);
+        let reversed = |odd: bool, i: i32, n: i32| if odd { n - 1 - i } else { i };
+        let y = reversed(cell.z & 1 == 1, cell.y, self.size.y);
         let row = cell.z * self.size.y + y;
-        let x = turned(row & 1 == 1, cell.x, self.size.x);
+        let x = reversed(row & 1 == 1, cell.x, self.size.x);
         (row * self.size.x + x) as u32
     }
 }
 
-/// Box around all but the outliers along each axis.
-fn middle_box(points: &[Vec3]) -> Bounds {
+/// Bounding box without the outliers along each axis.
+fn trimmed_bounds(points: &[Vec3]) -> Bounds {
     let mut bounds = Bounds::from_corners(Vec3::ZERO, Vec3::ZERO);
     let skip = (OUTLIERS * points.len() as f32) as usize;
     for axis in 0..3 {
@@ -95,64 +94,64 @@ fn middle_box(points: &[Vec3]) -> Bounds {
     bounds
 }
 
-/// A particle that grains follow: of the base, or of a boundary.
+/// A particle whose velocity grains follow: of the base, or of a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(align(32))]
-pub(super) struct Leader {
-    /// Where it is [m].
+pub(super) struct Guide {
+    /// Position [m].
     pub position: [f32; 3],
-    /// How it moves in the step [m/s].
+    /// Velocity in the step [m/s].
     pub velocity: [f32; 3],
 }
 
-/// Leaders sorted into cells; within a cell they keep their order.
+/// Guide particles sorted into cells, in stable order.
 #[derive(Debug)]
-pub(super) struct Leaders {
-    lattice: Lattice,
+pub(super) struct GuideGrid {
+    grid: CellGrid,
     starts: Vec<u32>,
-    sorted: Vec<Leader>,
+    sorted: Vec<Guide>,
     /// Support radius h [m].
-    pub reach: f32,
+    pub support: f32,
 }
 
-impl Leaders {
-    /// For base particles of a radius [m].
-    pub fn new(list: &[Leader], radius: f32) -> Self {
-        let reach = SUPPORT * radius;
+impl GuideGrid {
+    /// `radius`: of the base particles [m].
+    pub fn new(list: &[Guide], radius: f32) -> Self {
+        let support = SUPPORT * radius;
         let positions: Vec<Vec3> = list.iter().map(|l| Vec3::from(l.position)).collect();
-        let lattice = Lattice::around(&positions, 0.5 * reach);
-        let numbers = positions.iter().map(|p| lattice.number(lattice.cell(*p)));
-        let (starts, order) = counting_sort(numbers, lattice.cells());
+        let grid = CellGrid::around(&positions, 0.5 * support);
+        let cells = positions.iter().map(|p| grid.index(grid.cell(*p)));
+        let (starts, order) = counting_sort(cells, grid.cells());
         Self {
-            lattice,
+            grid,
             starts,
             sorted: order.into_iter().map(|i| list[i as usize]).collect(),
-            reach,
+            support,
         }
     }
 
-    /// Leaders within reach of a box, in an order that does not depend on the box.
+    /// Collects the guides within the support radius of a box, in an order that does not depend on the box.
     #[inline]
-    pub fn gather(&self, low: Vec3, high: Vec3, out: &mut Vec<Leader>) {
+    pub fn gather(&self, low: Vec3, high: Vec3, out: &mut Vec<Guide>) {
         out.clear();
-        let first = self.lattice.cell(low - self.reach);
-        let last = self.lattice.cell(high + self.reach);
-        let squared = self.reach * self.reach;
+        let first = self.grid.cell(low - self.support);
+        let last = self.grid.cell(high + self.support);
+        let squared = self.support * self.support;
         for z in first.z..=last.z {
-            let dz = self.lattice.apart(2, z, low.z, high.z);
+            let dz = self.grid.gap(2, z, low.z, high.z);
             for y in first.y..=last.y {
-                let dy = self.lattice.apart(1, y, low.y, high.y);
+                let dy = self.grid.gap(1, y, low.y, high.y);
                 if dy * dy + dz * dz > squared {
                     continue;
                 }
-                let from = self.lattice.number(IVec3::new(first.x, y, z));
+                let from = self.grid.index(IVec3::new(first.x, y, z));
                 let to = from + (last.x - first.x) as usize + 1;
                 let range = self.starts[from] as usize..self.starts[to] as usize;
-                for leader in &self.sorted[range] {
-                    let p = Vec3::from(leader.position);
-                    let beside = (low - p).max(p - high).max(Vec3::ZERO);
-                    if beside.length_squared() < squared {
-                        out.push(*leader);
+                for guide in &self.sorted[range] {
+                    let p = Vec3::from(guide.position);
+                    let outside = (low - p).max(p - high).max(Vec3::ZERO);
+                    if outside.length_squared() < squared {
+                        out.push(*guide);
                     }
                 }
             }
@@ -160,22 +159,22 @@ impl Leaders {
     }
 }
 
-/// Where each number begins in the sorted order, with the end, and the order: equal numbers stay as they were.
+/// Stable counting sort of keys below `count`: the start of each key in the sorted order, with the end, and that order.
 pub(super) fn counting_sort(
-    numbers: impl ExactSizeIterator<Item = usize> + Clone,
+    keys: impl ExactSizeIterator<Item = usize> + Clone,
     count: usize,
 ) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; count + 1];
-    for number in numbers.clone() {
-        starts[number + 1] += 1;
+    for key in keys.clone() {
+        starts[key + 1] += 1;
     }
     for i in 0..count {
         starts[i + 1] += starts[i];
     }
-    let mut order = vec![0; numbers.len()];
+    let mut order = vec![0; keys.len()];
     let mut next = starts.clone();
-    for (i, number) in numbers.enumerate() {
-        let slot = &mut next[number];
+    for (i, key) in keys.enumerate() {
+        let slot = &mut next[key];
         order[*slot as usize] = i as u32;
         *slot += 1;
     }
@@ -186,13 +185,13 @@ pub(super) fn counting_sort(
 mod tests {
     use super::*;
 
-    fn scattered(count: usize) -> Vec<Leader> {
+    fn scattered(count: usize) -> Vec<Guide> {
         let mut state = 1_u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 8) as f32 / 16_777_216.0
         };
-        let point = |_| Leader {
+        let point = |_| Guide {
             position: [random(), random(), random()],
             velocity: [0.0; 3],
         };
@@ -200,17 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_all_in_reach_and_outliers_do_no_harm() {
+    fn a_search_finds_all_within_the_support_despite_outliers() {
         let mut list = scattered(2000);
-        list.push(Leader {
+        list.push(Guide {
             position: [1e6, 3.0, -1e5],
-            ..Leader::default()
+            ..Guide::default()
         });
-        list.push(Leader {
+        list.push(Guide {
             position: [1.05, 0.5, 0.5],
-            ..Leader::default()
+            ..Guide::default()
         });
-        let leaders = Leaders::new(&list, 0.03);
+        let guides = GuideGrid::new(&list, 0.03);
         let mut found = Vec::new();
         for (low, high) in [
             (Vec3::splat(0.4), Vec3::splat(0.45)),
@@ -218,10 +217,10 @@ mod tests {
             (Vec3::new(1.1, 0.4, 0.4), Vec3::new(9e5, 0.6, 0.6)),
             (Vec3::new(1e6 - 0.05, 3.0, -1e5), Vec3::new(1e6, 3.0, -1e5)),
         ] {
-            leaders.gather(low, high, &mut found);
-            let near = |l: &&Leader| {
+            guides.gather(low, high, &mut found);
+            let near = |l: &&Guide| {
                 let p = Vec3::from(l.position);
-                p.distance(p.clamp(low, high)) < leaders.reach
+                p.distance(p.clamp(low, high)) < guides.support
             };
             assert_eq!(found.len(), list.iter().filter(near).count());
             assert!(!found.is_empty());
@@ -231,13 +230,13 @@ mod tests {
     #[test]
     fn the_path_goes_from_neighbor_to_neighbor() {
         let corners = [Vec3::ZERO, Vec3::new(4.5, 2.5, 3.5)];
-        let lattice = Lattice::around(&corners, 1.0);
-        let mut by_number = vec![IVec3::MAX; lattice.cells()];
+        let grid = CellGrid::around(&corners, 1.0);
+        let mut by_number = vec![IVec3::MAX; grid.cells()];
         for z in 0..4 {
             for y in 0..3 {
                 for x in 0..5 {
                     let cell = IVec3::new(x, y, z);
-                    by_number[lattice.along_path(cell.as_vec3() + 0.5) as usize] = cell;
+                    by_number[grid.serpentine_index(cell.as_vec3() + 0.5) as usize] = cell;
                 }
             }
         }
