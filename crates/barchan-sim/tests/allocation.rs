@@ -51,42 +51,27 @@ fn allocations(simulation: &mut Simulation, steps: u32) -> u64 {
     after - before
 }
 
-const HEAP: &str = r#"
-frame_rate = 2
-[solver]
-resolution = 0.02
-[materials.sand]
-preset = "dry sand"
-[[collider]]
-shape = { half_space = { normal = [0, 1, 0] } }
-friction = 0.6
-[[fill]]
-material = "sand"
-shape = { box = { min = [-0.1, 0, -0.1], max = [0.1, 0.1, 0.1] } }
-"#;
+/// A heap on a floor with more keys set.
+fn heap(more: &[&str]) -> Simulation {
+    let heap = [
+        "solver.resolution=0.02",
+        "fill.block.shape.box.max=[0.1, 0.1, 0.1]",
+        "collider.floor.friction=0.6",
+    ];
+    support::start_file("tests/block.toml", &[&heap, more].concat())
+}
 
 /// One test: the counter is of the whole process.
 #[test]
 fn a_settled_step_does_not_allocate() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
     pool.unwrap().install(|| {
-        let mut heap = support::start(HEAP);
-        support::advance(&mut heap, 2);
-        assert_eq!(allocations(&mut heap, 100), 0);
-
-        // Position-based grains.
-        let grains = HEAP
-            .replace("[solver]", "[solver]\nmethod = \"pbd\"")
-            .replace("frame_rate = 2", "frame_rate = 0.2");
-        let mut heap = support::start(&grains);
-        support::advance(&mut heap, 1);
-        assert_eq!(allocations(&mut heap, 100), 0);
-
-        // Smoothed particles.
-        let particles = grains.replace("pbd", "sph");
-        let mut heap = support::start(&particles);
-        support::advance(&mut heap, 1);
-        assert_eq!(allocations(&mut heap, 100), 0);
+        for (solver, rate, frames) in [("mpm", 2.0, 2), ("pbd", 0.2, 1), ("sph", 0.2, 1)] {
+            let solver = format!("solver.method={solver}");
+            let mut heap = heap(&[&solver, &format!("frame_rate={rate}")]);
+            support::advance(&mut heap, frames);
+            assert_eq!(allocations(&mut heap, 100), 0, "{solver}");
+        }
 
         // Linear solvers that are used again.
         let apply = |x: &[f32], y: &mut [f32]| {
@@ -116,9 +101,9 @@ fn a_settled_step_does_not_allocate() {
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
 
         // Negative control: the counter sees the batches of an emitter.
-        let spout = "[[emitter]]\nmaterial = \"sand\"\nvelocity = [0, -1, 0]\nrate = 1\n\
-                     shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } }\n";
-        let mut poured = support::start(&format!("{HEAP}{spout}"));
+        let spout = "emitter=[{ material = \"dry sand\", velocity = [0, -1, 0], rate = 1, \
+                     shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } } }]";
+        let mut poured = heap(&["frame_rate=2", spout]);
         support::advance(&mut poured, 1);
         assert!(allocations(&mut poured, 100) > 0);
     });

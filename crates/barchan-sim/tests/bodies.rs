@@ -4,7 +4,7 @@
 mod support;
 
 use barchan_sim::simulation::Simulation;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use support::*;
 
 /// Momentum and angular momentum about the origin of grains and bodies together. Angular momentum of an APIC particle is
@@ -40,36 +40,16 @@ fn curl(c: &[f64; 9]) -> DVec3 {
     DVec3::new(c[7] - c[5], c[2] - c[6], c[3] - c[1])
 }
 
+/// Grid spacing of the scene [m].
 const DX: f64 = 0.04;
-
-fn floating(density: f64) -> String {
-    format!(
-        r#"
-frame_rate = 100
-frames = 20
-gravity = [0, 0, 0]
-[solver]
-resolution = {DX}
-[materials.sand]
-preset = "dry sand"
-[[fill]]
-shape = {{ box = {{ min = [0.30, -0.05, -0.1], max = [0.55, 0.15, 0.1] }} }}
-material = "sand"
-velocity = [-2, 0, 0]
-[[body]]
-name = "box"
-shape = {{ box = {{ center = [0.1, 0, 0], size = [0.3, 0.3, 0.3] }} }}
-density = {density}
-velocity = [0.3, 0, 0]
-spin = [0, 0, 0.5]
-"#
-    )
-}
 
 #[test]
 fn what_grains_lose_bodies_gain() {
     for density in [3000.0, 30.0] {
-        let mut simulation = start(&floating(density));
+        let mut simulation = start_file(
+            "tests/floating.toml",
+            &[&format!("body.box.density={density}")],
+        );
         let (p0, l0, _) = momentum(&mut simulation, 1600.0);
         let body0 = simulation.bodies().momentum();
         advance(&mut simulation, 20);
@@ -86,51 +66,29 @@ fn what_grains_lose_bodies_gain() {
     }
 }
 
-/// A box on a bed of sand in a trough.
-fn on_sand(mass: f64) -> String {
-    format!(
-        r#"
-frame_rate = 50
-frames = 50
-[solver]
-resolution = 0.04
-[materials.sand]
-preset = "dry sand"
-young = 4e5
-[[fill]]
-shape = {{ box = {{ min = [-0.3, 0, -0.3], max = [0.3, 0.2, 0.3] }} }}
-material = "sand"
-[[collider]]
-name = "trough"
-shape = {{ difference = [{{ box = {{ min = [-0.5, -0.2, -0.5], max = [0.5, 0.6, 0.5] }} }}, {{ box = {{ min = [-0.3, 0, -0.3], max = [0.3, 1, 0.3] }} }}] }}
-[[body]]
-name = "box"
-shape = {{ box = {{ center = [0, 0.35, 0], size = [0.2, 0.2, 0.2] }} }}
-mass = {mass}
-"#
-    )
+/// Center [m] and speed [m/s] of the box in the trough.
+fn box_now(simulation: &Simulation) -> (Vec3, f32) {
+    let mut colliders = simulation.colliders().clone();
+    simulation.bodies().pose(&mut colliders);
+    let body = &colliders.list[1];
+    let center = body.mass.unwrap().center;
+    (center, body.velocity_at(center).length())
 }
 
 #[test]
 fn bodies_of_any_weight_come_to_rest() {
     for ratio in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
-        let mut simulation = start(&on_sand(1600.0 * 0.008 * ratio));
+        // Of sand it would be 12.8 kg.
+        let mass = format!("body.box.mass={}", 1600.0 * 0.008 * ratio);
+        let mut simulation = start_file("tests/trough.toml", &[&mass]);
         let mut fastest = 0.0f32;
         for _ in 0..50 {
             advance(&mut simulation, 1);
-            let mut colliders = simulation.colliders().clone();
-            simulation.bodies().pose(&mut colliders);
-            let body = &colliders.list[1];
-            let center = body.mass.unwrap().center;
-            let speed = body.velocity_at(center).length();
-            assert!(speed.is_finite() && body.pose.position.is_finite());
+            let (center, speed) = box_now(&simulation);
+            assert!(speed.is_finite() && center.is_finite());
             fastest = fastest.max(speed);
         }
-        let mut colliders = simulation.colliders().clone();
-        simulation.bodies().pose(&mut colliders);
-        let body = &colliders.list[1];
-        let center = body.mass.unwrap().center;
-        let speed = body.velocity_at(center).length();
+        let (center, speed) = box_now(&simulation);
         // Free fall from 0.25 m to the floor of the trough makes 2.2 m/s.
         assert!(fastest < 2.3, "ratio {ratio}: {fastest} m/s");
         assert!(speed < 0.02, "ratio {ratio}: {speed} m/s at the end");

@@ -5,30 +5,16 @@
 #[allow(dead_code, reason = "its main is for people")]
 #[path = "../examples/bucket.rs"]
 mod bucket;
+mod support;
 
 use barchan_sim::bodies::MotorTarget;
 use barchan_sim::simulation::Simulation;
 use glam::Vec3;
-
-const BED: &str = r#"
-[solver]
-method = "METHOD"
-resolution = 0.1
-[[collider]]
-name = "floor"
-shape = { half_space = { normal = [0, 1, 0] } }
-[[fill]]
-material = "dry sand"
-sampling = "lattice"
-shape = { box = { min = [-0.4, 0, -0.4], max = [0.4, 0.3, 0.4] } }
-[[body]]
-name = "box"
-mass = 30
-shape = { box = { center = [0, 0.6, 0], size = [0.3, 0.3, 0.3] } }
-"#;
+use support::{scene_path, start_file};
 
 fn bed(method: &str) -> Simulation {
-    Simulation::from_toml(&BED.replace("METHOD", method)).unwrap()
+    let method = format!("solver.method={method}");
+    start_file("tests/box_on_bed.toml", &[&method])
 }
 
 #[test]
@@ -109,9 +95,9 @@ fn bodies_are_found_by_name_and_stand_where_they_are() {
 
 #[test]
 fn mistakes_in_a_scene_are_errors_that_name_them() {
-    let wrong = BED
-        .replace("METHOD", "pbd")
-        .replace("mass = 30", "mas = 30");
+    let right = std::fs::read_to_string(scene_path("tests/box_on_bed.toml")).unwrap();
+    assert!(Simulation::from_toml(&right).is_ok());
+    let wrong = right.replace("mass = 30", "mas = 30");
     let error = Simulation::from_toml(&wrong).err().unwrap();
     assert!(format!("{error:?}").contains("mas"), "{error:?}");
     assert!(Simulation::from_file("no such scene.toml").is_err());
@@ -130,46 +116,11 @@ fn the_bucket_of_the_example_feels_the_soil_in_forty_lines() {
     assert!(shown[0].contains(": 0 grains, [0, 0, 0] N"), "{}", shown[0]);
 }
 
-/// Boom, stick and bucket, each on a hinge about z.
-const ROBOT: &str = r#"<robot name="digger">
-  <link name="base"><inertial><mass value="100"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="boom"><inertial><origin xyz="0.4 0 0"/><mass value="20"/><inertia ixx="0.2" iyy="1.1" izz="1.1" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><origin xyz="0.4 0 0"/><geometry><box size="0.8 0.08 0.08"/></geometry></collision></link>
-  <link name="stick"><inertial><origin xyz="0.3 0 0"/><mass value="12"/><inertia ixx="0.1" iyy="0.4" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><origin xyz="0.3 0 0"/><geometry><box size="0.6 0.08 0.08"/></geometry></collision></link>
-  <link name="bucket"><inertial><origin xyz="0.15 0 0"/><mass value="8"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><origin xyz="0.15 0 0"/><geometry><box size="0.3 0.1 0.3"/></geometry></collision></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="boom"/><axis xyz="0 0 1"/><limit lower="-1.5" upper="1.5" effort="5000" velocity="2"/></joint>
-  <joint name="elbow" type="revolute"><parent link="boom"/><child link="stick"/><origin xyz="0.8 0 0"/><axis xyz="0 0 1"/><limit lower="-2.5" upper="0.5" effort="3000" velocity="2"/></joint>
-  <joint name="wrist" type="revolute"><parent link="stick"/><child link="bucket"/><origin xyz="0.6 0 0"/><axis xyz="0 0 1"/><limit lower="-2" upper="1" effort="2000" velocity="3"/></joint>
-</robot>"#;
-
 const JOINTS: [&str; 3] = ["digger/shoulder", "digger/elbow", "digger/wrist"];
-
-const SITE: &str = r#"
-[solver]
-method = "pbd"
-resolution = 0.1
-[[collider]]
-shape = { half_space = { normal = [0, 1, 0] } }
-[[fill]]
-material = "dry sand"
-sampling = "lattice"
-shape = { box = { min = [0, 0, -0.4], max = [1.4, 0.4, 0.4] } }
-[[urdf]]
-name = "digger"
-file = "arm.urdf"
-up = "y"
-position = [-0.4, 1, 0]
-"#;
 
 #[test]
 fn an_arm_of_three_hinges_digs_and_gets_where_it_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("arm.urdf"), ROBOT).unwrap();
-    let file = folder.path().join("dig.toml");
-    std::fs::write(&file, SITE).unwrap();
-    let mut simulation = Simulation::from_file(&file).unwrap();
+    let mut simulation = Simulation::from_file(scene_path("tests/digger.toml")).unwrap();
     let bucket = simulation.body_index("digger/bucket").unwrap();
     let mut digs = 0.0f64;
     // Down into the bed, through it, and out again: shoulder, elbow, wrist [rad].

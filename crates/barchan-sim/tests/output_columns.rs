@@ -1,46 +1,32 @@
 //! Columns that frames hold only when the scene asks for them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use barchan_frame::{Checkpoint, Column, Frame};
-use barchan_scene::{
-    ConeMatch, Dimensions, Friction, Overrides, SandLaw, Scene, SceneSource, load,
-};
-use barchan_sim::material::drucker_prager;
-use barchan_sim::simulation::{Control, Simulation};
+mod support;
 
-/// A block that falls on a floor and yields.
+use barchan_frame::{Checkpoint, Column, Frame};
+use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw, Scene};
+use barchan_sim::material::drucker_prager;
+use barchan_sim::simulation::Simulation;
+use support::{advance, scene_file};
+
+/// A block of hardening sand that falls on a floor and yields.
 fn scene(dimensions: usize, output: &str) -> Scene {
-    let text = format!(
-        r#"dimensions = {dimensions}
-frame_rate = 24
-[solver]
-resolution = 0.05
-[materials.sand]
-preset = "klar sand"
-[[fill]]
-shape = {{ box = {{ min = [0, 0, -0.1], max = [0.2, 0.4, 0.1] }} }}
-material = "sand"
-[[collider]]
-shape = {{ half_space = {{ normal = [0, 1, 0] }} }}
-{output}"#
-    );
-    let source = SceneSource {
-        name: "test.toml".into(),
-        text,
-        directory: ".".into(),
-    };
-    load(&source, &Overrides::default()).unwrap()
+    let set = [
+        &format!("dimensions={dimensions}"),
+        "solver.resolution=0.05",
+        "fill.block.material=klar sand",
+        "fill.block.shape.box.max=[0.1, 0.4, 0.1]",
+        output,
+    ];
+    scene_file("tests/block.toml", &set)
 }
 
-const BOTH: &str = "[output]\ncolumns = [\"hardening\", \"principal_stress\"]\n";
+const NONE: &str = "output.columns=[]";
+const BOTH: &str = "output.columns=[\"hardening\", \"principal_stress\"]";
 
 fn run(scene: &Scene) -> (Frame, Checkpoint) {
     let mut simulation = Simulation::new(scene).unwrap();
-    for _ in 0..4 {
-        simulation
-            .advance_frame(&mut |_| Control::Continue)
-            .unwrap();
-    }
+    advance(&mut simulation, 4);
     let frame = simulation.write_frame().unwrap();
     (frame, simulation.save().unwrap())
 }
@@ -61,7 +47,7 @@ fn frames_are_the_same_but_for_what_was_asked_for() {
         "pressure",
         "plastic_case",
     ];
-    let (plain, plain_state) = run(&scene(3, ""));
+    let (plain, plain_state) = run(&scene(3, NONE));
     let names: Vec<&str> = plain.columns.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, usual);
     let (asked, asked_state) = run(&scene(3, BOTH));

@@ -130,6 +130,18 @@ pub fn load(source: &SceneSource, overrides: &Overrides) -> Result<Scene, SceneE
     load_as(source, overrides, false).map(|(scene, _)| scene)
 }
 
+/// Reads and validates a scene file with keys set as `--set` does it, each as `path=value`.
+///
+/// # Errors
+/// As [`load`], and a file that cannot be read.
+pub fn load_file(path: impl AsRef<Path>, set: &[&str]) -> Result<Scene, SceneErrors> {
+    let overrides = Overrides {
+        set: set.iter().map(|s| (*s).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    load(&SceneSource::from_file(path.as_ref())?, &overrides)
+}
+
 /// Reads a scene to look at a result of it. Colliders, fills, emitters and drains whose mesh cannot be used are left out,
 /// each with a warning, and whether fills and emitters have room is not asked. Names stay those of [`load`].
 pub fn load_for_viewing(

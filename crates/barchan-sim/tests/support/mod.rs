@@ -6,9 +6,27 @@ pub mod grains;
 pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};
-use barchan_scene::{Overrides, Scene, SceneSource, load};
+use barchan_scene::{Overrides, Scene, SceneSource, load, load_file};
 use barchan_sim::simulation::{Control, Simulation};
 use glam::{DVec3, Vec3};
+use std::path::{Path, PathBuf};
+
+/// A file or folder of `scenes/`.
+pub fn scene_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenes")
+        .join(name)
+}
+
+/// A scene of `scenes/` with keys set, each as `path=value`.
+pub fn scene_file(name: &str, set: &[&str]) -> Scene {
+    load_file(scene_path(name), set).unwrap_or_else(|e| panic!("{name} {set:?}: {e:?}"))
+}
+
+/// A simulation of a scene of `scenes/` at t = 0.
+pub fn start_file(name: &str, set: &[&str]) -> Simulation {
+    Simulation::new(&scene_file(name, set)).unwrap()
+}
 
 /// A scene from TOML text.
 pub fn scene(text: &str) -> Scene {
