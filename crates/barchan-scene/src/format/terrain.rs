@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::node::{Node, Table};
-use super::spec::{Key, Kind, Range};
+use super::spec::{Key, Kind, Range, keys};
 use crate::errors::Place;
 use crate::model::{Dimensions, Friction, Law, MeshFile};
 use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
@@ -17,81 +17,46 @@ const LENGTH: Kind = Kind::Number(Range::closed(1e-4, FAR));
 const HEIGHT: Kind = Kind::Number(Range::closed(-FAR, FAR));
 
 /// Soil at rest.
-pub(crate) static TERRAIN: &[Key] = &[
-    Key::new(
-        "material",
-        Kind::Text,
-        "Name of a material of the scene or of a preset",
-    )
-    .required(),
-    Key::new(
-        "size",
-        Kind::Numbers(2),
-        "Size of the site along x and z [m]",
-    )
-    .required(),
-    Key::new(
-        "center",
-        Kind::Numbers(2),
-        "Middle of the site, x and z [m]",
-    )
-    .default("[0, 0]"),
-    Key::new(
-        "cell",
-        LENGTH,
-        "Side of a column [m]; the diameter of a grain when left out",
-    ),
-    Key::new("height", HEIGHT, "Height of a flat site [m]").default("0"),
-    Key::new(
-        "heights",
-        Kind::Rows,
-        "Heights [m] instead of `height`: a list of rows along x, the first at the smallest z, spread over the site",
-    ),
-    Key::new(
-        "image",
-        Kind::Table(IMAGE),
-        "Picture of the heights instead of `height`, spread over the site",
-    ),
-    Key::new(
-        "mounds",
-        Kind::Tables(MOUND),
-        "Cones of soil on the surface, and pits in it",
-    )
-    .default("[]"),
-    Key::new(
-        "depth",
-        LENGTH,
-        "Soil below the lowest point of the surface [m]; what is under it is rock",
-    )
-    .default("2"),
-    Key::new(
-        "angle_of_repose",
-        Kind::Number(Range::closed(1.0, 89.0)),
-        "Steepest slope at which soil rests [degrees]; the friction angle of the material when left out",
-    ),
-];
+pub(crate) static TERRAIN: &[Key] = &keys! {
+    /// Name of a material of the scene or of a preset
+    material: Kind::Text, required();
+    /// Size of the site along x and z [m]
+    size: Kind::Numbers(2), required();
+    /// Middle of the site, x and z [m]
+    center: Kind::Numbers(2), default("[0, 0]");
+    /// Side of a column [m]; the diameter of a grain when left out
+    cell: LENGTH;
+    /// Height of a flat site [m]
+    height: HEIGHT, default("0");
+    /// Heights [m] instead of `height`: a list of rows along x, the first at the smallest z, spread over the site
+    heights: Kind::Rows;
+    /// Picture of the heights instead of `height`, spread over the site
+    image: Kind::Table(IMAGE);
+    /// Cones of soil on the surface, and pits in it
+    mounds: Kind::Tables(MOUND), default("[]");
+    /// Soil below the lowest point of the surface [m]; what is under it is rock
+    depth: LENGTH, default("2");
+    /// Steepest slope at which soil rests [degrees]; the friction angle of the material when left out
+    angle_of_repose: Kind::Number(Range::closed(1.0, 89.0));
+};
 
-static IMAGE: &[Key] = &[
-    Key::new(
-        "file",
-        Kind::Text,
-        "PNG file relative to the scene file; x to the right, z downwards, the lighter the higher",
-    )
-    .required(),
-    Key::new("low", HEIGHT, "Height of black [m]").default("0"),
-    Key::new("high", HEIGHT, "Height of white [m]").required(),
-];
+static IMAGE: &[Key] = &keys! {
+    /// PNG file relative to the scene file; x to the right, z downwards, the lighter the higher
+    file: Kind::Text, required();
+    /// Height of black [m]
+    low: HEIGHT, default("0");
+    /// Height of white [m]
+    high: HEIGHT, required();
+};
 
-static MOUND: &[Key] = &[
-    Key::new("center", Kind::Numbers(2), "Middle, x and z [m]").required(),
-    Key::new(
-        "height",
-        HEIGHT,
-        "Height above the surface [m]; negative for a pit",
-    )
-    .required(),
-    Key::new("radius", LENGTH, "Radius at its foot [m]").required(),
-];
+static MOUND: &[Key] = &keys! {
+    /// Middle, x and z [m]
+    center: Kind::Numbers(2), required();
+    /// Height above the surface [m]; negative for a pit
+    height: HEIGHT, required();
+    /// Radius at its foot [m]
+    radius: LENGTH, required();
+};
 
 impl Builder<'_> {
     /// The terrain: `None` when it is wrong, `Some(None)` when there is none.
