@@ -18,6 +18,18 @@ pub struct Area {
     pub height: i64,
 }
 
+impl Area {
+    /// The rectangle with its upper left corner at a pixel.
+    pub fn new(x: i64, y: i64, width: i64, height: i64) -> Self {
+        Self {
+            x,
+            y,
+            width,
+            height,
+        }
+    }
+}
+
 /// Mixes a color into a pixel, 0 leaving it and 1 replacing it.
 #[inline]
 pub fn blend(picture: &mut Picture, x: i64, y: i64, color: [u8; 3], amount: f32) {
@@ -66,12 +78,7 @@ pub fn frame(picture: &mut Picture, area: Area, thickness: i64, color: [u8; 3], 
             height: area.height - 2 * t,
             ..area
         },
-        Area {
-            x: area.x + area.width - t,
-            y: area.y + t,
-            width: t,
-            height: area.height - 2 * t,
-        },
+        Area::new(area.x + area.width - t, area.y + t, t, area.height - 2 * t),
     ];
     for side in sides {
         rectangle(picture, side, color, amount);
@@ -165,12 +172,7 @@ fn cut(picture: &Picture, area: Area) -> Area {
     let y = area.y.clamp(0, height);
     let right = area.x.saturating_add(area.width).clamp(x, width);
     let bottom = area.y.saturating_add(area.height).clamp(y, height);
-    Area {
-        x,
-        y,
-        width: right - x,
-        height: bottom - y,
-    }
+    Area::new(x, y, right - x, bottom - y)
 }
 
 #[cfg(test)]
@@ -219,21 +221,11 @@ mod tests {
     #[test]
     fn rectangles_frames_and_amounts_are_exact() {
         let mut picture = page();
-        let area = Area {
-            x: 60,
-            y: -3,
-            width: 10,
-            height: 6,
-        };
+        let area = Area::new(60, -3, 10, 6);
         rectangle(&mut picture, area, [0; 3], 1.0);
         assert_eq!(ink(&picture), 12.0);
         let mut picture = page();
-        let area = Area {
-            x: 5,
-            y: 5,
-            width: 10,
-            height: 8,
-        };
+        let area = Area::new(5, 5, 10, 8);
         frame(&mut picture, area, 1, [0; 3], 1.0);
         assert_eq!(ink(&picture), 32.0);
         let mut picture = page();
@@ -244,12 +236,7 @@ mod tests {
     #[test]
     fn a_panel_is_light_on_black_and_leaves_the_rest() {
         let mut picture = Picture::filled(64, 48, [0; 3]);
-        let area = Area {
-            x: 10,
-            y: 10,
-            width: 30,
-            height: 20,
-        };
+        let area = Area::new(10, 10, 30, 20);
         panel(&mut picture, area, 5.0);
         assert!(picture.pixel(25, 20)[0] > 200);
         assert_eq!(picture.pixel(10, 10), [0; 3]);
@@ -269,12 +256,7 @@ mod tests {
             [0; 3],
             1.0,
         );
-        let huge = Area {
-            x: i64::MAX - 3,
-            y: 0,
-            width: i64::MAX,
-            height: 1,
-        };
+        let huge = Area::new(i64::MAX - 3, 0, i64::MAX, 1);
         rectangle(&mut picture, huge, [0; 3], 1.0);
         assert_eq!(ink(&picture), 0.0);
     }

@@ -23,12 +23,12 @@ impl Chart {
         let scale = (room.width as f64 / wide).min(room.height as f64 / tall);
         let width = ((wide * scale).round() as i64).clamp(1, room.width.max(1));
         let height = ((tall * scale).round() as i64).clamp(1, room.height.max(1));
-        let area = Area {
-            x: room.x + (room.width - width) / 2,
-            y: room.y + (room.height - height) / 2,
+        let area = Area::new(
+            room.x + (room.width - width) / 2,
+            room.y + (room.height - height) / 2,
             width,
             height,
-        };
+        );
         Self { area, window }
     }
 
@@ -93,22 +93,17 @@ impl Chart {
         let line = i64::from(style.height);
         let thin = (line / 14).max(1);
         let area = self.area;
-        let frame = Area {
-            x: area.x - thin,
-            y: area.y - thin,
-            width: area.width + 2 * thin,
-            height: area.height + 2 * thin,
-        };
+        let frame = Area::new(
+            area.x - thin,
+            area.y - thin,
+            area.width + 2 * thin,
+            area.height + 2 * thin,
+        );
         canvas::frame(picture, frame, thin, INK, 1.0);
         let (bottom, mark) = (area.y + area.height, (line / 3).max(2));
         for (at, text) in self.marks(0, line) {
             let x = area.x + at;
-            let tick = Area {
-                x,
-                y: bottom,
-                width: thin,
-                height: mark,
-            };
+            let tick = Area::new(x, bottom, thin, mark);
             canvas::rectangle(picture, tick, INK, 1.0);
             let wide = i64::from(text::size(&text, style)[0]);
             text::draw(picture, &text, x - wide / 2, bottom + mark + 1, style);
@@ -116,12 +111,7 @@ impl Chart {
         let mut widest = 0;
         for (at, text) in self.marks(1, line) {
             let y = bottom - 1 - at;
-            let tick = Area {
-                x: area.x - mark,
-                y,
-                width: mark,
-                height: thin,
-            };
+            let tick = Area::new(area.x - mark, y, mark, thin);
             canvas::rectangle(picture, tick, INK, 1.0);
             let wide = i64::from(text::size(&text, style)[0]);
             widest = widest.max(wide);
@@ -167,12 +157,7 @@ mod tests {
     use super::*;
 
     fn chart() -> Chart {
-        let room = Area {
-            x: 10,
-            y: 20,
-            width: 200,
-            height: 100,
-        };
+        let room = Area::new(10, 20, 200, 100);
         Chart::even(room, [-1.0, 0.0, 1.0, 2.0])
     }
 

@@ -127,12 +127,12 @@ impl View {
         let across = ((wide * scale).round() as i64).clamp(1, room[0]);
         let down = ((tall * scale).round() as i64).clamp(1, room[1]);
         Some(Self {
-            plot: Area {
-                x: left + (room[0] - across) / 2,
-                y: top + (room[1] - down) / 2,
-                width: across,
-                height: down,
-            },
+            plot: Area::new(
+                left + (room[0] - across) / 2,
+                top + (room[1] - down) / 2,
+                across,
+                down,
+            ),
             corner: [window[0], window[3]],
             scale,
         })

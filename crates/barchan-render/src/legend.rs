@@ -44,12 +44,7 @@ pub fn size(scale: &Scale, style: Style) -> [i64; 2] {
 /// Draws a legend with its upper left corner at a place. Returns what it covers.
 pub fn draw_at(picture: &mut Picture, scale: &Scale, x: i64, y: i64, style: Style) -> Area {
     let layout = Layout::new(scale, style);
-    let area = Area {
-        x,
-        y,
-        width: layout.width,
-        height: layout.height,
-    };
+    let area = Area::new(x, y, layout.width, layout.height);
     canvas::panel(picture, area, layout.pad as f32);
     let title = style.bold();
     text::draw(
@@ -125,12 +120,7 @@ const EDGE: [u8; 3] = [70, 70, 76];
 
 fn draw_bar(picture: &mut Picture, range: Range, map: ColorMap, at: [i64; 2], style: Style) {
     let line = i64::from(style.height);
-    let bar = Area {
-        x: at[0],
-        y: at[1] + line / 2,
-        width: line,
-        height: BAR * line,
-    };
+    let bar = Area::new(at[0], at[1] + line / 2, line, BAR * line);
     for row in 0..bar.height {
         let place = 1.0 - (row as f32 + 0.5) / bar.height as f32;
         let strip = Area {
@@ -146,12 +136,7 @@ fn draw_bar(picture: &mut Picture, range: Range, map: ColorMap, at: [i64; 2], st
         let span = f64::from(range.high) - f64::from(range.low);
         let place = (value - f64::from(range.low)) / span;
         let y = bar.y + ((1.0 - place) * (bar.height - thin) as f64).round() as i64;
-        let mark = Area {
-            x: bar.x + bar.width,
-            y,
-            width: (line / 4).max(2),
-            height: thin,
-        };
+        let mark = Area::new(bar.x + bar.width, y, (line / 4).max(2), thin);
         canvas::rectangle(picture, mark, EDGE, 1.0);
         text::draw(picture, &text, bar.x + line + line / 2, y - line / 2, style);
     }
@@ -161,12 +146,7 @@ fn draw_kinds(picture: &mut Picture, kinds: &[Category], at: [i64; 2], style: St
     let line = i64::from(style.height);
     for (i, kind) in kinds.iter().enumerate() {
         let y = at[1] + i as i64 * (line + line / 4);
-        let swatch = Area {
-            x: at[0],
-            y: y + line / 8,
-            width: line - line / 4,
-            height: line - line / 4,
-        };
+        let swatch = Area::new(at[0], y + line / 8, line - line / 4, line - line / 4);
         canvas::rectangle(picture, swatch, kind.color, 1.0);
         canvas::frame(picture, swatch, (line / 16).max(1), EDGE, 1.0);
         text::draw(picture, &kind.name, at[0] + line + line / 4, y, style);

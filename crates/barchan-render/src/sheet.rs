@@ -132,12 +132,12 @@ fn place(sheet: &mut Picture, picture: &Picture, x: u32, y: u32) {
             sheet.set_pixel(x + column, y + row, picture.pixel(column, row));
         }
     }
-    let edge = Area {
-        x: i64::from(x),
-        y: i64::from(y),
-        width: i64::from(picture.width),
-        height: i64::from(picture.height),
-    };
+    let edge = Area::new(
+        i64::from(x),
+        i64::from(y),
+        i64::from(picture.width),
+        i64::from(picture.height),
+    );
     canvas::frame(sheet, edge, 1, [0; 3], 0.15);
 }
 

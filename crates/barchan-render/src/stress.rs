@@ -171,18 +171,18 @@ fn layout(size: [u32; 2], scale: &Scale, style: Style) -> (Area, Option<Area>) {
     let beside = legend::size(scale, style)[0].max(words) + line;
     let roomy = 3 * beside <= width;
     let beside = if roomy { beside } else { 0 };
-    let charts = Area {
-        x: 5 * line + line / 2,
-        y: line,
-        width: width - 6 * line - beside,
-        height: height - 4 * line - line / 2,
-    };
-    let aside = Area {
-        x: (width - beside + line / 2).max(0),
-        y: line,
-        width: beside - line,
-        height: height - line,
-    };
+    let charts = Area::new(
+        5 * line + line / 2,
+        line,
+        width - 6 * line - beside,
+        height - 4 * line - line / 2,
+    );
+    let aside = Area::new(
+        (width - beside + line / 2).max(0),
+        line,
+        beside - line,
+        height - line,
+    );
     (charts, roomy.then_some(aside))
 }
 

@@ -69,12 +69,12 @@ pub fn draw_upwards(picture: &mut Picture, text: &str, x: i64, y: i64, style: St
 pub fn draw_panel(picture: &mut Picture, lines: &[&str], x: i64, y: i64, style: Style) -> Area {
     let pad = i64::from(style.height / 3 + 1);
     let longest = lines.iter().map(|l| size(l, style)[0]).max().unwrap_or(0);
-    let area = Area {
+    let area = Area::new(
         x,
         y,
-        width: i64::from(longest) + 2 * pad,
-        height: lines.len() as i64 * i64::from(style.height) + 2 * pad,
-    };
+        i64::from(longest) + 2 * pad,
+        lines.len() as i64 * i64::from(style.height) + 2 * pad,
+    );
     canvas::panel(picture, area, pad as f32);
     for (i, text) in lines.iter().enumerate() {
         let down = i as i64 * i64::from(style.height);
@@ -272,12 +272,7 @@ mod tests {
                 );
                 canvas::rectangle(
                     &mut picture,
-                    Area {
-                        x: 4,
-                        y: 4,
-                        width: i64::from(w),
-                        height: i64::from(h),
-                    },
+                    Area::new(4, 4, i64::from(w), i64::from(h)),
                     [255; 3],
                     1.0,
                 );

@@ -260,6 +260,17 @@ impl Report {
         self.errors.push((at, error));
     }
 
+    /// Adds a problem, for want of which there is no result.
+    pub fn refuse<T>(
+        &mut self,
+        at: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.error(at, message, help);
+        None
+    }
+
     /// A place that outlives the report.
     pub fn mark(&self, at: Place) -> SourceMark {
         SourceMark(at.located(&self.sources))

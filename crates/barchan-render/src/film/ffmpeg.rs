@@ -71,50 +71,14 @@ impl Ffmpeg {
         self.encoders.iter().any(|e| e == encoder)
     }
 
-    fn encoding(&self, kind: Kind) -> &'static [&'static str] {
+    /// Arguments that choose and set the encoder.
+    fn encoding(&self, kind: Kind) -> &'static str {
         match kind {
-            Kind::Mp4 => &[
-                "-c:v",
-                "libx264",
-                "-preset",
-                "medium",
-                "-crf",
-                "18",
-                "-movflags",
-                "+faststart",
-                "-f",
-                "mp4",
-            ],
-            Kind::WebM if self.has("libvpx-vp9") => &[
-                "-c:v",
-                "libvpx-vp9",
-                "-crf",
-                "24",
-                "-b:v",
-                "0",
-                "-row-mt",
-                "1",
-                "-deadline",
-                "good",
-                "-cpu-used",
-                "3",
-                "-f",
-                "webm",
-            ],
-            Kind::WebM => &[
-                "-c:v",
-                "libvpx",
-                "-crf",
-                "8",
-                "-b:v",
-                "20M",
-                "-deadline",
-                "good",
-                "-cpu-used",
-                "3",
-                "-f",
-                "webm",
-            ],
+            Kind::Mp4 => "-c:v libx264 -preset medium -crf 18 -movflags +faststart -f mp4",
+            Kind::WebM if self.has("libvpx-vp9") => {
+                "-c:v libvpx-vp9 -crf 24 -b:v 0 -row-mt 1 -deadline good -cpu-used 3 -f webm"
+            }
+            Kind::WebM => "-c:v libvpx -crf 8 -b:v 20M -deadline good -cpu-used 3 -f webm",
         }
     }
 }
@@ -161,22 +125,17 @@ impl Pipe {
         let mut file = std::ffi::OsString::from("file:");
         file.push(partial.path());
         let [width, height] = padded(size);
+        let input = format!(
+            "-hide_banner -loglevel error -y -f rawvideo -pixel_format yuv420p -video_size {width}x{height} \
+             -framerate {}/{}",
+            rate.numerator, rate.denominator
+        );
         let mut child = Command::new(&ffmpeg.program)
-            .args(["-hide_banner", "-loglevel", "error", "-y", "-f", "rawvideo"])
-            .args([
-                "-pixel_format",
-                "yuv420p",
-                "-video_size",
-                &format!("{width}x{height}"),
-            ])
-            .args([
-                "-framerate",
-                &format!("{}/{}", rate.numerator, rate.denominator),
-            ])
-            .args(COLORS)
-            .args(["-i", "pipe:0", "-an", "-pix_fmt", "yuv420p"])
-            .args(COLORS)
-            .args(ffmpeg.encoding(kind))
+            .args(input.split(' '))
+            .args(COLORS.split(' '))
+            .args("-i pipe:0 -an -pix_fmt yuv420p".split(' '))
+            .args(COLORS.split(' '))
+            .args(ffmpeg.encoding(kind).split(' '))
             .arg(file)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -264,13 +223,4 @@ impl Drop for Pipe {
 }
 
 /// What the numbers of the planes mean; see [`super::yuv`].
-const COLORS: [&str; 8] = [
-    "-color_range",
-    "tv",
-    "-colorspace",
-    "bt709",
-    "-color_primaries",
-    "bt709",
-    "-color_trc",
-    "bt709",
-];
+const COLORS: &str = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";

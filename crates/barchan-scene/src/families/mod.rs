@@ -10,7 +10,7 @@ pub mod sph;
 
 pub use settings::{Settings, SettingsValue, SolverSettings};
 
-use crate::format::{Builder, Key, Kind, LENGTH, Table};
+use crate::format::{Builder, Key, Kind, LENGTH, Table, keys};
 use crate::model::{Sampling, Scene};
 use crate::parameters::Parameter;
 use std::fmt;
@@ -161,20 +161,12 @@ const NAMES: [&str; FAMILIES.len()] = {
     names
 };
 
-const COMMON: [Key; 2] = [
-    Key::new(
-        "method",
-        Kind::Choice(&NAMES),
-        "Family of solvers that simulates the scene",
-    )
-    .default("\"mpm\""),
-    Key::new(
-        "resolution",
-        LENGTH,
-        "Length that the size of everything simulated follows [m]: the grid spacing, or the distance or mean diameter of particles",
-    )
-    .required(),
-];
+const COMMON: [Key; 2] = keys! {
+    /// Family of solvers that simulates the scene
+    method: Kind::Choice(&NAMES), default("\"mpm\"");
+    /// Length that the size of everything simulated follows [m]: the grid spacing, or the distance or mean diameter of particles
+    resolution: LENGTH, required();
+};
 
 /// Keys of `[solver]`.
 pub(crate) static SOLVER: [Key; COMMON.len() + tables(Part::Solver)] =

@@ -1,7 +1,7 @@
 //! `mpm`: the explicit material point method.
 
 use super::{Family, Settings, SolverSettings};
-use crate::format::{Builder, Key, Kind, Range, Table};
+use crate::format::{Builder, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling, Scene};
 
 /// The material point method.
@@ -90,49 +90,22 @@ pub enum Transfer {
     },
 }
 
-static KEYS: &[Key] = &[
-    Key::new(
-        "particles_per_cell",
-        Kind::Number(Range::closed(1.0, 512.0)),
-        "Number of particles in a grid cell at rest; 8 in 3D and 4 in 2D when left out",
-    ),
-    Key::new(
-        "kernel",
-        Kind::Choice(&["quadratic", "cubic"]),
-        "Interpolation kernel",
-    )
-    .default("\"quadratic\""),
-    Key::new(
-        "transfer",
-        Kind::Choice(&["apic", "flip", "pic"]),
-        "Way that velocities go between particles and grid",
-    )
-    .default("\"apic\""),
-    Key::new(
-        "flip",
-        Kind::Number(Range::closed(0.0, 1.0)),
-        "FLIP part of the blend when transfer = \"flip\"; the rest is PIC",
-    )
-    .default("0.95"),
-    Key::new(
-        "max_dt",
-        Kind::Number(Range::positive(1.0)),
-        "Largest time step [s]",
-    )
-    .default("0.001"),
-    Key::new(
-        "cfl",
-        Kind::Number(Range::positive(1.0)),
-        "Part of a cell that the fastest particle may cross in a step",
-    )
-    .default("0.5"),
-    Key::new(
-        "elastic_cfl",
-        Kind::Number(Range::positive(1.5)),
-        "Part of a cell that an elastic wave may cross in a step",
-    )
-    .default("0.6"),
-];
+static KEYS: &[Key] = &keys! {
+    /// Number of particles in a grid cell at rest; 8 in 3D and 4 in 2D when left out
+    particles_per_cell: Kind::Number(Range::closed(1.0, 512.0));
+    /// Interpolation kernel
+    kernel: Kind::Choice(&["quadratic", "cubic"]), default("\"quadratic\"");
+    /// Way that velocities go between particles and grid
+    transfer: Kind::Choice(&["apic", "flip", "pic"]), default("\"apic\"");
+    /// FLIP part of the blend when transfer = "flip"; the rest is PIC
+    flip: Kind::Number(Range::closed(0.0, 1.0)), default("0.95");
+    /// Largest time step [s]
+    max_dt: Kind::Number(Range::positive(1.0)), default("0.001");
+    /// Part of a cell that the fastest particle may cross in a step
+    cfl: Kind::Number(Range::positive(1.0)), default("0.5");
+    /// Part of a cell that an elastic wave may cross in a step
+    elastic_cfl: Kind::Number(Range::positive(1.5)), default("0.6");
+};
 
 fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     let usual = MpmSpec::usual(resolution, builder.dimensions);

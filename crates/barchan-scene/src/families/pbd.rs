@@ -1,7 +1,7 @@
 //! `pbd`: position-based grains.
 
 use super::{Family, Settings, SolverSettings};
-use crate::format::{Builder, Key, Kind, Range, Table};
+use crate::format::{Builder, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling};
 
 /// Position-based grains.
@@ -113,61 +113,39 @@ pub struct PbdMaterial {
     pub damping: Option<f64>,
 }
 
-static KEYS: &[Key] = &[
-    Key::new(
-        "radius_spread",
-        Kind::Number(Range::closed(0.0, 0.5)),
-        "Spread of the radii about their mean: they lie evenly in radius (1 ± spread)",
-    )
-    .default("0.15"),
-    Key::new(
-        "dt",
-        Kind::Number(Range::closed(1e-6, 1.0)),
-        "Time step [s]; 1/60 when left out",
-    ),
-    Key::new(
-        "substeps",
-        Kind::Integer(Range::closed(1.0, 1000.0)),
-        "Substeps of a step, which share its contacts; 10 with scheme = \"mass splitting\", else 1, when left out",
-    ),
-    Key::new(
-        "iterations",
-        Kind::Integer(Range::closed(1.0, 1000.0)),
-        "Passes over the contacts in a substep; 1 with scheme = \"mass splitting\", else 10, when left out",
-    ),
-    Key::new(
-        "scheme",
-        Kind::Choice(&["mass splitting", "averaged", "gauss-seidel"]),
-        "Way in which the corrections of many contacts become one motion",
-    )
-    .default("\"mass splitting\""),
-    Key::new(
-        "friction_model",
-        Kind::Choice(&["coulomb", "macklin"]),
-        "Friction between grains",
-    )
-    .default("\"coulomb\""),
-    Key::new(
-        "error_reduction",
-        Kind::Number(Range::closed(0.0, 1.0)),
-        "Part by which the upper of two grains is corrected more and the lower less; 0.5 with scheme = \"averaged\", else 0, when left out",
-    ),
-    Key::new(
-        "sleep_threshold",
-        Kind::Number(Range::closed(0.0, 1.0)),
-        "Displacement in a step below which a grain stays where it is [m]; 0 with scheme = \"mass splitting\", else a tenth of what gravity gives, when left out",
-    ),
-];
+static KEYS: &[Key] = &keys! {
+    /// Spread of the radii about their mean: they lie evenly in radius (1 ± spread)
+    radius_spread: Kind::Number(Range::closed(0.0, 0.5)), default("0.15");
+    /// Time step [s]; 1/60 when left out
+    dt: Kind::Number(Range::closed(1e-6, 1.0));
+    /// Substeps of a step, which share its contacts; 10 with scheme = "mass splitting", else 1, when left out
+    substeps: Kind::Integer(Range::closed(1.0, 1000.0));
+    /// Passes over the contacts in a substep; 1 with scheme = "mass splitting", else 10, when left out
+    iterations: Kind::Integer(Range::closed(1.0, 1000.0));
+    /// Way in which the corrections of many contacts become one motion
+    scheme: Kind::Choice(&["mass splitting", "averaged", "gauss-seidel"]), default("\"mass splitting\"");
+    /// Friction between grains
+    friction_model: Kind::Choice(&["coulomb", "macklin"]), default("\"coulomb\"");
+    /// Part by which the upper of two grains is corrected more and the lower less; 0.5 with scheme = "averaged", else 0, when left out
+    error_reduction: Kind::Number(Range::closed(0.0, 1.0));
+    /// Displacement in a step below which a grain stays where it is [m]; 0 with scheme = "mass splitting", else a tenth of what gravity gives, when left out
+    sleep_threshold: Kind::Number(Range::closed(0.0, 1.0));
+};
 
 const ANGLE: Kind = Kind::Number(Range::closed(0.0, 90.0).below_high());
 
-static MATERIAL_KEYS: &[Key] = &[
-    Key::new("contact_friction_angle", ANGLE, "Angle of friction where two grains touch [degrees]; when left out, the one with which heaps stand at the friction angle").slider(0.0, 60.0),
-    Key::new("static_friction_angle", ANGLE, "Angle up to which touching grains at rest stay [degrees]; the contact friction angle when left out").slider(0.0, 60.0),
-    Key::new("adhesion", Kind::Number(Range::closed(0.0, 1e12)), "Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out").slider(0.0, 5e4),
-    Key::new("stiffness", Kind::Number(Range::positive(1e12)), "Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out").slider(1e2, 1e7),
-    Key::new("damping", Kind::Number(Range::closed(0.0, 1e12)), "Damping of the contact of two grains [N s/m]; critical when left out").slider(0.0, 1e3),
-];
+static MATERIAL_KEYS: &[Key] = &keys! {
+    /// Angle of friction where two grains touch [degrees]; when left out, the one with which heaps stand at the friction angle
+    contact_friction_angle: ANGLE, slider(0.0, 60.0);
+    /// Angle up to which touching grains at rest stay [degrees]; the contact friction angle when left out
+    static_friction_angle: ANGLE, slider(0.0, 60.0);
+    /// Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out
+    adhesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
+    /// Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out
+    stiffness: Kind::Number(Range::positive(1e12)), slider(1e2, 1e7);
+    /// Damping of the contact of two grains [N s/m]; critical when left out
+    damping: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 1e3);
+};
 
 fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     let scheme = match table.text("scheme") {

@@ -1,7 +1,7 @@
 //! `sph`: smoothed particle hydrodynamics.
 
 use super::{Family, Settings, SolverSettings};
-use crate::format::{Builder, FAST, Key, Kind, Range, Table};
+use crate::format::{Builder, FAST, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling, Scene};
 
 /// Smoothed particle hydrodynamics.
@@ -136,94 +136,48 @@ impl Default for SphMaterial {
     }
 }
 
-static KEYS: &[Key] = &[
-    Key::new(
-        "max_dt",
-        Kind::Number(Range::positive(1.0)),
-        "Largest time step [s]; resolution/50 when left out",
-    ),
-    Key::new(
-        "cfl",
-        Kind::Number(Range::positive(1.0)),
-        "Part of the distance of particles that the fastest may cross in a step",
-    )
-    .default("0.4"),
-    Key::new(
-        "iterations",
-        Kind::Integer(Range::closed(1.0, 1000.0)),
-        "Passes for pressure and friction in a step, at least",
-    )
-    .default("3"),
-    Key::new(
-        "density_error",
-        Kind::Number(Range::positive(1.0)),
-        "Largest compression at which the passes end, as a part of the density at rest; always `iterations` passes when left out",
-    ),
-    Key::new(
-        "stress_error",
-        Kind::Number(Range::positive(1e3)),
-        "Largest change of friction stress at which the passes end, as a part of the largest pressure",
-    )
-    .default("0.01"),
-    Key::new(
-        "max_iterations",
-        Kind::Integer(Range::closed(1.0, 10000.0)),
-        "Passes at most where `density_error` decides",
-    )
-    .default("50"),
-    Key::new(
-        "yield",
-        Kind::Choice(&["radial", "per component"]),
-        "Way in which friction stress is kept within the yield cone; \"per component\" depends on the axes",
-    )
-    .default("\"radial\""),
-    Key::new(
-        "static_friction",
-        Kind::Flag,
-        "Whether friction stress goes on from step to step, so that what rests stays",
-    )
-    .default("true"),
-    Key::new(
-        "wall_friction",
-        Kind::Choice(&["coulomb", "viscous"]),
-        "Friction at bodies: by their friction coefficient, or by stress and artificial viscosity",
-    )
-    .default("\"coulomb\""),
-    Key::new(
-        "discrete_forces",
-        Kind::Flag,
-        "Whether particles that press nobody collide one by one",
-    )
-    .default("true"),
-    Key::new(
-        "sound_speed",
-        Kind::Number(Range::positive(FAST)),
-        "Speed of numerical propagation that scales the viscosity [m/s]",
-    )
-    .default("30"),
-    Key::new(
-        "sleep_velocity",
-        Kind::Number(Range::closed(0.0, FAST)),
-        "Speed below which a particle stays where it is [m/s]; 0: never",
-    )
-    .default("0"),
-    Key::new(
-        "wake_acceleration",
-        Kind::Number(Range::closed(0.0, FAST)),
-        "Acceleration that wakes a sleeping particle [m/s²]",
-    )
-    .default("2"),
-];
+static KEYS: &[Key] = &keys! {
+    /// Largest time step [s]; resolution/50 when left out
+    max_dt: Kind::Number(Range::positive(1.0));
+    /// Part of the distance of particles that the fastest may cross in a step
+    cfl: Kind::Number(Range::positive(1.0)), default("0.4");
+    /// Passes for pressure and friction in a step, at least
+    iterations: Kind::Integer(Range::closed(1.0, 1000.0)), default("3");
+    /// Largest compression at which the passes end, as a part of the density at rest; always `iterations` passes when left out
+    density_error: Kind::Number(Range::positive(1.0));
+    /// Largest change of friction stress at which the passes end, as a part of the largest pressure
+    stress_error: Kind::Number(Range::positive(1e3)), default("0.01");
+    /// Passes at most where `density_error` decides
+    max_iterations: Kind::Integer(Range::closed(1.0, 10000.0)), default("50");
+    /// Way in which friction stress is kept within the yield cone; "per component" depends on the axes
+    yield: Kind::Choice(&["radial", "per component"]), default("\"radial\"");
+    /// Whether friction stress goes on from step to step, so that what rests stays
+    static_friction: Kind::Flag, default("true");
+    /// Friction at bodies: by their friction coefficient, or by stress and artificial viscosity
+    wall_friction: Kind::Choice(&["coulomb", "viscous"]), default("\"coulomb\"");
+    /// Whether particles that press nobody collide one by one
+    discrete_forces: Kind::Flag, default("true");
+    /// Speed of numerical propagation that scales the viscosity [m/s]
+    sound_speed: Kind::Number(Range::positive(FAST)), default("30");
+    /// Speed below which a particle stays where it is [m/s]; 0: never
+    sleep_velocity: Kind::Number(Range::closed(0.0, FAST)), default("0");
+    /// Acceleration that wakes a sleeping particle [m/s²]
+    wake_acceleration: Kind::Number(Range::closed(0.0, FAST)), default("2");
+};
 
 const VISCOSITY: Kind = Kind::Number(Range::closed(0.0, 100.0));
 const INTENSITY: Kind = Kind::Number(Range::closed(0.0, 1e12));
 
-static MATERIAL_KEYS: &[Key] = &[
-    Key::new("viscosity", VISCOSITY, "Artificial viscosity").default("0.01").slider(0.0, 1.0),
-    Key::new("cohesion_intensity", INTENSITY, "Cohesion intensity [m³/(kg s²)]; follows from the cohesion when left out").slider(0.0, 2.0),
-    Key::new("wet_viscosity", VISCOSITY, "Artificial viscosity where it is wet; as where dry when left out").slider(0.0, 1.0),
-    Key::new("wet_cohesion_intensity", INTENSITY, "Cohesion intensity where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out").slider(0.0, 2.0),
-];
+static MATERIAL_KEYS: &[Key] = &keys! {
+    /// Artificial viscosity
+    viscosity: VISCOSITY, default("0.01"), slider(0.0, 1.0);
+    /// Cohesion intensity [m³/(kg s²)]; follows from the cohesion when left out
+    cohesion_intensity: INTENSITY, slider(0.0, 2.0);
+    /// Artificial viscosity where it is wet; as where dry when left out
+    wet_viscosity: VISCOSITY, slider(0.0, 1.0);
+    /// Cohesion intensity where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out
+    wet_cohesion_intensity: INTENSITY, slider(0.0, 2.0);
+};
 
 fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     let usual = SphSpec::usual(resolution, builder.dimensions);

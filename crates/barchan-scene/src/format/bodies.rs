@@ -22,29 +22,22 @@ pub(crate) struct Holds {
 }
 
 impl Builder<'_> {
-    /// The bodies of `[[body]]`; `taken` are the names of the colliders, which it continues.
-    pub fn bodies(&mut self, document: &Table, taken: &mut Vec<String>) -> Vec<Option<Body>> {
-        let nodes = document.list("body").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("body", i, table, taken);
-                self.refuse_world(&name, table, node.at);
-                let shape = self.shape_of(table);
-                self.in_plane(table, "velocity");
-                self.spin_in_plane(table);
-                let shape = shape?;
-                let mass = self.mass(&name, &shape, table, node.at)?;
-                Some(Body {
-                    surface: surface(name, shape, table),
-                    mass,
-                    restitution: table.number("restitution").unwrap_or(0.0),
-                    velocity: vector(table, "velocity"),
-                    spin: vector(table, "spin"),
-                    collides: table.flag("collides").unwrap_or(true),
-                })
-            })
-            .collect()
+    /// A body of `[[body]]`.
+    pub fn body(&mut self, name: String, table: &Table, at: Place) -> Option<Body> {
+        self.refuse_world(&name, table, at);
+        let shape = self.shape_of(table);
+        self.in_plane(table, "velocity");
+        self.spin_in_plane(table);
+        let shape = shape?;
+        let mass = self.mass(&name, &shape, table, at)?;
+        Some(Body {
+            surface: surface(name, shape, table),
+            mass,
+            restitution: table.number("restitution").unwrap_or(0.0),
+            velocity: vector(table, "velocity"),
+            spin: vector(table, "spin"),
+            collides: table.flag("collides").unwrap_or(true),
+        })
     }
 
     fn refuse_world(&mut self, name: &str, table: &Table, at: Place) {
@@ -67,20 +60,17 @@ impl Builder<'_> {
         let Some(moments) = shape.moments(self.dimensions) else {
             let help = "give it a shape that holds some volume";
             let message = format!("{what} has no volume");
-            self.report.error(table.at("shape", at), message, help);
-            return None;
+            return self.report.refuse(table.at("shape", at), message, help);
         };
         let mut mass = match (table.get("density"), table.get("mass")) {
             (Some(_), Some(node)) => {
                 let message = format!("{what} has both a density and a mass");
-                self.report.error(node.at, message, "keep one of them");
-                return None;
+                return self.report.refuse(node.at, message, "keep one of them");
             }
             (None, None) => {
                 let message = format!("{what} has neither a density nor a mass");
                 let help = "add `density = …` [kg/m³], such as 700 for wood and 7800 for steel, or `mass = …` [kg]";
-                self.report.error(at, message, help);
-                return None;
+                return self.report.refuse(at, message, help);
             }
             (Some(density), None) => MassProperties::of_density(&moments, density.number()?),
             (None, Some(mass)) => {
@@ -93,20 +83,14 @@ impl Builder<'_> {
         Some(mass)
     }
 
-    /// The joints of `[[joint]]`.
-    pub fn joints(&mut self, document: &Table, holds: &Holds) -> Vec<Option<Joint>> {
-        let mut taken = Vec::new();
-        let nodes = document.list("joint").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("joint", i, table, &mut taken);
-                self.joint(name, table, node.at, holds)
-            })
-            .collect()
-    }
-
-    fn joint(&mut self, name: String, table: &Table, at: Place, holds: &Holds) -> Option<Joint> {
+    /// A joint of `[[joint]]`.
+    pub fn joint(
+        &mut self,
+        name: String,
+        table: &Table,
+        at: Place,
+        holds: &Holds,
+    ) -> Option<Joint> {
         let kind = match table.text("type")? {
             "revolute" => JointKind::Revolute,
             "prismatic" => JointKind::Prismatic,
@@ -163,14 +147,12 @@ impl Builder<'_> {
         if a == b {
             let help = "name two different ones";
             let message = "this joint holds a body to itself";
-            self.report.error(node.at, message, help);
-            return None;
+            return self.report.refuse(node.at, message, help);
         }
         if !is_free(a) && !is_free(b) {
             let help = "one of them must be a rigid body, [[body]]";
             let message = "this joint holds nothing that it could move";
-            self.report.error(node.at, message, help);
-            return None;
+            return self.report.refuse(node.at, message, help);
         }
         Some([a, b])
     }
@@ -200,14 +182,12 @@ impl Builder<'_> {
         if flat && kind == JointKind::Revolute && axis.truncate() != glam::DVec2::ZERO {
             let help = "use axis = [0, 0, 1], or leave it out";
             let message = "in a 2D scene joints turn about z only";
-            self.report.error(place, message, help);
-            return None;
+            return self.report.refuse(place, message, help);
         }
         if flat && kind == JointKind::Prismatic && axis.z != 0.0 {
             let help = "give an axis [x, y] in the plane";
             let message = "in a 2D scene joints slide in the plane only";
-            self.report.error(place, message, help);
-            return None;
+            return self.report.refuse(place, message, help);
         }
         Some(axis)
     }
@@ -218,20 +198,18 @@ impl Builder<'_> {
         };
         let [low, high] = table.pair("limits")?;
         if low > 0.0 || high < 0.0 {
-            self.report.error(
+            return self.report.refuse(
                 node.at,
                 format!("joint `{name}` starts at 0, outside its limits from {low} to {high}"),
                 "positions count from where the joint starts: give limits around 0",
             );
-            return None;
         }
         if kind == JointKind::Revolute && (low < -180.0 || high > 180.0) {
-            self.report.error(
+            return self.report.refuse(
                 node.at,
                 format!("joint `{name}` cannot have limits beyond half a turn: {low} to {high}"),
                 "use limits from -180 to 180, or leave them out and it turns freely",
             );
-            return None;
         }
         Some(Some([low, high].map(|x| in_si(kind, x))))
     }
@@ -249,8 +227,7 @@ impl Builder<'_> {
                 let what = if both.is_some() { "two aims" } else { "no aim" };
                 let message = format!("this motor has {what}");
                 let help = "give it either a `velocity` or a `position`";
-                self.report.error(node.at, message, help);
-                return None;
+                return self.report.refuse(node.at, message, help);
             }
         };
         for key in ["stiffness", "damping", "max_force"] {
@@ -308,8 +285,7 @@ impl Builder<'_> {
         if keys.is_none() && gamepad_axis.is_none() {
             let message = "nothing drives this control";
             let help = "give it `keys = [\"a\", \"d\"]` or a `gamepad_axis`";
-            self.report.error(node.at, message, help);
-            return None;
+            return self.report.refuse(node.at, message, help);
         }
         Some(Some(JointControl {
             keys,
@@ -360,6 +336,7 @@ fn in_si(kind: JointKind, value: f64) -> f64 {
     }
 }
 
-fn vector(table: &Table, key: &str) -> Vec3 {
+/// The vector under a key; zero where there is none.
+pub(super) fn vector(table: &Table, key: &str) -> Vec3 {
     table.vector(key).unwrap_or_default().as_vec3()
 }

@@ -1,227 +1,138 @@
 //! The keys of rigid bodies, joints and robots.
 
 use super::keys::{BOUNDARIES, FAR, FAST, LOOKS, POINT, ROTATE, TIME, VELOCITY};
-use super::spec::{Key, Kind, Range};
+use super::spec::{Key, Kind, Range, keys};
 
 const COEFFICIENT: Kind = Kind::Number(Range::closed(0.0, 1e3));
 const STRENGTH: Kind = Kind::Number(Range::closed(0.0, 1e12));
 
 /// A rigid body.
-pub(crate) static BODY: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name for messages, records, joints and --set",
-    ),
-    Key::new("shape", Kind::Shape, "Shape where it stands at the start").required(),
-    Key::new(
-        "density",
-        Kind::Number(Range::positive(1e6)),
-        "Density [kg/m³], the same everywhere in it; or give its `mass`",
-    ),
-    Key::new(
-        "mass",
-        Kind::Number(Range::positive(1e12)),
-        "Mass [kg], spread evenly (of each meter of depth in 2D); or give its `density`",
-    ),
-    Key::new(
-        "center_of_mass",
-        POINT,
-        "Center of mass at the start [m]; that of the shape when left out",
-    ),
-    Key::new(
-        "friction",
-        COEFFICIENT,
-        "Coulomb friction coefficient of the surface",
-    )
-    .default("0.5"),
-    Key::new(
-        "boundary",
-        Kind::Choice(BOUNDARIES),
-        "Freedom of grains at the surface: none, to slide, or to slide and leave",
-    )
-    .default("\"separating\""),
-    Key::new(
-        "restitution",
-        Kind::Number(Range::closed(0.0, 1.0)),
-        "Part of the speed with which bodies leave each other after an impact",
-    )
-    .default("0"),
-    Key::new("velocity", VELOCITY, "Velocity at the start [m/s]").default("[0, 0, 0]"),
-    Key::new("spin", VELOCITY, "Angular velocity at the start [rad/s]").default("[0, 0, 0]"),
-    Key::new(
-        "collides",
-        Kind::Flag,
-        "Whether other bodies and colliders stop it; grains always do",
-    )
-    .default("true"),
-    Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
-    Key::new(
-        "color",
-        Kind::Color,
-        "Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
-    ),
-];
+pub(crate) static BODY: &[Key] = &keys! {
+    /// Name for messages, records, joints and --set
+    name: Kind::Text;
+    /// Shape where it stands at the start
+    shape: Kind::Shape, required();
+    /// Density [kg/m³], the same everywhere in it; or give its `mass`
+    density: Kind::Number(Range::positive(1e6));
+    /// Mass [kg], spread evenly (of each meter of depth in 2D); or give its `density`
+    mass: Kind::Number(Range::positive(1e12));
+    /// Center of mass at the start [m]; that of the shape when left out
+    center_of_mass: POINT;
+    /// Coulomb friction coefficient of the surface
+    friction: COEFFICIENT, default("0.5");
+    /// Freedom of grains at the surface: none, to slide, or to slide and leave
+    boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
+    /// Part of the speed with which bodies leave each other after an impact
+    restitution: Kind::Number(Range::closed(0.0, 1.0)), default("0");
+    /// Velocity at the start [m/s]
+    velocity: VELOCITY, default("[0, 0, 0]");
+    /// Angular velocity at the start [rad/s]
+    spin: VELOCITY, default("[0, 0, 0]");
+    /// Whether other bodies and colliders stop it; grains always do
+    collides: Kind::Flag, default("true");
+    /// Look in pictures
+    look: Kind::Choice(LOOKS), default("\"solid\"");
+    /// Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out
+    color: Kind::Color;
+};
 
 /// What holds two bodies together.
-pub(crate) static JOINT: &[Key] = &[
-    Key::new("name", Kind::Text, "Name for messages, records, driving and --set"),
-    Key::new("type", Kind::Choice(&["revolute", "prismatic", "fixed", "spherical"]), "What moves: it turns about the axis, slides along it, nothing, or turns any way").required(),
-    Key::new("bodies", Kind::Texts(2), "Names of what it joins: bodies, colliders or \"world\"; the second moves relative to the first").required(),
-    Key::new("anchor", POINT, "Point of the joint at the start [m]; the second body's center of mass when left out"),
-    Key::new("axis", Kind::Vector(FAR), "Axis of turning or sliding at the start").default("[0, 0, 1]"),
-    Key::new("limits", Kind::Interval(Range::closed(-1e6, 1e6)), "Least and largest position [degrees or m]; 0 is where it starts"),
-    Key::new("damping", STRENGTH, "Damping of an undriven joint [N·m·s/rad or N·s/m]").default("0"),
-    Key::new("motor", Kind::Table(MOTOR), "What drives it"),
-    Key::new("control", Kind::Table(CONTROL), "How people drive it in the live view"),
-    Key::new("release", TIME, "Time at which it lets go [s]; never when left out"),
-];
+pub(crate) static JOINT: &[Key] = &keys! {
+    /// Name for messages, records, driving and --set
+    name: Kind::Text;
+    /// What moves: it turns about the axis, slides along it, nothing, or turns any way
+    type: Kind::Choice(&["revolute", "prismatic", "fixed", "spherical"]), required();
+    /// Names of what it joins: bodies, colliders or "world"; the second moves relative to the first
+    bodies: Kind::Texts(2), required();
+    /// Point of the joint at the start [m]; the second body's center of mass when left out
+    anchor: POINT;
+    /// Axis of turning or sliding at the start
+    axis: Kind::Vector(FAR), default("[0, 0, 1]");
+    /// Least and largest position [degrees or m]; 0 is where it starts
+    limits: Kind::Interval(Range::closed(-1e6, 1e6));
+    /// Damping of an undriven joint [N·m·s/rad or N·s/m]
+    damping: STRENGTH, default("0");
+    /// What drives it
+    motor: Kind::Table(MOTOR);
+    /// How people drive it in the live view
+    control: Kind::Table(CONTROL);
+    /// Time at which it lets go [s]; never when left out
+    release: TIME;
+};
 
-static MOTOR: &[Key] = &[
-    Key::new(
-        "velocity",
-        Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE),
-        "Speed to keep [degrees/s or m/s]: a number, or keyframes",
-    ),
-    Key::new(
-        "position",
-        Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE),
-        "Position to hold [degrees or m]: a number, or keyframes",
-    ),
-    Key::new(
-        "stiffness",
-        STRENGTH,
-        "Force by distance from the target [N·m/rad or N/m]; as stiff as the bodies allow when left out",
-    ),
-    Key::new(
-        "damping",
-        STRENGTH,
-        "Force by difference from the target speed [N·m·s/rad or N·s/m]; as suits the stiffness when left out",
-    ),
-    Key::new(
-        "max_force",
-        Kind::Number(Range::positive(1e15)),
-        "Largest force [N] or torque [N·m]; without limit when left out",
-    ),
-];
+static MOTOR: &[Key] = &keys! {
+    /// Speed to keep [degrees/s or m/s]: a number, or keyframes
+    velocity: Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE);
+    /// Position to hold [degrees or m]: a number, or keyframes
+    position: Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE);
+    /// Force by distance from the target [N·m/rad or N/m]; as stiff as the bodies allow when left out
+    stiffness: STRENGTH;
+    /// Force by difference from the target speed [N·m·s/rad or N·s/m]; as suits the stiffness when left out
+    damping: STRENGTH;
+    /// Largest force [N] or torque [N·m]; without limit when left out
+    max_force: Kind::Number(Range::positive(1e15));
+};
 
-static DRIVE: &[Key] = &[
-    Key::new(
-        "keyframes",
-        Kind::Tables(DRIVE_KEY),
-        "Values at given times",
-    )
-    .required(),
-    Key::new(
-        "interpolation",
-        Kind::Choice(&["linear", "smooth", "step"]),
-        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
-    )
-    .default("\"linear\""),
-];
+static DRIVE: &[Key] = &keys! {
+    /// Values at given times
+    keyframes: Kind::Tables(DRIVE_KEY), required();
+    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    interpolation: Kind::Choice(&["linear", "smooth", "step"]), default("\"linear\"");
+};
 
-static DRIVE_KEY: &[Key] = &[
-    Key::new("time", TIME, "Time [s]").required(),
-    Key::new(
-        "value",
-        Kind::Number(Range::closed(-1e6, 1e6)),
-        "Value at that time",
-    )
-    .required(),
-];
+static DRIVE_KEY: &[Key] = &keys! {
+    /// Time [s]
+    time: TIME, required();
+    /// Value at that time
+    value: Kind::Number(Range::closed(-1e6, 1e6)), required();
+};
 
-static CONTROL: &[Key] = &[
-    Key::new(
-        "label",
-        Kind::Text,
-        "Name in the live view; that of the joint when left out",
-    ),
-    Key::new(
-        "keys",
-        Kind::Texts(2),
-        "Keys that drive it down and up, as browsers call them, such as [\"a\", \"d\"]",
-    ),
-    Key::new(
-        "gamepad_axis",
-        Kind::Integer(Range::closed(0.0, 15.0)),
-        "Axis of a gamepad that drives it",
-    ),
-    Key::new(
-        "speed",
-        Kind::Number(Range::closed(-FAST, FAST)),
-        "Speed when fully driven [degrees/s or m/s]; negative swaps the keys",
-    )
-    .required(),
-];
+static CONTROL: &[Key] = &keys! {
+    /// Name in the live view; that of the joint when left out
+    label: Kind::Text;
+    /// Keys that drive it down and up, as browsers call them, such as ["a", "d"]
+    keys: Kind::Texts(2);
+    /// Axis of a gamepad that drives it
+    gamepad_axis: Kind::Integer(Range::closed(0.0, 15.0));
+    /// Speed when fully driven [degrees/s or m/s]; negative swaps the keys
+    speed: Kind::Number(Range::closed(-FAST, FAST)), required();
+};
 
 /// A robot from a URDF file.
-pub(crate) static URDF: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name that its bodies and joints begin with; the robot's own when left out",
-    ),
-    Key::new("file", Kind::Text, "URDF file, relative to the scene file").required(),
-    Key::new("position", POINT, "Place of its root [m]").default("[0, 0, 0]"),
-    Key::new(
-        "rotate",
-        Kind::Table(ROTATE),
-        "Rotation about its root, after `up`",
-    ),
-    Key::new(
-        "up",
-        Kind::Choice(&["z", "y"]),
-        "Axis of the file that points up",
-    )
-    .default("\"z\""),
-    Key::new(
-        "fixed_base",
-        Kind::Flag,
-        "Whether its root is fixed to the world",
-    )
-    .default("true"),
-    Key::new(
-        "density",
-        Kind::Number(Range::positive(1e6)),
-        "Density of links without mass [kg/m³]; such links are refused when left out",
-    ),
-    Key::new(
-        "friction",
-        COEFFICIENT,
-        "Coulomb friction coefficient of its surfaces",
-    )
-    .default("0.5"),
-    Key::new(
-        "boundary",
-        Kind::Choice(BOUNDARIES),
-        "Freedom of grains at its surfaces",
-    )
-    .default("\"separating\""),
-    Key::new(
-        "collides",
-        Kind::Flag,
-        "Whether its links and other bodies stop each other; grains always do",
-    )
-    .default("true"),
-    Key::new("look", Kind::Choice(LOOKS), "Look in pictures").default("\"solid\""),
-    Key::new(
-        "color",
-        Kind::Color,
-        "Color in pictures; that of the file when left out",
-    ),
-    Key::new("joint", Kind::Tables(URDF_JOINT), "What drives its joints"),
-];
+pub(crate) static URDF: &[Key] = &keys! {
+    /// Name that its bodies and joints begin with; the robot's own when left out
+    name: Kind::Text;
+    /// URDF file, relative to the scene file
+    file: Kind::Text, required();
+    /// Place of its root [m]
+    position: POINT, default("[0, 0, 0]");
+    /// Rotation about its root, after `up`
+    rotate: Kind::Table(ROTATE);
+    /// Axis of the file that points up
+    up: Kind::Choice(&["z", "y"]), default("\"z\"");
+    /// Whether its root is fixed to the world
+    fixed_base: Kind::Flag, default("true");
+    /// Density of links without mass [kg/m³]; such links are refused when left out
+    density: Kind::Number(Range::positive(1e6));
+    /// Coulomb friction coefficient of its surfaces
+    friction: COEFFICIENT, default("0.5");
+    /// Freedom of grains at its surfaces
+    boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
+    /// Whether its links and other bodies stop each other; grains always do
+    collides: Kind::Flag, default("true");
+    /// Look in pictures
+    look: Kind::Choice(LOOKS), default("\"solid\"");
+    /// Color in pictures; that of the file when left out
+    color: Kind::Color;
+    /// What drives its joints
+    joint: Kind::Tables(URDF_JOINT);
+};
 
-static URDF_JOINT: &[Key] = &[
-    Key::new("name", Kind::Text, "Name of the joint in the file").required(),
-    Key::new(
-        "motor",
-        Kind::Table(MOTOR),
-        "What drives it; the file's effort is the largest force",
-    ),
-    Key::new(
-        "control",
-        Kind::Table(CONTROL),
-        "How people drive it in the live view",
-    ),
-];
+static URDF_JOINT: &[Key] = &keys! {
+    /// Name of the joint in the file
+    name: Kind::Text, required();
+    /// What drives it; the file's effort is the largest force
+    motor: Kind::Table(MOTOR);
+    /// How people drive it in the live view
+    control: Kind::Table(CONTROL);
+};

@@ -1,14 +1,13 @@
 //! A checked document → the scene.
 
 use super::Builder;
-use super::bodies::{Holds, boundary, look};
+use super::bodies::{Holds, boundary, look, vector};
 use super::node::{Node, Table};
 use super::substances::color;
 use crate::bodies::Body;
 use crate::errors::{Place, Places};
 use crate::geometry::Bounds;
 use crate::model::*;
-use glam::Vec3;
 
 /// Largest length of a scene's name: it becomes a directory.
 const NAME_LENGTH: usize = 100;
@@ -29,17 +28,20 @@ impl Builder<'_> {
         let periodic = self.periodic(document);
         let solver = self.solver(document);
         let mut names = Vec::new();
-        let colliders = self.colliders(document, &mut names);
+        let colliders = self.named(document, "collider", &mut names, Self::collider);
         let unmoved = names.len();
-        let mut bodies = self.bodies(document, &mut names);
+        // Joints name colliders and bodies alike.
+        let mut bodies = self.named(document, "body", &mut names, Self::body);
         let holds = holds(&names, unmoved, &bodies);
-        let mut joints = self.joints(document, &holds);
+        let mut joints = self.own(document, "joint", |builder, name, table, at| {
+            builder.joint(name, table, at, &holds)
+        });
         self.robots(document, &mut names, &mut bodies, &mut joints);
         let start = self.start(document);
-        let fills = self.fills(document);
-        let emitters = self.emitters(document);
-        let drains = self.drains(document);
-        let wettings = self.wettings(document);
+        let fills = self.own(document, "fill", Self::fill);
+        let emitters = self.own(document, "emitter", Self::emitter);
+        let drains = self.own(document, "drain", Self::drain);
+        let wettings = self.own(document, "wetting", Self::wetting);
         let terrain = self.terrain(document);
         let check = self.check(document);
         let camera = self.camera(document);
@@ -132,24 +134,21 @@ impl Builder<'_> {
         };
         let name = node.text()?;
         if !can_name(name) {
-            self.report.error(
+            return self.report.refuse(
                 node.at,
                 format!("{name:?} cannot be the name of a scene"),
                 "it becomes the name of a directory: use letters, digits, spaces and dashes, 100 at most",
             );
-            return None;
         }
         Some(name.to_owned())
     }
 
     fn something_to_simulate(&mut self, document: &Table, at: Place) {
-        let nothing = |key| {
-            document
-                .get(key)
-                .is_none_or(|n| n.list().is_some_and(<[_]>::is_empty))
+        let has = |key: &str| {
+            let node = document.get(key);
+            node.is_some_and(|n| n.list().is_none_or(|l| !l.is_empty()))
         };
-        if nothing("fill")
-            && nothing("emitter")
+        if !["fill", "emitter"].into_iter().any(has)
             && !document.has("start")
             && !document.has("terrain")
         {
@@ -174,8 +173,7 @@ impl Builder<'_> {
         if result.trim().is_empty() {
             let help = "name the directory of a result, relative to the scene file";
             let at = table.at("result", node.at);
-            self.report.error(at, "`start.result` is empty", help);
-            return None;
+            return self.report.refuse(at, "`start.result` is empty", help);
         }
         let frame = match table.get("frame") {
             Some(_) => Some(u32::try_from(table.integer("frame")?).ok()?),
@@ -217,20 +215,42 @@ impl Builder<'_> {
     /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.
     fn box_of(&mut self, table: &Table, at: Place) -> Option<Bounds> {
         let (mut min, mut max) = (table.vector("min")?, table.vector("max")?);
-        let flat = |key| {
-            table
-                .get(key)
-                .and_then(Node::list)
-                .is_some_and(|l| l.len() == 2)
-        };
-        if flat("min") && flat("max") {
+        if table.list("min").len() == 2 && table.list("max").len() == 2 {
             (min.z, max.z) = (-0.5, 0.5);
         }
         self.bounds(min, max, false, table.at("max", at))
     }
 
+    /// Reads a list of tables, each with its name, which no other of its kind has; `None` where one is wrong.
+    fn own<T>(
+        &mut self,
+        document: &Table,
+        kind: &str,
+        read: impl FnMut(&mut Self, String, &Table, Place) -> Option<T>,
+    ) -> Vec<Option<T>> {
+        self.named(document, kind, &mut Vec::new(), read)
+    }
+
+    /// The same where `taken` are the names that have been given before.
+    fn named<T>(
+        &mut self,
+        document: &Table,
+        kind: &str,
+        taken: &mut Vec<String>,
+        mut read: impl FnMut(&mut Self, String, &Table, Place) -> Option<T>,
+    ) -> Vec<Option<T>> {
+        let nodes = document.list(kind).iter().enumerate();
+        nodes
+            .map(|(i, node)| {
+                let table = node.table()?;
+                let name = self.part_name(kind, i, table, taken);
+                read(self, name, table, node.at)
+            })
+            .collect()
+    }
+
     /// The name of the part with that number; `taken` are those of its kind so far.
-    pub fn part_name(
+    fn part_name(
         &mut self,
         kind: &str,
         index: usize,
@@ -258,154 +278,106 @@ impl Builder<'_> {
         name
     }
 
-    fn colliders(&mut self, document: &Table, taken: &mut Vec<String>) -> Vec<Option<Collider>> {
-        let nodes = document.list("collider").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("collider", i, table, taken);
-                let (shape, motion) = (self.shape_of(table), self.motion(table));
-                Some(Collider {
-                    name,
-                    shape: shape?,
-                    motion: motion?,
-                    boundary: boundary(table),
-                    friction: table.number("friction").unwrap_or(0.5),
-                    look: look(table),
-                    color: table.get("color").and_then(color),
-                })
-            })
-            .collect()
+    fn collider(&mut self, name: String, table: &Table, _: Place) -> Option<Collider> {
+        let (shape, motion) = (self.shape_of(table), self.motion(table));
+        Some(Collider {
+            name,
+            shape: shape?,
+            motion: motion?,
+            boundary: boundary(table),
+            friction: table.number("friction").unwrap_or(0.5),
+            look: look(table),
+            color: table.get("color").and_then(color),
+        })
     }
 
-    fn fills(&mut self, document: &Table) -> Vec<Option<Placed<Fill>>> {
-        let mut taken = Vec::new();
-        let nodes = document.list("fill").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("fill", i, table, &mut taken);
-                let (shape, material) = (self.shape_of(table), self.material_of(table));
-                self.in_plane(table, "velocity");
-                self.spin_in_plane(table);
-                let shape = shape?;
-                let bounds = shape.bounds();
-                let center = (0.5 * (bounds.min + bounds.max)).as_dvec3();
-                let part = Fill {
-                    name,
-                    shape,
-                    material: material?,
-                    velocity: vector_or_zero(table, "velocity"),
-                    spin: vector_or_zero(table, "spin"),
-                    spin_center: self.vector_or(table, "spin_center", center)?.as_vec3(),
-                    sampling: match table.text("sampling") {
-                        Some("lattice") => Sampling::Lattice,
-                        Some(_) => Sampling::Poisson,
-                        None => self.family.sampling,
-                    },
-                };
-                let at = table.at("shape", node.at);
-                Some(Placed { part, at })
-            })
-            .collect()
+    fn fill(&mut self, name: String, table: &Table, at: Place) -> Option<Placed<Fill>> {
+        let (shape, material) = (self.shape_of(table), self.material_of(table));
+        self.in_plane(table, "velocity");
+        self.spin_in_plane(table);
+        let shape = shape?;
+        let bounds = shape.bounds();
+        let center = (0.5 * (bounds.min + bounds.max)).as_dvec3();
+        let part = Fill {
+            name,
+            shape,
+            material: material?,
+            velocity: vector(table, "velocity"),
+            spin: vector(table, "spin"),
+            spin_center: table.or("spin_center", center, Node::vector)?.as_vec3(),
+            sampling: match table.text("sampling") {
+                Some("lattice") => Sampling::Lattice,
+                Some(_) => Sampling::Poisson,
+                None => self.family.sampling,
+            },
+        };
+        let at = table.at("shape", at);
+        Some(Placed { part, at })
     }
 
     pub fn spin_in_plane(&mut self, table: &Table) {
-        let spin = table.vector("spin").unwrap_or_default();
+        let Some((spin, at)) = table.get("spin").and_then(|n| Some((n.vector()?, n.at))) else {
+            return;
+        };
         if self.dimensions == Dimensions::Two && (spin.x != 0.0 || spin.y != 0.0) {
             self.report.error(
-                table.get("spin").map_or(
-                    Place {
-                        source: 0,
-                        start: 0,
-                        end: 0,
-                    },
-                    |n| n.at,
-                ),
+                at,
                 "in a 2D scene things spin about z only",
                 "write spin = [0, 0, rad/s]",
             );
         }
     }
 
-    fn emitters(&mut self, document: &Table) -> Vec<Option<Placed<Emitter>>> {
-        let mut taken = Vec::new();
-        let nodes = document.list("emitter").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("emitter", i, table, &mut taken);
-                let (shape, material) = (self.shape_of(table), self.material_of(table));
-                let times = self.times(table);
-                self.in_plane(table, "velocity");
-                let velocity = table.vector("velocity")?;
-                if velocity.length() < 1e-6 {
-                    self.report.error(
-                        table.at("velocity", node.at),
-                        format!("emitter `{name}` has no velocity, so nothing leaves it"),
-                        "give a velocity that is not zero: grains leave along it",
-                    );
-                    return None;
-                }
-                let (start, end) = times?;
-                let part = Emitter {
-                    name,
-                    shape: shape?,
-                    material: material?,
-                    velocity: velocity.as_vec3(),
-                    rate: table.number("rate"),
-                    start,
-                    end,
-                };
-                let at = table.at("shape", node.at);
-                Some(Placed { part, at })
-            })
-            .collect()
+    fn emitter(&mut self, name: String, table: &Table, at: Place) -> Option<Placed<Emitter>> {
+        let (shape, material) = (self.shape_of(table), self.material_of(table));
+        let times = self.times(table);
+        self.in_plane(table, "velocity");
+        let velocity = table.vector("velocity")?;
+        if velocity.length() < 1e-6 {
+            return self.report.refuse(
+                table.at("velocity", at),
+                format!("emitter `{name}` has no velocity, so nothing leaves it"),
+                "give a velocity that is not zero: grains leave along it",
+            );
+        }
+        let (start, end) = times?;
+        let part = Emitter {
+            name,
+            shape: shape?,
+            material: material?,
+            velocity: velocity.as_vec3(),
+            rate: table.number("rate"),
+            start,
+            end,
+        };
+        let at = table.at("shape", at);
+        Some(Placed { part, at })
     }
 
-    fn drains(&mut self, document: &Table) -> Vec<Option<Drain>> {
-        let mut taken = Vec::new();
-        let nodes = document.list("drain").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("drain", i, table, &mut taken);
-                let (shape, times) = (self.shape_of(table), self.times(table));
-                let (start, end) = times?;
-                Some(Drain {
-                    name,
-                    shape: shape?,
-                    start,
-                    end,
-                })
-            })
-            .collect()
+    fn drain(&mut self, name: String, table: &Table, _: Place) -> Option<Drain> {
+        let (shape, times) = (self.shape_of(table), self.times(table));
+        let (start, end) = times?;
+        Some(Drain {
+            name,
+            shape: shape?,
+            start,
+            end,
+        })
     }
 
-    fn wettings(&mut self, document: &Table) -> Vec<Option<Wetting>> {
-        let mut taken = Vec::new();
-        let nodes = document.list("wetting").iter().enumerate();
-        nodes
-            .map(|(i, node)| {
-                let table = node.table()?;
-                let name = self.part_name("wetting", i, table, &mut taken);
-                let shape = match table.has("shape") {
-                    true => Some(self.shape_of(table)),
-                    false => None,
-                };
-                let (start, end) = self.times(table)?;
-                Some(Wetting {
-                    name,
-                    shape: match shape {
-                        Some(shape) => Some(shape?),
-                        None => None,
-                    },
-                    rate: table.number("rate").unwrap_or(1.0),
-                    start,
-                    end,
-                })
-            })
-            .collect()
+    fn wetting(&mut self, name: String, table: &Table, _: Place) -> Option<Wetting> {
+        let shape = table.has("shape").then(|| self.shape_of(table));
+        let (start, end) = self.times(table)?;
+        Some(Wetting {
+            name,
+            shape: match shape {
+                Some(shape) => Some(shape?),
+                None => None,
+            },
+            rate: table.number("rate").unwrap_or(1.0),
+            start,
+            end,
+        })
     }
 
     fn check(&mut self, document: &Table) -> Option<FinalCheck> {
@@ -458,8 +430,4 @@ fn output_columns(document: &Table) -> Vec<OutputColumn> {
         .map_or(&[][..], |o| o.list("columns"));
     let asked = |c: &OutputColumn| words.iter().any(|w| w.text() == Some(c.name()));
     OutputColumn::ALL.into_iter().filter(asked).collect()
-}
-
-fn vector_or_zero(table: &Table, key: &str) -> Vec3 {
-    table.vector(key).unwrap_or_default().as_vec3()
 }

@@ -1,7 +1,7 @@
 //! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
 
 use super::body_keys::{BODY, JOINT, URDF};
-use super::spec::{Key, Kind, Range};
+use super::spec::{Key, Kind, Range, keys};
 use crate::families::{Part, SOLVER, tables, with_tables};
 use crate::model::OutputColumn;
 
@@ -12,12 +12,7 @@ pub(crate) const FAST: f64 = 1e5;
 /// Largest time [s].
 const LONG: f64 = 1e7;
 
-pub(crate) const LENGTH: Kind = Kind::Number(Range {
-    low: 1e-7,
-    low_open: false,
-    high: FAR,
-    high_open: false,
-});
+pub(crate) const LENGTH: Kind = Kind::Number(Range::closed(1e-7, FAR));
 pub(super) const POINT: Kind = Kind::Vector(FAR);
 pub(super) const VELOCITY: Kind = Kind::Vector(FAST);
 pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
@@ -30,658 +25,431 @@ pub(super) const BOUNDARIES: &[&str] = &["sticky", "slipping", "separating"];
 pub(super) const LOOKS: &[&str] = &["solid", "glass", "cutaway", "hidden"];
 
 /// The document.
-pub(crate) static SCENE: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name of the scene and of its result directory; the file's name without its ending when left out",
-    ),
-    Key::new("description", Kind::Text, "Sentence or two about the scene"),
-    Key::new(
-        "dimensions",
-        Kind::Integer(Range::closed(2.0, 3.0)),
-        "Number of space dimensions: 3, or 2 for the plane z = 0",
-    )
-    .default("3"),
-    Key::new(
-        "frames",
-        Kind::Integer(Range::closed(1.0, 1e7)),
-        "Number of frames to write after the initial one",
-    )
-    .default("120"),
-    Key::new(
-        "frame_rate",
-        Kind::Number(Range::positive(1e6)),
-        "Number of frames in a simulated second [1/s]; usual for the solver when left out",
-    ),
-    Key::new(
-        "seed",
-        Kind::Integer(Range::closed(0.0, 9.2e18)),
-        "Seed of every random choice",
-    )
-    .default("1"),
-    Key::new(
-        "gravity",
-        Kind::VectorOr(FAST, GRAVITY),
-        "Acceleration of gravity [m/s²]: a vector, or a table when it changes",
-    )
-    .default("[0, -9.81, 0]"),
-    Key::new(
-        "domain",
-        Kind::Table(DOMAIN),
-        "Box outside which grains are removed; unbounded when left out",
-    ),
-    Key::new(
-        "start",
-        Kind::Table(START),
-        "Earlier result whose particles this scene begins with; fills are added to them",
-    ),
-    Key::new("solver", Kind::Table(&SOLVER), "Solver and its settings").required(),
-    Key::new("materials", Kind::Named(&MATERIAL), "Materials by name"),
-    Key::new(
-        "fill",
-        Kind::Tables(FILL),
-        "Regions filled with material at the start",
-    ),
-    Key::new("emitter", Kind::Tables(EMITTER), "Inflows"),
-    Key::new(
-        "collider",
-        Kind::Tables(COLLIDER),
-        "Bodies that are not grains and move as scripted",
-    ),
-    Key::new("body", Kind::Tables(BODY), "Rigid bodies"),
-    Key::new("joint", Kind::Tables(JOINT), "What holds bodies together"),
-    Key::new(
-        "urdf",
-        Kind::Tables(URDF),
-        "Robots: bodies and joints from URDF files",
-    ),
-    Key::new("drain", Kind::Tables(DRAIN), "Regions that remove grains"),
-    Key::new(
-        "wetting",
-        Kind::Tables(WETTING),
-        "Regions where grains turn wet or dry",
-    ),
-    Key::new(
-        "terrain",
-        Kind::Table(super::terrain::TERRAIN),
-        "Soil at rest that turns into grains where a body cuts it",
-    ),
-    Key::new(
-        "camera",
-        Kind::Table(CAMERA),
-        "Camera of pictures and of the viewer; what it leaves open is framed automatically",
-    ),
-    Key::new(
-        "output",
-        Kind::Table(OUTPUT),
-        "What frames hold beyond the usual columns",
-    ),
-    Key::new(
-        "check",
-        Kind::Table(CHECK),
-        "What must hold in the last frame",
-    ),
-];
+pub(crate) static SCENE: &[Key] = &keys! {
+    /// Name of the scene and of its result directory; the file's name without its ending when left out
+    name: Kind::Text;
+    /// Sentence or two about the scene
+    description: Kind::Text;
+    /// Number of space dimensions: 3, or 2 for the plane z = 0
+    dimensions: Kind::Integer(Range::closed(2.0, 3.0)), default("3");
+    /// Number of frames to write after the initial one
+    frames: Kind::Integer(Range::closed(1.0, 1e7)), default("120");
+    /// Number of frames in a simulated second [1/s]; usual for the solver when left out
+    frame_rate: Kind::Number(Range::positive(1e6));
+    /// Seed of every random choice
+    seed: Kind::Integer(Range::closed(0.0, 9.2e18)), default("1");
+    /// Acceleration of gravity [m/s²]: a vector, or a table when it changes
+    gravity: Kind::VectorOr(FAST, GRAVITY), default("[0, -9.81, 0]");
+    /// Box outside which grains are removed; unbounded when left out
+    domain: Kind::Table(DOMAIN);
+    /// Earlier result whose particles this scene begins with; fills are added to them
+    start: Kind::Table(START);
+    /// Solver and its settings
+    solver: Kind::Table(&SOLVER), required();
+    /// Materials by name
+    materials: Kind::Named(&MATERIAL);
+    /// Regions filled with material at the start
+    fill: Kind::Tables(FILL);
+    /// Inflows
+    emitter: Kind::Tables(EMITTER);
+    /// Bodies that are not grains and move as scripted
+    collider: Kind::Tables(COLLIDER);
+    /// Rigid bodies
+    body: Kind::Tables(BODY);
+    /// What holds bodies together
+    joint: Kind::Tables(JOINT);
+    /// Robots: bodies and joints from URDF files
+    urdf: Kind::Tables(URDF);
+    /// Regions that remove grains
+    drain: Kind::Tables(DRAIN);
+    /// Regions where grains turn wet or dry
+    wetting: Kind::Tables(WETTING);
+    /// Soil at rest that turns into grains where a body cuts it
+    terrain: Kind::Table(super::terrain::TERRAIN);
+    /// Camera of pictures and of the viewer; what it leaves open is framed automatically
+    camera: Kind::Table(CAMERA);
+    /// What frames hold beyond the usual columns
+    output: Kind::Table(OUTPUT);
+    /// What must hold in the last frame
+    check: Kind::Table(CHECK);
+};
 
-static OUTPUT: &[Key] = &[Key::new(
-    "columns",
-    Kind::Words(&OutputColumn::NAMES),
-    "Columns to be written beside the usual ones",
-)
-.default("[]")];
+static OUTPUT: &[Key] = &keys! {
+    /// Columns to be written beside the usual ones
+    columns: Kind::Words(&OutputColumn::NAMES), default("[]");
+};
 
-static DOMAIN: &[Key] = &[
-    Key::new("min", POINT, "Lower corner [m]").required(),
-    Key::new("max", POINT, "Upper corner [m]").required(),
-    Key::new(
-        "periodic",
-        Kind::Words(&["x", "y", "z"]),
-        "Axes along which the domain repeats: what leaves at one end comes in at the other",
-    )
-    .default("[]"),
-];
+static DOMAIN: &[Key] = &keys! {
+    /// Lower corner [m]
+    min: POINT, required();
+    /// Upper corner [m]
+    max: POINT, required();
+    /// Axes along which the domain repeats: what leaves at one end comes in at the other
+    periodic: Kind::Words(&["x", "y", "z"]), default("[]");
+};
 
-static START: &[Key] = &[
-    Key::new(
-        "result",
-        Kind::Text,
-        "Result directory, relative to the scene file",
-    )
-    .required(),
-    Key::new(
-        "frame",
-        Kind::Integer(Range::closed(0.0, 1e7)),
-        "Frame at whose end the state is taken; the last when left out",
-    ),
-];
+static START: &[Key] = &keys! {
+    /// Result directory, relative to the scene file
+    result: Kind::Text, required();
+    /// Frame at whose end the state is taken; the last when left out
+    frame: Kind::Integer(Range::closed(0.0, 1e7));
+};
 
-static GRAVITY: &[Key] = &[
-    Key::new(
-        "value",
-        Kind::Vector(FAST),
-        "Acceleration before it turns [m/s²]",
-    )
-    .default("[0, -9.81, 0]"),
-    Key::new("axis", Kind::Vector(FAR), "Axis that gravity turns about"),
-    Key::new("rate", ANGLE, "Speed of turning [degrees/s]"),
-    Key::new("start", TIME, "Time at which it begins to turn [s]").default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which it stops turning [s]; never when left out",
-    ),
-    Key::new(
-        "keyframes",
-        Kind::Tables(VECTOR_KEY),
-        "Values at given times",
-    ),
-    Key::new(
-        "interpolation",
-        Kind::Choice(&["linear", "smooth", "step"]),
-        "Way from one keyframe to the next",
-    )
-    .default("\"linear\""),
-];
+static GRAVITY: &[Key] = &keys! {
+    /// Acceleration before it turns [m/s²]
+    value: Kind::Vector(FAST), default("[0, -9.81, 0]");
+    /// Axis that gravity turns about
+    axis: Kind::Vector(FAR);
+    /// Speed of turning [degrees/s]
+    rate: ANGLE;
+    /// Time at which it begins to turn [s]
+    start: TIME, default("0");
+    /// Time at which it stops turning [s]; never when left out
+    end: TIME;
+    /// Values at given times
+    keyframes: Kind::Tables(VECTOR_KEY);
+    /// Way from one keyframe to the next
+    interpolation: Kind::Choice(&["linear", "smooth", "step"]), default("\"linear\"");
+};
 
-static VECTOR_KEY: &[Key] = &[
-    Key::new("time", TIME, "Time [s]").required(),
-    Key::new("value", POINT, "Value at that time").required(),
-];
+static VECTOR_KEY: &[Key] = &keys! {
+    /// Time [s]
+    time: TIME, required();
+    /// Value at that time
+    value: POINT, required();
+};
 
 /// A material.
 pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
     with_tables(&SUBSTANCE, Part::Material);
 
-const SUBSTANCE: [Key; 13] = [
-    Key::new("preset", Kind::Text, "Name of the preset whose values hold where no key says otherwise"),
-    Key::new("law", Kind::Choice(&["sand", "elastic"]), "Constitutive law; the preset's, otherwise \"elastic\" where `model` is given and \"sand\" where not"),
-    Key::new("density", Kind::Number(Range::positive(1e6)), "Bulk density at rest [kg/m³]"),
-    Key::new("young", Kind::Number(Range::positive(1e14)), "Young's modulus [Pa]").slider(1e4, 1e7),
-    Key::new("poisson", Kind::Number(Range::closed(-1.0, 0.5).above_low().below_high()), "Poisson ratio; 0.5 would be incompressible, which an explicit step cannot follow"),
-    Key::new("friction_angle", Kind::Number(Range::closed(0.0, 90.0).below_high()), "Angle of internal friction [degrees]").slider(0.0, 60.0),
-    Key::new("hardening", Kind::Numbers(4), "Friction angle [h0, h1, h2, h3] that changes with plastic strain q: h0 + (h1 q - h3) exp(-h2 q) [degrees]"),
-    Key::new("cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion of the grains [Pa]; 0 for dry sand").slider(0.0, 5e4),
-    Key::new("wet_cohesion", Kind::Number(Range::closed(0.0, 1e12)), "Cohesion where it is wet [Pa]; as where dry when left out").slider(0.0, 5e4),
-    Key::new("cone", Kind::Choice(&["triaxial", "plane strain"]), "Test in which the yield cone matches the friction angle; \"triaxial\" in 3D and \"plane strain\" in 2D when left out"),
-    Key::new("volume_correction", Kind::Flag, "Whether volume gained in tension is remembered, so that recompression starts at the original volume").default("true"),
-    Key::new("color", Kind::ColorMix(COLOR_PART), "Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts"),
-    Key::new("model", Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]), "Strain energy of an elastic solid"),
-];
+const SUBSTANCE: [Key; 13] = keys! {
+    /// Name of the preset whose values hold where no key says otherwise
+    preset: Kind::Text;
+    /// Constitutive law; the preset's, otherwise "elastic" where `model` is given and "sand" where not
+    law: Kind::Choice(&["sand", "elastic"]);
+    /// Bulk density at rest [kg/m³]
+    density: Kind::Number(Range::positive(1e6));
+    /// Young's modulus [Pa]
+    young: Kind::Number(Range::positive(1e14)), slider(1e4, 1e7);
+    /// Poisson ratio; 0.5 would be incompressible, which an explicit step cannot follow
+    poisson: Kind::Number(Range::closed(-1.0, 0.5).above_low().below_high());
+    /// Angle of internal friction [degrees]
+    friction_angle: Kind::Number(Range::closed(0.0, 90.0).below_high()), slider(0.0, 60.0);
+    /// Friction angle [h0, h1, h2, h3] that changes with plastic strain q: h0 + (h1 q - h3) exp(-h2 q) [degrees]
+    hardening: Kind::Numbers(4);
+    /// Cohesion of the grains [Pa]; 0 for dry sand
+    cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
+    /// Cohesion where it is wet [Pa]; as where dry when left out
+    wet_cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
+    /// Test in which the yield cone matches the friction angle; "triaxial" in 3D and "plane strain" in 2D when left out
+    cone: Kind::Choice(&["triaxial", "plane strain"]);
+    /// Whether volume gained in tension is remembered, so that recompression starts at the original volume
+    volume_correction: Kind::Flag, default("true");
+    /// Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts
+    color: Kind::ColorMix(COLOR_PART);
+    /// Strain energy of an elastic solid
+    model: Kind::Choice(&["neo-hookean", "fixed corotated", "hencky"]);
+};
 
-static COLOR_PART: &[Key] = &[
-    Key::new(
-        "color",
-        Kind::Color,
-        "Color [red, green, blue] from 0 to 255 (sRGB)",
-    )
-    .required(),
-    Key::new(
-        "part",
-        Kind::Number(Range::positive(1e6)),
-        "Part of the grains that has it; the parts need not add up to 1",
-    )
-    .required(),
-];
+static COLOR_PART: &[Key] = &keys! {
+    /// Color [red, green, blue] from 0 to 255 (sRGB)
+    color: Kind::Color, required();
+    /// Part of the grains that has it; the parts need not add up to 1
+    part: Kind::Number(Range::positive(1e6)), required();
+};
 
 /// A region filled with material.
-pub(crate) static FILL: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name for messages, statistics and --set",
-    ),
-    Key::new("shape", Kind::Shape, "Region to fill").required(),
-    Key::new(
-        "material",
-        Kind::Text,
-        "Name of a material of the scene or of a preset",
-    )
-    .required(),
-    Key::new("velocity", VELOCITY, "Initial velocity [m/s]").default("[0, 0, 0]"),
-    Key::new("spin", VELOCITY, "Initial angular velocity [rad/s]").default("[0, 0, 0]"),
-    Key::new(
-        "spin_center",
-        POINT,
-        "Point that the spin turns about [m]; the center of the shape's bounds when left out",
-    ),
-    Key::new(
-        "sampling",
-        Kind::Choice(&["poisson", "lattice"]),
-        "Placing of the particles; usual for the solver when left out",
-    ),
-];
+pub(crate) static FILL: &[Key] = &keys! {
+    /// Name for messages, statistics and --set
+    name: Kind::Text;
+    /// Region to fill
+    shape: Kind::Shape, required();
+    /// Name of a material of the scene or of a preset
+    material: Kind::Text, required();
+    /// Initial velocity [m/s]
+    velocity: VELOCITY, default("[0, 0, 0]");
+    /// Initial angular velocity [rad/s]
+    spin: VELOCITY, default("[0, 0, 0]");
+    /// Point that the spin turns about [m]; the center of the shape's bounds when left out
+    spin_center: POINT;
+    /// Placing of the particles; usual for the solver when left out
+    sampling: Kind::Choice(&["poisson", "lattice"]);
+};
 
 /// An inflow.
-pub(crate) static EMITTER: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name for messages, statistics and --set",
-    ),
-    Key::new(
-        "shape",
-        Kind::Shape,
-        "Shape whose section across the velocity, through its center, is the mouth",
-    )
-    .required(),
-    Key::new(
-        "material",
-        Kind::Text,
-        "Name of a material of the scene or of a preset",
-    )
-    .required(),
-    Key::new(
-        "velocity",
-        VELOCITY,
-        "Velocity at which grains leave the mouth [m/s]",
-    )
-    .required(),
-    Key::new(
-        "rate",
-        Kind::Number(Range::positive(1e9)),
-        "Mass that leaves in a second [kg/s]; as much as the mouth passes at rest density when left out",
-    ),
-    Key::new("start", TIME, "Time at which the inflow begins [s]").default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which the inflow ends [s]; never when left out",
-    ),
-];
+pub(crate) static EMITTER: &[Key] = &keys! {
+    /// Name for messages, statistics and --set
+    name: Kind::Text;
+    /// Shape whose section across the velocity, through its center, is the mouth
+    shape: Kind::Shape, required();
+    /// Name of a material of the scene or of a preset
+    material: Kind::Text, required();
+    /// Velocity at which grains leave the mouth [m/s]
+    velocity: VELOCITY, required();
+    /// Mass that leaves in a second [kg/s]; as much as the mouth passes at rest density when left out
+    rate: Kind::Number(Range::positive(1e9));
+    /// Time at which the inflow begins [s]
+    start: TIME, default("0");
+    /// Time at which the inflow ends [s]; never when left out
+    end: TIME;
+};
 
 /// A body.
-pub(crate) static COLLIDER: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name for messages, the force record and --set",
-    ),
-    Key::new(
-        "shape",
-        Kind::Shape,
-        "Shape where it stands before any motion",
-    )
-    .required(),
-    Key::new(
-        "boundary",
-        Kind::Choice(BOUNDARIES),
-        "Freedom of grains at the surface: none, to slide, or to slide and leave",
-    )
-    .default("\"separating\""),
-    Key::new(
-        "friction",
-        Kind::Number(Range::closed(0.0, 1e3)),
-        "Coulomb friction coefficient of the surface",
-    )
-    .default("0.5"),
-    Key::new(
-        "look",
-        Kind::Choice(LOOKS),
-        "Look in pictures; chosen by the renderer when left out",
-    ),
-    Key::new(
-        "color",
-        Kind::Color,
-        "Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out",
-    ),
-    Key::new(
-        "motion",
-        Kind::Table(MOTION),
-        "Scripted motion; at rest when left out",
-    ),
-];
+pub(crate) static COLLIDER: &[Key] = &keys! {
+    /// Name for messages, the force record and --set
+    name: Kind::Text;
+    /// Shape where it stands before any motion
+    shape: Kind::Shape, required();
+    /// Freedom of grains at the surface: none, to slide, or to slide and leave
+    boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
+    /// Coulomb friction coefficient of the surface
+    friction: Kind::Number(Range::closed(0.0, 1e3)), default("0.5");
+    /// Look in pictures; chosen by the renderer when left out
+    look: Kind::Choice(LOOKS);
+    /// Color in pictures, [red, green, blue] from 0 to 255 (sRGB); chosen by the renderer when left out
+    color: Kind::Color;
+    /// Scripted motion; at rest when left out
+    motion: Kind::Table(MOTION);
+};
 
-static MOTION: &[Key] = &[
-    Key::new("velocity", VELOCITY, "Constant velocity [m/s]"),
-    Key::new(
-        "start",
-        TIME,
-        "Time at which the constant velocity begins [s]",
-    )
-    .default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which the constant velocity ends [s]; never when left out",
-    ),
-    Key::new(
-        "position",
-        Kind::Table(POSITION),
-        "Displacement over time [m]",
-    ),
-    Key::new("rotation", Kind::Table(ROTATION), "Rotation over time"),
-    Key::new(
-        "pivot",
-        POINT,
-        "Point that the rotation turns about [m], moving with the displacement",
-    )
-    .default("[0, 0, 0]"),
-];
+static MOTION: &[Key] = &keys! {
+    /// Constant velocity [m/s]
+    velocity: VELOCITY;
+    /// Time at which the constant velocity begins [s]
+    start: TIME, default("0");
+    /// Time at which the constant velocity ends [s]; never when left out
+    end: TIME;
+    /// Displacement over time [m]
+    position: Kind::Table(POSITION);
+    /// Rotation over time
+    rotation: Kind::Table(ROTATION);
+    /// Point that the rotation turns about [m], moving with the displacement
+    pivot: POINT, default("[0, 0, 0]");
+};
 
-static POSITION: &[Key] = &[
-    Key::new(
-        "keyframes",
-        Kind::Tables(VECTOR_KEY),
-        "Displacements [m] at given times",
-    )
-    .required(),
-    Key::new(
-        "interpolation",
-        Kind::Choice(&["linear", "smooth"]),
-        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
-    )
-    .default("\"linear\""),
-];
+static POSITION: &[Key] = &keys! {
+    /// Displacements [m] at given times
+    keyframes: Kind::Tables(VECTOR_KEY), required();
+    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    interpolation: Kind::Choice(&["linear", "smooth"]), default("\"linear\"");
+};
 
-static ROTATION: &[Key] = &[
-    Key::new("axis", Kind::Vector(FAR), "Fixed axis of the rotation"),
-    Key::new("rate", ANGLE, "Constant speed of turning [degrees/s]"),
-    Key::new(
-        "start",
-        TIME,
-        "Time at which the constant turning begins [s]",
-    )
-    .default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which the constant turning ends [s]; never when left out",
-    ),
-    Key::new(
-        "keyframes",
-        Kind::Tables(ANGLE_KEY),
-        "Angles at given times: about the fixed axis, or each about its own",
-    ),
-    Key::new(
-        "interpolation",
-        Kind::Choice(&["linear", "smooth"]),
-        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
-    )
-    .default("\"linear\""),
-];
+static ROTATION: &[Key] = &keys! {
+    /// Fixed axis of the rotation
+    axis: Kind::Vector(FAR);
+    /// Constant speed of turning [degrees/s]
+    rate: ANGLE;
+    /// Time at which the constant turning begins [s]
+    start: TIME, default("0");
+    /// Time at which the constant turning ends [s]; never when left out
+    end: TIME;
+    /// Angles at given times: about the fixed axis, or each about its own
+    keyframes: Kind::Tables(ANGLE_KEY);
+    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    interpolation: Kind::Choice(&["linear", "smooth"]), default("\"linear\"");
+};
 
-static ANGLE_KEY: &[Key] = &[
-    Key::new("time", TIME, "Time [s]").required(),
-    Key::new("angle", ANGLE, "Angle [degrees]").required(),
-    Key::new(
-        "axis",
-        Kind::Vector(FAR),
-        "Axis of this orientation where the rotation has no fixed one",
-    ),
-];
+static ANGLE_KEY: &[Key] = &keys! {
+    /// Time [s]
+    time: TIME, required();
+    /// Angle [degrees]
+    angle: ANGLE, required();
+    /// Axis of this orientation where the rotation has no fixed one
+    axis: Kind::Vector(FAR);
+};
 
 /// A region that removes grains.
-pub(crate) static DRAIN: &[Key] = &[
-    Key::new(
-        "name",
-        Kind::Text,
-        "Name for messages, statistics and --set",
-    ),
-    Key::new("shape", Kind::Shape, "Region in which grains are removed").required(),
-    Key::new("start", TIME, "Time at which the removal begins [s]").default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which the removal ends [s]; never when left out",
-    ),
-];
+pub(crate) static DRAIN: &[Key] = &keys! {
+    /// Name for messages, statistics and --set
+    name: Kind::Text;
+    /// Region in which grains are removed
+    shape: Kind::Shape, required();
+    /// Time at which the removal begins [s]
+    start: TIME, default("0");
+    /// Time at which the removal ends [s]; never when left out
+    end: TIME;
+};
 
 /// A region where grains turn wet.
-pub(crate) static WETTING: &[Key] = &[
-    Key::new("name", Kind::Text, "Name for messages and --set"),
-    Key::new(
-        "shape",
-        Kind::Shape,
-        "Region in which grains turn wet; everywhere when left out",
-    ),
-    Key::new(
-        "rate",
-        Kind::Number(Range::closed(-1e6, 1e6)),
-        "Wetness gained in a second, of 1 from dry to wet [1/s]; negative: lost",
-    )
-    .default("1"),
-    Key::new("start", TIME, "Time at which it begins [s]").default("0"),
-    Key::new(
-        "end",
-        TIME,
-        "Time at which it ends [s]; never when left out",
-    ),
-];
+pub(crate) static WETTING: &[Key] = &keys! {
+    /// Name for messages and --set
+    name: Kind::Text;
+    /// Region in which grains turn wet; everywhere when left out
+    shape: Kind::Shape;
+    /// Wetness gained in a second, of 1 from dry to wet [1/s]; negative: lost
+    rate: Kind::Number(Range::closed(-1e6, 1e6)), default("1");
+    /// Time at which it begins [s]
+    start: TIME, default("0");
+    /// Time at which it ends [s]; never when left out
+    end: TIME;
+};
 
 const FOV: Kind = Kind::Number(Range::closed(1.0, 170.0).above_low().below_high());
 
-static CAMERA: &[Key] = &[
-    Key::new(
-        "position",
-        POINT,
-        "Place of the eye [m]; automatic when left out",
-    ),
-    Key::new(
-        "target",
-        POINT,
-        "Point in the middle of the picture [m]; automatic when left out",
-    ),
-    Key::new("fov", FOV, "Vertical field of view [degrees]").default("30"),
-    Key::new(
-        "orbit",
-        ANGLE,
-        "Speed of turning about the vertical through the target [degrees/s], of either sign",
-    )
-    .default("0"),
-    Key::new(
-        "keyframes",
-        Kind::Tables(VIEW_KEY),
-        "What changes over time: each with any of `position`, `target`, `fov` and `angle`",
-    ),
-    Key::new(
-        "interpolation",
-        Kind::Choice(&["smooth", "linear"]),
-        "Way from one keyframe to the next; \"smooth\" comes to rest at each",
-    )
-    .default("\"smooth\""),
-];
+static CAMERA: &[Key] = &keys! {
+    /// Place of the eye [m]; automatic when left out
+    position: POINT;
+    /// Point in the middle of the picture [m]; automatic when left out
+    target: POINT;
+    /// Vertical field of view [degrees]
+    fov: FOV, default("30");
+    /// Speed of turning about the vertical through the target [degrees/s], of either sign
+    orbit: ANGLE, default("0");
+    /// What changes over time: each with any of `position`, `target`, `fov` and `angle`
+    keyframes: Kind::Tables(VIEW_KEY);
+    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    interpolation: Kind::Choice(&["smooth", "linear"]), default("\"smooth\"");
+};
 
-static VIEW_KEY: &[Key] = &[
-    Key::new("time", TIME, "Time [s]").required(),
-    Key::new(
-        "position",
-        POINT,
-        "Place of the eye [m]; that of the keyframe before when left out",
-    ),
-    Key::new(
-        "angle",
-        ANGLE,
-        "Turn about the vertical through the target [degrees], counter-clockwise seen from above",
-    ),
-    Key::new(
-        "target",
-        POINT,
-        "Point in the middle of the picture [m]; that of the keyframe before when left out",
-    ),
-    Key::new(
-        "fov",
-        FOV,
-        "Vertical field of view [degrees]; that of the keyframe before when left out",
-    ),
-];
+static VIEW_KEY: &[Key] = &keys! {
+    /// Time [s]
+    time: TIME, required();
+    /// Place of the eye [m]; that of the keyframe before when left out
+    position: POINT;
+    /// Turn about the vertical through the target [degrees], counter-clockwise seen from above
+    angle: ANGLE;
+    /// Point in the middle of the picture [m]; that of the keyframe before when left out
+    target: POINT;
+    /// Vertical field of view [degrees]; that of the keyframe before when left out
+    fov: FOV;
+};
 
-static CHECK: &[Key] = &[
-    Key::new(
-        "max_speed",
-        Kind::Number(Range::positive(FAST)),
-        "Highest speed of a particle [m/s]",
-    ),
-    Key::new(
-        "slope_angle_deg",
-        Kind::Interval(Range::closed(0.0, 90.0)),
-        "Interval of the slope angle [degrees]",
-    ),
-    Key::new(
-        "runout_m",
-        Kind::Interval(Range::closed(0.0, FAR)),
-        "Interval of the run-out [m]",
-    ),
-    Key::new(
-        "height_m",
-        Kind::Interval(Range::closed(-FAR, FAR)),
-        "Interval of the height of the highest grain [m]",
-    ),
-    Key::new(
-        "mass_in",
-        Kind::Tables(MASS_IN),
-        "Boxes with the part of the final mass that must lie in each",
-    ),
-];
+static CHECK: &[Key] = &keys! {
+    /// Highest speed of a particle [m/s]
+    max_speed: Kind::Number(Range::positive(FAST));
+    /// Interval of the slope angle [degrees]
+    slope_angle_deg: Kind::Interval(Range::closed(0.0, 90.0));
+    /// Interval of the run-out [m]
+    runout_m: Kind::Interval(Range::closed(0.0, FAR));
+    /// Interval of the height of the highest grain [m]
+    height_m: Kind::Interval(Range::closed(-FAR, FAR));
+    /// Boxes with the part of the final mass that must lie in each
+    mass_in: Kind::Tables(MASS_IN);
+};
 
-static MASS_IN: &[Key] = &[
-    Key::new("min", POINT, "Lower corner [m]").required(),
-    Key::new("max", POINT, "Upper corner [m]").required(),
-    Key::new(
-        "part",
-        Kind::Interval(Range::closed(0.0, 1.0)),
-        "Interval of the part of the mass",
-    )
-    .required(),
-];
+static MASS_IN: &[Key] = &keys! {
+    /// Lower corner [m]
+    min: POINT, required();
+    /// Upper corner [m]
+    max: POINT, required();
+    /// Interval of the part of the mass
+    part: Kind::Interval(Range::closed(0.0, 1.0)), required();
+};
 
 /// A shape: exactly one of the kinds, and where it stands.
-pub(crate) static SHAPE: &[Key] = &[
-    Key::new(
-        "box",
-        Kind::Table(CUBOID),
-        "Box between two corners, or about a center",
-    ),
-    Key::new("sphere", Kind::Table(SPHERE), "Ball"),
-    Key::new(
-        "cylinder",
-        Kind::Table(ROUND),
-        "Cylinder between the centers of its ends",
-    ),
-    Key::new(
-        "capsule",
-        Kind::Table(ROUND),
-        "Cylinder with half balls for ends",
-    ),
-    Key::new("cone", Kind::Table(CONE), "Cone or its frustum"),
-    Key::new(
-        "half_space",
-        Kind::Table(HALF_SPACE),
-        "Everything on the far side of a plane, away from its normal",
-    ),
-    Key::new("torus", Kind::Table(TORUS), "Ring"),
-    Key::new(
-        "revolution",
-        Kind::Table(REVOLUTION),
-        "Closed profile turned about an axis",
-    ),
-    Key::new("mesh", Kind::Table(MESH), "Closed surface from a file"),
-    Key::new("union", Kind::Shapes, "Points in any of the shapes"),
-    Key::new(
-        "difference",
-        Kind::Shapes,
-        "Points in the first shape and in none of the others",
-    ),
-    Key::new("intersection", Kind::Shapes, "Points in all of the shapes"),
-    Key::new(
-        "scale",
-        SCALE,
-        "Factor of size, about the origin, before rotation and translation",
-    )
-    .default("1"),
-    Key::new(
-        "rotate",
-        Kind::Table(ROTATE),
-        "Rotation about the origin, before translation",
-    ),
-    Key::new("translate", POINT, "Displacement [m]").default("[0, 0, 0]"),
-];
+pub(crate) static SHAPE: &[Key] = &keys! {
+    /// Box between two corners, or about a center
+    box: Kind::Table(CUBOID);
+    /// Ball
+    sphere: Kind::Table(SPHERE);
+    /// Cylinder between the centers of its ends
+    cylinder: Kind::Table(ROUND);
+    /// Cylinder with half balls for ends
+    capsule: Kind::Table(ROUND);
+    /// Cone or its frustum
+    cone: Kind::Table(CONE);
+    /// Everything on the far side of a plane, away from its normal
+    half_space: Kind::Table(HALF_SPACE);
+    /// Ring
+    torus: Kind::Table(TORUS);
+    /// Closed profile turned about an axis
+    revolution: Kind::Table(REVOLUTION);
+    /// Closed surface from a file
+    mesh: Kind::Table(MESH);
+    /// Points in any of the shapes
+    union: Kind::Shapes;
+    /// Points in the first shape and in none of the others
+    difference: Kind::Shapes;
+    /// Points in all of the shapes
+    intersection: Kind::Shapes;
+    /// Factor of size, about the origin, before rotation and translation
+    scale: SCALE, default("1");
+    /// Rotation about the origin, before translation
+    rotate: Kind::Table(ROTATE);
+    /// Displacement [m]
+    translate: POINT, default("[0, 0, 0]");
+};
 
-static CUBOID: &[Key] = &[
-    Key::new("min", POINT, "Lower corner [m]"),
-    Key::new("max", POINT, "Upper corner [m]"),
-    Key::new("center", POINT, "Center [m], with `size`"),
-    Key::new("size", POINT, "Edge lengths [m], with `center`"),
-];
+static CUBOID: &[Key] = &keys! {
+    /// Lower corner [m]
+    min: POINT;
+    /// Upper corner [m]
+    max: POINT;
+    /// Center [m], with `size`
+    center: POINT;
+    /// Edge lengths [m], with `center`
+    size: POINT;
+};
 
-static SPHERE: &[Key] = &[
-    Key::new("center", POINT, "Center [m]").required(),
-    Key::new("radius", LENGTH, "Radius [m]").required(),
-];
+static SPHERE: &[Key] = &keys! {
+    /// Center [m]
+    center: POINT, required();
+    /// Radius [m]
+    radius: LENGTH, required();
+};
 
-static ROUND: &[Key] = &[
-    Key::new("from", POINT, "Center of one end [m]").required(),
-    Key::new("to", POINT, "Center of the other end [m]").required(),
-    Key::new("radius", LENGTH, "Radius [m]").required(),
-];
+static ROUND: &[Key] = &keys! {
+    /// Center of one end [m]
+    from: POINT, required();
+    /// Center of the other end [m]
+    to: POINT, required();
+    /// Radius [m]
+    radius: LENGTH, required();
+};
 
-static CONE: &[Key] = &[
-    Key::new("from", POINT, "Center of one end [m]").required(),
-    Key::new("to", POINT, "Center of the other end [m]").required(),
-    Key::new("radius", LENGTH, "Radius at `from` [m]").required(),
-    Key::new(
-        "radius_to",
-        Kind::Number(Range::closed(0.0, FAR)),
-        "Radius at `to` [m]; 0 is a tip",
-    )
-    .default("0"),
-];
+static CONE: &[Key] = &keys! {
+    /// Center of one end [m]
+    from: POINT, required();
+    /// Center of the other end [m]
+    to: POINT, required();
+    /// Radius at `from` [m]
+    radius: LENGTH, required();
+    /// Radius at `to` [m]; 0 is a tip
+    radius_to: Kind::Number(Range::closed(0.0, FAR)), default("0");
+};
 
-static HALF_SPACE: &[Key] = &[
-    Key::new("point", POINT, "Point on the plane [m]").default("[0, 0, 0]"),
-    Key::new("normal", Kind::Vector(FAR), "Direction out of the solid").default("[0, 1, 0]"),
-];
+static HALF_SPACE: &[Key] = &keys! {
+    /// Point on the plane [m]
+    point: POINT, default("[0, 0, 0]");
+    /// Direction out of the solid
+    normal: Kind::Vector(FAR), default("[0, 1, 0]");
+};
 
-static TORUS: &[Key] = &[
-    Key::new("center", POINT, "Center [m]").required(),
-    Key::new("axis", Kind::Vector(FAR), "Axis of the ring").default("[0, 1, 0]"),
-    Key::new("radius", LENGTH, "Radius of the ring's center line [m]").required(),
-    Key::new("tube", LENGTH, "Radius of the tube [m]").required(),
-];
+static TORUS: &[Key] = &keys! {
+    /// Center [m]
+    center: POINT, required();
+    /// Axis of the ring
+    axis: Kind::Vector(FAR), default("[0, 1, 0]");
+    /// Radius of the ring's center line [m]
+    radius: LENGTH, required();
+    /// Radius of the tube [m]
+    tube: LENGTH, required();
+};
 
-static REVOLUTION: &[Key] = &[
-    Key::new("from", POINT, "Origin of the profile on the axis [m]").default("[0, 0, 0]"),
-    Key::new(
-        "axis",
-        Kind::Vector(FAR),
-        "Axis, in the direction of growing h",
-    )
-    .default("[0, 1, 0]"),
-    Key::new(
-        "profile",
-        Kind::Points,
-        "Corners [r, h] of a closed polygon: distance from the axis and height along it [m]",
-    )
-    .required(),
-];
+static REVOLUTION: &[Key] = &keys! {
+    /// Origin of the profile on the axis [m]
+    from: POINT, default("[0, 0, 0]");
+    /// Axis, in the direction of growing h
+    axis: Kind::Vector(FAR), default("[0, 1, 0]");
+    /// Corners [r, h] of a closed polygon: distance from the axis and height along it [m]
+    profile: Kind::Points, required();
+};
 
-static MESH: &[Key] = &[
-    Key::new(
-        "file",
-        Kind::Text,
-        "Mesh file (OBJ, STL, PLY, glTF), relative to the scene file",
-    )
-    .required(),
-    Key::new("scale", SCALE, "Factor from the file's unit to meters").default("1"),
-    Key::new(
-        "voxel",
-        LENGTH,
-        "Spacing of the distance field [m]; a part of solver.resolution when left out, within what the mesh needs",
-    ),
-    Key::new(
-        "allow_open",
-        Kind::Flag,
-        "Whether a mesh with holes is taken as it is",
-    )
-    .default("false"),
-];
+static MESH: &[Key] = &keys! {
+    /// Mesh file (OBJ, STL, PLY, glTF), relative to the scene file
+    file: Kind::Text, required();
+    /// Factor from the file's unit to meters
+    scale: SCALE, default("1");
+    /// Spacing of the distance field [m]; a part of solver.resolution when left out, within what the mesh needs
+    voxel: LENGTH;
+    /// Whether a mesh with holes is taken as it is
+    allow_open: Kind::Flag, default("false");
+};
 
-pub(super) static ROTATE: &[Key] = &[
-    Key::new("axis", Kind::Vector(FAR), "Axis through the origin").required(),
-    Key::new(
-        "angle",
-        ANGLE,
-        "Angle [degrees], counter-clockwise seen against the axis",
-    )
-    .required(),
-];
+pub(super) static ROTATE: &[Key] = &keys! {
+    /// Axis through the origin
+    axis: Kind::Vector(FAR), required();
+    /// Angle [degrees], counter-clockwise seen against the axis
+    angle: ANGLE, required();
+};

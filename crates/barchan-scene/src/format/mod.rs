@@ -27,7 +27,7 @@ pub(crate) use keys::{FAST, LENGTH, MATERIAL};
 pub(crate) use node::{Node, Table};
 pub use overrides::Overrides;
 pub use schema::schema;
-pub(crate) use spec::{Key, Kind, Range};
+pub(crate) use spec::{Key, Kind, Range, keys};
 
 use crate::errors::{Report, SceneError, SceneErrors};
 use crate::families::{FAMILIES, Family, SolverSpec};

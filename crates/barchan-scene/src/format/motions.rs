@@ -35,7 +35,7 @@ impl Builder<'_> {
         }
         self.useless(table, "interpolation", "without keyframes");
         self.in_plane(table, "value");
-        let value = self.vector_or(table, "value", DVec3::new(0.0, -9.81, 0.0));
+        let value = table.or("value", DVec3::new(0.0, -9.81, 0.0), Node::vector);
         if !turning.iter().any(|key| table.has(key)) {
             return value.map(Gravity::Constant);
         }
@@ -57,7 +57,7 @@ impl Builder<'_> {
         };
         let table = node.table()?;
         self.in_plane(table, "velocity");
-        let velocity = self.vector_or(table, "velocity", DVec3::ZERO);
+        let velocity = table.or("velocity", DVec3::ZERO, Node::vector);
         if !table.has("velocity") {
             self.useless(table, "start", "without a constant `velocity`");
             self.useless(table, "end", "without a constant `velocity`");
@@ -65,7 +65,7 @@ impl Builder<'_> {
         let times = self.times(table);
         let position = self.position(table);
         let rotation = self.rotation(table);
-        let pivot = self.vector_or(table, "pivot", DVec3::ZERO);
+        let pivot = table.or("pivot", DVec3::ZERO, Node::vector);
         let (start, end) = times?;
         Some(Motion {
             velocity: velocity?,
@@ -143,12 +143,11 @@ impl Builder<'_> {
             .map(|key| {
                 let table = key.table()?;
                 if !table.has("axis") {
-                    self.report.error(
+                    return self.report.refuse(
                         key.at,
                         "this keyframe turns about no axis",
                         "give the rotation an `axis`, or each of its keyframes",
                     );
-                    return None;
                 }
                 let axis = self.turning_axis(table, key.at)?;
                 let angle = table.number("angle")?.to_radians();
@@ -178,13 +177,12 @@ impl Builder<'_> {
     ) -> Option<Track<T>> {
         if keys.is_empty() {
             let help = "list at least one: [{ time = 0, … }]";
-            self.report.error(at, "there are no keyframes", help);
-            return None;
+            return self.report.refuse(at, "there are no keyframes", help);
         }
         for (i, pair) in keys.windows(2).enumerate() {
             if pair[1].0 <= pair[0].0 {
                 let place = table.list("keyframes").get(i + 1).map_or(at, |k| k.at);
-                self.report.error(
+                return self.report.refuse(
                     place,
                     format!(
                         "keyframes are out of order: {} s comes after {} s",
@@ -192,7 +190,6 @@ impl Builder<'_> {
                     ),
                     "sort them by time, one for each moment",
                 );
-                return None;
             }
         }
         let interpolation = match table.text("interpolation") {
@@ -225,12 +222,11 @@ impl Builder<'_> {
     fn turning_axis(&mut self, table: &Table, at: Place) -> Option<DVec3> {
         let axis = self.direction(table, "axis", DVec3::Z, at)?;
         if self.dimensions == Dimensions::Two && (axis.x != 0.0 || axis.y != 0.0) {
-            self.report.error(
+            return self.report.refuse(
                 table.at("axis", at),
                 "in a 2D scene things turn about z only",
                 "use axis = [0, 0, 1]",
             );
-            return None;
         }
         Some(axis)
     }
@@ -243,12 +239,11 @@ impl Builder<'_> {
         let start = table.number("start").unwrap_or(0.0);
         let end = table.number("end").unwrap_or(f64::INFINITY);
         if let Some(node) = table.get("end").filter(|_| end <= start) {
-            self.report.error(
+            return self.report.refuse(
                 node.at,
                 format!("it would end at {end} s, before it starts at {start} s"),
                 "set `end` after `start`, or leave it out",
             );
-            return None;
         }
         Some((start, end))
     }

@@ -235,6 +235,16 @@ impl Table {
         self.get(key)?.number()
     }
 
+    /// What `read` makes of the value, or the default where there is none; `None` when the value was refused.
+    pub fn or<T>(&self, key: &str, default: T, read: impl Fn(&Node) -> Option<T>) -> Option<T> {
+        self.get(key).map_or(Some(default), read)
+    }
+
+    /// The number under a key, or the default; `None` when the number was refused.
+    pub fn number_or(&self, key: &str, default: f64) -> Option<f64> {
+        self.or(key, default, Node::number)
+    }
+
     pub fn integer(&self, key: &str) -> Option<i64> {
         match self.get(key)?.value {
             Value::Integer(i) => Some(i),

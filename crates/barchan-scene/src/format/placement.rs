@@ -21,16 +21,15 @@ impl Builder<'_> {
     pub fn probe(&mut self, what: &str, shape: &Geometry, at: Place) -> Option<Vec<Vec3>> {
         let bounds = shape.bounds();
         if !bounds.min.is_finite() || !bounds.max.is_finite() {
-            self.report.error(
+            return self.report.refuse(
                 at,
                 format!("the shape of {what} is infinite"),
                 "cut it to a finite one: { intersection = [{ half_space = … }, { box = … }] }",
             );
-            return None;
         }
         let points = inside_points(shape, &bounds, self.dimensions);
         if points.is_empty() {
-            self.report.error(
+            return self.report.refuse(
                 at,
                 format!("the shape of {what} is empty: it holds no volume"),
                 match self.dimensions {
@@ -40,7 +39,6 @@ impl Builder<'_> {
                     Dimensions::Two => "in a 2D scene a shape must meet the plane z = 0",
                 },
             );
-            return None;
         }
         Some(points)
     }

@@ -1,7 +1,7 @@
 //! The keys as a JSON schema, for completion and checks in editors.
 
 use super::keys::{SCENE, SHAPE};
-use super::shapes::shape_kinds;
+use super::shapes::KINDS;
 use super::spec::{Key, Kind, Range};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub fn schema() -> Value {
     schema["title"] = json!("barchan scene");
     let mut shape = table(SHAPE);
     let one = |kind: &&str| json!({ "required": [kind] });
-    shape["oneOf"] = shape_kinds().iter().map(one).collect();
+    shape["oneOf"] = KINDS.iter().map(one).collect();
     schema["$defs"] = json!({ "shape": shape });
     schema
 }

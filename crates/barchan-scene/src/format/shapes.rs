@@ -10,7 +10,7 @@ use crate::numbers::rounded;
 use glam::{DVec3, Quat, Vec3};
 
 /// Keys of a shape that say what it is; the others place it.
-const KINDS: [&str; 12] = [
+pub(super) const KINDS: [&str; 12] = [
     "box",
     "sphere",
     "cylinder",
@@ -28,11 +28,6 @@ const KINDS: [&str; 12] = [
 /// Most voxels along the longest side of a mesh.
 const MESH_VOXELS: f32 = 240.0;
 
-/// The keys that say what a shape is.
-pub(crate) fn shape_kinds() -> &'static [&'static str] {
-    &KINDS
-}
-
 impl Builder<'_> {
     /// The shape under `shape` of a table; `None` when it is wrong, which is reported.
     pub fn shape_of(&mut self, table: &Table) -> Option<Geometry> {
@@ -48,7 +43,7 @@ impl Builder<'_> {
         let kind = match (kinds.next(), kinds.next()) {
             (Some(kind), None) => kind,
             (Some(first), Some(second)) => {
-                self.report.error(
+                return self.report.refuse(
                     second.key_at,
                     format!(
                         "a shape is one thing, but this is `{}` and `{}`",
@@ -56,15 +51,13 @@ impl Builder<'_> {
                     ),
                     "keep one of them, or join them: { union = [{ … }, { … }] }",
                 );
-                return None;
             }
             (None, _) => {
-                self.report.error(
+                return self.report.refuse(
                     node.at,
                     "this shape does not say what it is",
                     format!("give it one of {}", crate::errors::list(KINDS)),
                 );
-                return None;
             }
         };
         let geometry = match kind.key.as_str() {
@@ -100,12 +93,11 @@ impl Builder<'_> {
         let list = node.list()?;
         let least = if kind == "difference" { 2 } else { 1 };
         if list.len() < least {
-            self.report.error(
+            return self.report.refuse(
                 node.at,
                 format!("a {kind} of {} shapes is nothing", list.len()),
                 format!("list at least {least}"),
             );
-            return None;
         }
         let parts: Vec<Option<Geometry>> = list.iter().map(|n| self.shape(n)).collect();
         let mut parts = parts.into_iter().collect::<Option<Vec<Geometry>>>()?;
@@ -130,7 +122,7 @@ impl Builder<'_> {
             "cylinder" | "capsule" | "cone" => self.round(kind, table, node.at),
             "half_space" => {
                 let normal = self.direction(table, "normal", DVec3::Y, node.at)?;
-                let point = self.vector_or(table, "point", DVec3::ZERO)?;
+                let point = table.or("point", DVec3::ZERO, Node::vector)?;
                 Some(Geometry::half_space(point.as_vec3(), normal.as_vec3()))
             }
             "torus" => {
@@ -147,14 +139,6 @@ impl Builder<'_> {
         }
     }
 
-    /// The value of a key that has a default; `None` when it was refused.
-    pub fn vector_or(&self, table: &Table, key: &str, default: DVec3) -> Option<DVec3> {
-        match table.get(key) {
-            Some(node) => node.vector(),
-            None => Some(default),
-        }
-    }
-
     /// A vector made unit; zero is refused.
     pub fn direction(
         &mut self,
@@ -163,7 +147,7 @@ impl Builder<'_> {
         default: DVec3,
         at: Place,
     ) -> Option<DVec3> {
-        let vector = self.vector_or(table, key, default)?;
+        let vector = table.or(key, default, Node::vector)?;
         let unit = vector.try_normalize();
         if unit.is_none() {
             self.report.error(
@@ -179,12 +163,11 @@ impl Builder<'_> {
         let corners = table.has("min") || table.has("max");
         let centered = table.has("center") || table.has("size");
         if corners == centered {
-            self.report.error(
+            return self.report.refuse(
                 at,
                 "a box needs either `min` and `max` or `center` and `size`",
                 "write { min = [x, y, z], max = [x, y, z] }",
             );
-            return None;
         }
         let keys = if corners {
             ["min", "max"]
@@ -206,12 +189,7 @@ impl Builder<'_> {
         } else {
             (a - 0.5 * b, a + 0.5 * b)
         };
-        let flat = keys.iter().all(|k| {
-            table
-                .get(k)
-                .and_then(Node::list)
-                .is_some_and(|l| l.len() == 2)
-        });
+        let flat = keys.iter().all(|k| table.list(k).len() == 2);
         let bounds = self.bounds(min, max, flat, table.at(keys[1], at))?;
         Some(Geometry::cuboid(bounds.min, bounds.max))
     }
@@ -229,16 +207,15 @@ impl Builder<'_> {
             .zip(low.to_array().iter().zip(high.to_array()))
         {
             if *l >= h {
-                self.report.error(
+                return self.report.refuse(
                     at,
                     format!("this box is empty: it reaches from {axis} = {l} to {axis} = {h}"),
                     "every coordinate of the upper corner must exceed that of the lower one",
                 );
-                return None;
             }
         }
         if self.dimensions == Dimensions::Two && (low.z > 0.0 || high.z < 0.0) {
-            self.report.error(
+            return self.report.refuse(
                 at,
                 format!(
                     "this box reaches from z = {} to z = {}, beside the plane z = 0 of a 2D scene",
@@ -246,7 +223,6 @@ impl Builder<'_> {
                 ),
                 "give its corners as [x, y]",
             );
-            return None;
         }
         Some(Bounds {
             min: low,
@@ -259,12 +235,11 @@ impl Builder<'_> {
         let (from, to) = (from.as_vec3(), to.as_vec3());
         let radius = table.number("radius")? as f32;
         if (to - from).length() < 1e-7 {
-            self.report.error(
+            return self.report.refuse(
                 at,
                 format!("this {kind} has no length: `from` and `to` are the same point"),
                 "move one of them, or use a sphere",
             );
-            return None;
         }
         Some(match kind {
             "cylinder" => Geometry::cylinder(from, to, radius),
@@ -281,7 +256,7 @@ impl Builder<'_> {
 
     fn revolution(&mut self, table: &Table, at: Place) -> Option<Geometry> {
         let axis = self.direction(table, "axis", DVec3::Y, at)?;
-        let from = self.vector_or(table, "from", DVec3::ZERO)?;
+        let from = table.or("from", DVec3::ZERO, Node::vector)?;
         let node = table.get("profile")?;
         let profile: Vec<[f64; 2]> = node
             .list()?
@@ -289,8 +264,7 @@ impl Builder<'_> {
             .map(|p| p.numbers().and_then(|n| n.try_into().ok()))
             .collect::<Option<_>>()?;
         if let Some((message, help)) = profile_fault(&profile) {
-            self.report.error(node.at, message, help);
-            return None;
+            return self.report.refuse(node.at, message, help);
         }
         let profile = profile.iter().map(|p| p.map(|x| x as f32)).collect();
         Some(Geometry::revolution(
@@ -304,12 +278,11 @@ impl Builder<'_> {
         let node = table.get("file")?;
         let path = self.directory.join(node.text()?);
         if !path.is_file() {
-            self.mesh_fault(
+            return self.refuse_mesh(
                 node.at,
                 format!("there is no mesh file {}", path.display()),
                 "paths are relative to the folder of the scene file; for a result, of the scene it was made from",
             );
-            return None;
         }
         let allow_open = table.flag("allow_open").unwrap_or(false);
         let mut mesh = match mesh::load_mesh(&path, allow_open) {
@@ -317,8 +290,7 @@ impl Builder<'_> {
             Err(error) => {
                 let message = format!("cannot use the mesh {error}");
                 let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
-                self.mesh_fault(node.at, message, help);
-                return None;
+                return self.refuse_mesh(node.at, message, help);
             }
         };
         self.remember_mesh(node.text()?, &mesh);
@@ -329,7 +301,12 @@ impl Builder<'_> {
     }
 
     /// Reports what is wrong with a mesh; for viewing, the part is left out and the rest shown.
-    pub fn mesh_fault(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
+    pub fn refuse_mesh<T>(
+        &mut self,
+        at: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
         let message = message.into();
         if self.viewing {
             let warning = format!("{message}; what is made of it is not shown");
@@ -337,6 +314,7 @@ impl Builder<'_> {
         } else {
             self.report.error(at, message, help);
         }
+        None
     }
 
     pub fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
@@ -354,12 +332,11 @@ impl Builder<'_> {
             .fold(zero, |(l, h), v| (l.min(*v), h.max(*v)));
         let longest = (high - low).max_element();
         if !(longest > 1e-7 && longest.is_finite()) {
-            self.mesh_fault(
+            return self.refuse_mesh(
                 table.at("file", at),
                 format!("this mesh is {} m long", short(longest)),
                 "set its `scale` so that it comes out in meters",
             );
-            return None;
         }
         if table.is_bad("voxel") {
             return None;
@@ -370,7 +347,7 @@ impl Builder<'_> {
         };
         let voxel = voxel as f32;
         if longest / voxel > MESH_VOXELS || longest / voxel < 2.0 {
-            self.mesh_fault(
+            return self.refuse_mesh(
                 table.at("voxel", at),
                 format!(
                     "a voxel of {} m does not suit a mesh {} m long",
@@ -383,7 +360,6 @@ impl Builder<'_> {
                     short(longest / 2.0)
                 ),
             );
-            return None;
         }
         Some(voxel)
     }

@@ -23,6 +23,15 @@ pub(crate) struct Key {
     pub slider: Option<[f64; 2]>,
 }
 
+/// An array of keys: `/// meaning`, then `name: kind;` or `name: kind, default("0"), slider(0.0, 1.0);` with the methods of
+/// [`Key`] that refine it.
+macro_rules! keys {
+    ($(#[doc = $doc:literal] $name:ident: $kind:expr $(, $refine:ident($($value:expr),*))*;)*) => {
+        [$(Key::new(stringify!($name), $kind, $doc.trim_ascii())$(.$refine($($value),*))*),*]
+    };
+}
+pub(crate) use keys;
+
 /// What a key holds.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {

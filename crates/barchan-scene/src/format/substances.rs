@@ -105,7 +105,7 @@ impl Builder<'_> {
         }
         Some(Material {
             name: entry.key.clone(),
-            density: number_or(table, "density", base.density)?,
+            density: table.number_or("density", base.density)?,
             law,
             wet_cohesion: table.number("wet_cohesion"),
             settings,
@@ -142,7 +142,7 @@ impl Builder<'_> {
         let elastic = matches!(preset.law, Law::Elastic(_));
         if given.is_some_and(|given| given != elastic) {
             let law = if elastic { "elastic" } else { "sand" };
-            self.report.error(
+            return self.report.refuse(
                 table.get("law")?.at,
                 format!(
                     "the preset `{}` is {law}, which `law` contradicts",
@@ -150,7 +150,6 @@ impl Builder<'_> {
                 ),
                 "choose another preset, or leave out `law`",
             );
-            return None;
         }
         Some(elastic)
     }
@@ -190,10 +189,10 @@ impl Builder<'_> {
         };
         let friction = self.friction(table, base.friction);
         Some(SandLaw {
-            young: number_or(table, "young", base.young)?,
-            poisson: number_or(table, "poisson", base.poisson)?,
+            young: table.number_or("young", base.young)?,
+            poisson: table.number_or("poisson", base.poisson)?,
             friction: friction?,
-            cohesion: number_or(table, "cohesion", base.cohesion)?,
+            cohesion: table.number_or("cohesion", base.cohesion)?,
             cone,
             volume_correction: table
                 .flag("volume_correction")
@@ -217,8 +216,7 @@ impl Builder<'_> {
         if let Some(fault) = hardening_fault(h0, h1, h2, h3) {
             let help = "h0 is the angle at large strain, h0 - h3 the one at the start [degrees], h1 and h2 shape the \
                         peak between; [35, 9, 0.2, 10] is usual";
-            self.report.error(node.at, fault, help);
-            return None;
+            return self.report.refuse(node.at, fault, help);
         }
         Some(Friction::Hardening { h0, h1, h2, h3 })
     }
@@ -258,8 +256,8 @@ fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
         Some(None) => return None,
     };
     Some(ElasticLaw {
-        young: number_or(table, "young", base.young)?,
-        poisson: number_or(table, "poisson", base.poisson)?,
+        young: table.number_or("young", base.young)?,
+        poisson: table.number_or("poisson", base.poisson)?,
         model,
     })
 }
@@ -282,14 +280,6 @@ pub(super) fn color(node: &Node) -> Option<Color> {
     let channels = node.numbers()?;
     let [r, g, b] = <[f64; 3]>::try_from(channels).ok()?;
     Some([r as u8, g as u8, b as u8])
-}
-
-/// The number under a key, or the default; `None` when the number was refused.
-fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
-    match table.get(key) {
-        Some(node) => node.number(),
-        None => Some(default),
-    }
 }
 
 #[cfg(test)]

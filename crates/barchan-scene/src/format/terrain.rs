@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::node::{Node, Table};
-use super::spec::{Key, Kind, Range};
+use super::spec::{Key, Kind, Range, keys};
 use crate::errors::Place;
 use crate::model::{Dimensions, Friction, Law, MeshFile};
 use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
@@ -17,81 +17,46 @@ const LENGTH: Kind = Kind::Number(Range::closed(1e-4, FAR));
 const HEIGHT: Kind = Kind::Number(Range::closed(-FAR, FAR));
 
 /// Soil at rest.
-pub(crate) static TERRAIN: &[Key] = &[
-    Key::new(
-        "material",
-        Kind::Text,
-        "Name of a material of the scene or of a preset",
-    )
-    .required(),
-    Key::new(
-        "size",
-        Kind::Numbers(2),
-        "Size of the site along x and z [m]",
-    )
-    .required(),
-    Key::new(
-        "center",
-        Kind::Numbers(2),
-        "Middle of the site, x and z [m]",
-    )
-    .default("[0, 0]"),
-    Key::new(
-        "cell",
-        LENGTH,
-        "Side of a column [m]; the diameter of a grain when left out",
-    ),
-    Key::new("height", HEIGHT, "Height of a flat site [m]").default("0"),
-    Key::new(
-        "heights",
-        Kind::Rows,
-        "Heights [m] instead of `height`: a list of rows along x, the first at the smallest z, spread over the site",
-    ),
-    Key::new(
-        "image",
-        Kind::Table(IMAGE),
-        "Picture of the heights instead of `height`, spread over the site",
-    ),
-    Key::new(
-        "mounds",
-        Kind::Tables(MOUND),
-        "Cones of soil on the surface, and pits in it",
-    )
-    .default("[]"),
-    Key::new(
-        "depth",
-        LENGTH,
-        "Soil below the lowest point of the surface [m]; what is under it is rock",
-    )
-    .default("2"),
-    Key::new(
-        "angle_of_repose",
-        Kind::Number(Range::closed(1.0, 89.0)),
-        "Steepest slope at which soil rests [degrees]; the friction angle of the material when left out",
-    ),
-];
+pub(crate) static TERRAIN: &[Key] = &keys! {
+    /// Name of a material of the scene or of a preset
+    material: Kind::Text, required();
+    /// Size of the site along x and z [m]
+    size: Kind::Numbers(2), required();
+    /// Middle of the site, x and z [m]
+    center: Kind::Numbers(2), default("[0, 0]");
+    /// Side of a column [m]; the diameter of a grain when left out
+    cell: LENGTH;
+    /// Height of a flat site [m]
+    height: HEIGHT, default("0");
+    /// Heights [m] instead of `height`: a list of rows along x, the first at the smallest z, spread over the site
+    heights: Kind::Rows;
+    /// Picture of the heights instead of `height`, spread over the site
+    image: Kind::Table(IMAGE);
+    /// Cones of soil on the surface, and pits in it
+    mounds: Kind::Tables(MOUND), default("[]");
+    /// Soil below the lowest point of the surface [m]; what is under it is rock
+    depth: LENGTH, default("2");
+    /// Steepest slope at which soil rests [degrees]; the friction angle of the material when left out
+    angle_of_repose: Kind::Number(Range::closed(1.0, 89.0));
+};
 
-static IMAGE: &[Key] = &[
-    Key::new(
-        "file",
-        Kind::Text,
-        "PNG file relative to the scene file; x to the right, z downwards, the lighter the higher",
-    )
-    .required(),
-    Key::new("low", HEIGHT, "Height of black [m]").default("0"),
-    Key::new("high", HEIGHT, "Height of white [m]").required(),
-];
+static IMAGE: &[Key] = &keys! {
+    /// PNG file relative to the scene file; x to the right, z downwards, the lighter the higher
+    file: Kind::Text, required();
+    /// Height of black [m]
+    low: HEIGHT, default("0");
+    /// Height of white [m]
+    high: HEIGHT, required();
+};
 
-static MOUND: &[Key] = &[
-    Key::new("center", Kind::Numbers(2), "Middle, x and z [m]").required(),
-    Key::new(
-        "height",
-        HEIGHT,
-        "Height above the surface [m]; negative for a pit",
-    )
-    .required(),
-    Key::new("radius", LENGTH, "Radius at its foot [m]").required(),
-];
+static MOUND: &[Key] = &keys! {
+    /// Middle, x and z [m]
+    center: Kind::Numbers(2), required();
+    /// Height above the surface [m]; negative for a pit
+    height: HEIGHT, required();
+    /// Radius at its foot [m]
+    radius: LENGTH, required();
+};
 
 impl Builder<'_> {
     /// The terrain: `None` when it is wrong, `Some(None)` when there is none.
@@ -111,7 +76,7 @@ impl Builder<'_> {
         };
         let mounds = self.mounds(table)?;
         let (origin, cell, columns) = layout?;
-        let flat = number_or(table, "height", 0.0)?;
+        let flat = table.number_or("height", 0.0)?;
         let size = [0, 1].map(|axis| columns[axis] as f64 * cell);
         let mut heights = Vec::with_capacity(columns[0] * columns[1]);
         for j in 0..columns[1] {
@@ -132,7 +97,7 @@ impl Builder<'_> {
             cell,
             columns,
             heights,
-            floor: f64::from(lowest) - number_or(table, "depth", USUAL_DEPTH)?,
+            floor: f64::from(lowest) - table.number_or("depth", USUAL_DEPTH)?,
             angle_of_repose: angle?,
         }))
     }
@@ -149,27 +114,27 @@ impl Builder<'_> {
 
     /// Corner, side of a column, and columns along x and z.
     fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
-        let (size, center) = (table.pair("size")?, pair_or_zero(table, "center")?);
-        let cell = number_or(table, "cell", self.resolution)?;
+        let (size, center) = (
+            table.pair("size")?,
+            table.or("center", [0.0; 2], |n| n.numbers()?.try_into().ok())?,
+        );
+        let cell = table.number_or("cell", self.resolution)?;
         let size_at = table.at("size", at);
         if size.iter().any(|s| !(*s > 0.0 && *s <= FAR)) {
             let message = format!("`terrain.size` must be above 0 and at most {FAR} m both ways");
             let help = "give the size of the site along x and z, such as [40, 40]";
-            self.report.error(size_at, message, help);
-            return None;
+            return self.report.refuse(size_at, message, help);
         }
         if center.iter().any(|c| c.abs() > FAR) {
             let message = format!("`terrain.center` is farther than {FAR} m from the origin");
             let help = "move the site to the origin: far from it, heights are coarse";
-            self.report.error(table.at("center", at), message, help);
-            return None;
+            return self.report.refuse(table.at("center", at), message, help);
         }
         let columns = size.map(|s| (s / cell).round());
         if columns.iter().any(|n| *n < 2.0) {
             let message = format!("the terrain has no room for two columns of {cell} m both ways");
             let help = "enlarge `size`, or make `cell` smaller";
-            self.report.error(size_at, message, help);
-            return None;
+            return self.report.refuse(size_at, message, help);
         }
         if columns[0] * columns[1] > MAX_COLUMNS as f64 {
             let message = format!(
@@ -178,9 +143,9 @@ impl Builder<'_> {
             );
             let finest = (size[0] * size[1] / MAX_COLUMNS as f64).sqrt();
             let help = format!("make `cell` at least {finest:.2} m");
-            self.report
-                .error(table.at("cell", size_at), message, help.as_str());
-            return None;
+            return self
+                .report
+                .refuse(table.at("cell", size_at), message, help.as_str());
         }
         let origin = [0, 1].map(|axis| center[axis] - 0.5 * columns[axis] * cell);
         Some((origin, cell, columns.map(|n| n as usize)))
@@ -235,7 +200,7 @@ impl Builder<'_> {
     fn picture(&mut self, node: &Node) -> Result<HeightMap, ()> {
         let table = node.table().ok_or(())?;
         let file = table.text("file").ok_or(())?.to_owned();
-        let low = number_or(table, "low", 0.0).ok_or(())?;
+        let low = table.number_or("low", 0.0).ok_or(())?;
         let high = table.number("high").ok_or(())?;
         let path = self.directory.join(&file);
         let read = || -> Result<_, String> {
@@ -305,24 +270,8 @@ impl Builder<'_> {
         if angle < 1.0 {
             let message = format!("`{name}` has no friction angle at which soil could rest");
             let help = "name a sand or soil, or set `terrain.angle_of_repose`";
-            self.report.error(at, message, help);
-            return None;
+            return self.report.refuse(at, message, help);
         }
         Some(angle.min(89.0))
-    }
-}
-
-/// The number under a key, or the default; `None` when the number was refused.
-fn number_or(table: &Table, key: &str, default: f64) -> Option<f64> {
-    match table.get(key) {
-        Some(node) => node.number(),
-        None => Some(default),
-    }
-}
-
-fn pair_or_zero(table: &Table, key: &str) -> Option<[f64; 2]> {
-    match table.get(key) {
-        Some(_) => table.pair(key),
-        None => Some([0.0; 2]),
     }
 }

@@ -91,9 +91,9 @@ impl Builder<'_> {
         let at = table.at("file", node.at);
         if self.dimensions == Dimensions::Two {
             let help = "set dimensions = 3, or describe it with [[body]] and [[joint]]";
-            self.report
-                .error(node.at, "a robot needs three dimensions", help);
-            return None;
+            return self
+                .report
+                .refuse(node.at, "a robot needs three dimensions", help);
         }
         let file = table.text("file")?;
         let path = self.directory.join(file);
@@ -102,8 +102,7 @@ impl Builder<'_> {
             Err(error) => {
                 let message = format!("cannot read the robot {}: {error}", path.display());
                 let help = "paths are relative to the folder of the scene file";
-                self.mesh_fault(at, message, help);
-                return None;
+                return self.refuse_mesh(at, message, help);
             }
         };
         let source = self.report.add_source(file, &text);
@@ -113,7 +112,7 @@ impl Builder<'_> {
                 for fault in faults {
                     let (start, end) = (fault.at.start, fault.at.end);
                     let place = Place { source, start, end };
-                    self.mesh_fault(place, fault.message, fault.help);
+                    self.refuse_mesh::<()>(place, fault.message, fault.help);
                 }
                 return None;
             }
@@ -131,8 +130,7 @@ impl Builder<'_> {
         if first.is_some_and(|first| names.contains(&first)) {
             let message = format!("there is already a robot named `{name}`");
             let help = "give each its own `name`";
-            self.report.error(table.at("name", node.at), message, help);
-            return None;
+            return self.report.refuse(table.at("name", node.at), message, help);
         }
         Some(File {
             robot,
@@ -269,16 +267,14 @@ impl Builder<'_> {
         let Some(path) = mesh_path(&file.folder, name) else {
             let message = format!("there is no mesh file {name}");
             let help = "paths are relative to the folder of the URDF file; package:// names a folder above it";
-            self.mesh_fault(at, message, help);
-            return None;
+            return self.refuse_mesh(at, message, help);
         };
         let mut mesh = match mesh::load_mesh(&path, false) {
             Ok(mesh) => mesh,
             Err(error) => {
                 let message = format!("cannot use the mesh {error}");
                 let help = "use OBJ, STL, PLY or glTF with a closed surface, or simpler <collision> shapes";
-                self.mesh_fault(at, message, help);
-                return None;
+                return self.refuse_mesh(at, message, help);
             }
         };
         self.remember_mesh(name, &mesh);
