@@ -1,11 +1,15 @@
-//! What the compiler does not check in texts: citations exist, no path of one machine, no overlong file.
+//! What the compiler does not check in texts: citations exist, no path of one machine, no overlong file, no paragraphs in tables, figures
+//! as they were measured.
 
+use crate::figures::Results;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 /// Longest source file.
 const MAX_LINES: usize = 800;
+/// Longest cell of a table [characters]: what is longer is prose.
+const MAX_CELL: usize = 120;
 /// Beginnings of paths that only exist on somebody's machine, in two parts so that they do not find themselves.
 const MACHINE_PATHS: &[(&str, &str)] = &[
     ("/ro", "ot/"),
@@ -41,13 +45,29 @@ pub fn problems(root: &Path) -> io::Result<Vec<Problem>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
         Err(error) => return Err(error),
     };
+    let results = Results::read(root).map_err(io::Error::other)?;
     let mut found = Vec::new();
     for path in files(root)? {
         let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
         let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
         found.extend(problems_in(&name, &text, &known));
+        if name.extension().is_some_and(|e| e == "md") {
+            let problems = results.problems(&text).into_iter();
+            found.extend(problems.map(|(line, what)| Problem {
+                file: name.clone(),
+                line,
+                what,
+            }));
+        }
     }
     Ok(found)
+}
+
+/// The pages of the repository.
+pub fn pages(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut pages = files(root)?;
+    pages.retain(|path| path.extension().is_some_and(|e| e == "md"));
+    Ok(pages)
 }
 
 fn problems_in(file: &Path, text: &str, known: &BTreeSet<String>) -> Vec<Problem> {
@@ -71,12 +91,45 @@ fn problems_in(file: &Path, text: &str, known: &BTreeSet<String>) -> Vec<Problem
             }
         }
     }
+    if file.extension().is_some_and(|e| e == "md") {
+        for (line, length) in long_cells(text) {
+            let what = format!(
+                "a cell of {length} characters; {MAX_CELL} is the most: make it prose or a list"
+            );
+            found.push(at(line, what));
+        }
+    }
     let lines = text.lines().count();
     if file.extension().is_some_and(|e| e == "rs") && lines > MAX_LINES {
         let what = format!("{lines} lines; split it, {MAX_LINES} is the most");
         found.push(at(lines, what));
     }
     found
+}
+
+/// Line and length of the cells of tables that are longer than a line; markers of generated text and targets of links do not count.
+fn long_cells(page: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let rows = page.lines().enumerate();
+    for (index, row) in rows.filter(|(_, line)| line.starts_with('|')) {
+        let row = without(&without(row, "<!--", "-->"), "](", ")").replace("\\|", " ");
+        let lengths = row.split('|').map(|cell| cell.trim().chars().count());
+        let longest = lengths.max().unwrap_or(0);
+        if longest > MAX_CELL {
+            found.push((index + 1, longest));
+        }
+    }
+    found
+}
+
+/// The text without what stands from `open` to `close`.
+fn without(text: &str, open: &str, close: &str) -> String {
+    let mut parts = text.split(open);
+    let mut left = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        left += part.split_once(close).map_or(part, |(_, after)| after);
+    }
+    left
 }
 
 /// Whether an absolute path with that beginning stands in the line, not a relative one such as `../home/x`.
@@ -246,6 +299,15 @@ mod tests {
         assert_eq!(found(&format!("\"{path}\"")), 1);
         assert_eq!(found(&format!("https://example.org{path}")), 0);
         assert_eq!(found("a relative path, home/x/y"), 0);
+    }
+
+    #[test]
+    fn paragraphs_in_tables_are_found() {
+        let cell = |length| format!("| a | {} |", "ü".repeat(length));
+        let page = format!("{}\n\n{}\n", cell(MAX_CELL), cell(MAX_CELL + 1));
+        assert_eq!(long_cells(&page), [(3, MAX_CELL + 1)]);
+        let marked = format!("| <!-- {0} -->[b]({0})\\| |\n{0}\n", "c".repeat(MAX_CELL));
+        assert!(long_cells(&marked).is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Development commands: `cargo xtask test | gallery | instructions | replicate`.
+//! Development commands: `cargo xtask test | figures | gallery | instructions | replicate`.
 
 mod documentation;
+mod figures;
 mod gallery;
 mod instructions;
 mod replicate;
@@ -22,6 +23,8 @@ struct Arguments {
 enum Task {
     /// Everything a change must pass: format, lints, tests, documentation
     Test,
+    /// Write the figures of the pages from what was measured
+    Figures(figures::Figures),
     /// Simulate the gallery and draw the pictures of the README
     Gallery,
     /// Count the instructions of the hot kernels and compare with those that are kept
@@ -33,6 +36,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Task::Test => return test(),
+        Task::Figures(asked) => figures::figures(repository(), &asked),
         Task::Gallery => gallery::gallery(repository()),
         Task::Instructions(asked) => instructions::instructions(&asked),
         Task::Replicate(asked) => replicate::replicate(repository(), &asked),
@@ -91,6 +95,7 @@ const STAGES: &[(&str, Stage)] = &[
             "warnings",
         ])
     }),
+    ("dependencies", dependencies),
     ("tests", tests),
     ("instructions", || {
         instructions::instructions(&instructions::Instructions::default())
@@ -159,6 +164,43 @@ fn python_with_zarr() -> Result<(), String> {
         .args(["-m", "pip", "install", "--quiet", "zarr>=3"]))
 }
 
+/// What the library must not build: programs that embed it have servers, command lines and encoders of their own.
+const NOT_IN_LIBRARY: &[&str] = &["axum", "tokio", "clap", "openh264", "gif", "jpeg-encoder"];
+
+/// The library builds no server, no command line and no encoder of films.
+fn dependencies() -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(["tree", "--package", "barchan", "--edges", "normal"]);
+    command.args(["--prefix", "none", "--locked", "--offline"]);
+    let output = command.current_dir(repository()).output();
+    let output = output.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "{command:?} ended with {}: {reason}",
+            output.status
+        ));
+    }
+    let tree = String::from_utf8_lossy(&output.stdout);
+    match forbidden(&tree) {
+        found if found.is_empty() => Ok(()),
+        found => Err(format!(
+            "`barchan` builds {}; see cargo tree --package barchan --invert {}",
+            found.join(", "),
+            found[0]
+        )),
+    }
+}
+
+/// Packages in the lines of `cargo tree` that the library must not build.
+fn forbidden(tree: &str) -> Vec<&str> {
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    let mut found: Vec<&str> = names.filter(|name| NOT_IN_LIBRARY.contains(name)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 fn tests() -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
@@ -217,4 +259,16 @@ fn run(command: &mut Command) -> Result<(), String> {
 fn repository() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_and_encoders_in_the_library_are_found() {
+        let tree = "barchan v0.1.0 (/x)\ngif v0.14.1\ngif v0.14.1 (*)\ngif-dispose v1.0.0\nzarrs v0.23.0\n";
+        assert_eq!(forbidden(tree), ["gif"]);
+        assert!(forbidden("barchan v0.1.0 (/x)\nglam v0.33.0\n").is_empty());
+    }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution; those of [Holz14],
 //! simulated and drawn; and those of [Ihmsen13], whose base simulations are timed too.
 //!
-//! What is found goes to `docs/replicability.json`, row by row as it comes, and from there into the tables of
-//! `docs/replicability.md`. A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
+//! What is found goes to `docs/results/replicability.json`, row by row as it comes, and from there into the blocks of
+//! `docs/replicability.md` (`figures`). A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
 //! only what is missing, older than its scene or of another size is simulated again.
 
 mod holz2014;
@@ -10,13 +10,17 @@ mod ihmsen2013;
 mod page;
 mod rows;
 
-use crate::gallery;
+pub use page::block as table;
+
+use crate::{figures, gallery};
 use rows::{ROWS, Row, Shot, TABLE_4, TABLE_4_SCENE, Timing};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Which results of `docs/results` these are.
+const KIND: &str = "replicability";
 /// Largest picture [bytes].
 const MAX_BYTES: usize = 20_000;
 /// Paths through each pixel: small pictures can afford many.
@@ -34,7 +38,7 @@ pub struct Replicate {
     /// Only the timing at the paper's resolution
     #[arg(long)]
     time: bool,
-    /// Leave out what docs/replicability.json has already
+    /// Leave out what docs/results/replicability.json has already
     #[arg(long)]
     missing: bool,
     /// Simulate previews again that are there already, as after a change of the solver
@@ -89,8 +93,7 @@ fn scene_path(scene: &str) -> String {
 
 /// Does what is asked for, and writes the page.
 pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
-    let record = root.join("docs/replicability.json");
-    let mut found = read_record(&record)?;
+    let mut found = figures::read(root, KIND)?;
     let jobs = jobs(asked, &found)?;
     let expected: f64 = jobs.iter().map(|job| job.seconds(&found)).sum();
     println!("{} jobs, about {:.0} min:", jobs.len(), expected / 60.0);
@@ -111,8 +114,8 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
                 Ok(value) => {
                     let row = found.entry(job.name()).or_insert_with(|| json!({}));
                     row[job.kind()] = value;
-                    write_record(&record, &found)?;
-                    page::write(root, &found)?;
+                    figures::keep(root, KIND, &found)?;
+                    figures::write(root)?;
                 }
                 Err(reason) => {
                     println!("── {} {}: FAILED: {reason}", job.kind(), job.name());
@@ -121,7 +124,7 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
             }
         }
     }
-    page::write(root, &found)?;
+    figures::write(root)?;
     match failed.is_empty() {
         true => Ok(()),
         false => Err(failed.join(", ")),
@@ -158,20 +161,6 @@ fn jobs(asked: &Replicate, found: &Map<String, Value>) -> Result<Vec<Job>, Strin
     };
     jobs.retain(wanted);
     Ok(jobs)
-}
-
-fn read_record(path: &Path) -> Result<Map<String, Value>, String> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
-        Err(error) => return Err(format!("{}: {error}", path.display())),
-    };
-    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
-}
-
-fn write_record(path: &Path, found: &Map<String, Value>) -> Result<(), String> {
-    let text = serde_json::to_string_pretty(found).map_err(|e| e.to_string())?;
-    std::fs::write(path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// The program, and where results and pictures go.
@@ -340,24 +329,15 @@ impl Place {
     }
 }
 
-/// Runs the program and reads the object that it ends with; exit code 1 with an object is a check that failed.
+/// Runs the program to its end; exit code 1 with an object is a check that failed.
 fn summary(command: &mut Command, root: &Path) -> Result<Value, String> {
     println!("{command:?}");
-    let child = command.current_dir(root).stdout(Stdio::piped()).output();
-    let output = child.map_err(|e| format!("{command:?} could not be started: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let told: Value = text
-        .lines()
-        .last()
-        .and_then(|line| serde_json::from_str(line).ok())
-        .unwrap_or(Value::Null);
+    let told = figures::last_object(command, root)?;
     match told["finished"] {
         Value::Bool(true) => Ok(told),
         _ => Err(format!(
-            "ended with {}: {}{}",
-            output.status,
-            told["error"].as_str().unwrap_or_default(),
-            String::from_utf8_lossy(&output.stderr)
+            "{command:?}: {}",
+            told["error"].as_str().unwrap_or("it is not finished")
         )),
     }
 }

@@ -1,67 +1,54 @@
-//! The tables of `docs/replicability.md`, from what `docs/replicability.json` holds. Text around them stays.
+//! What `docs/replicability.md` shows of the rows: a section for each with its picture, and tables of what they cost.
 
 use super::rows::{ROWS, Row, Shot, TABLE_4};
 use super::scene_path;
 use super::{holz2014, ihmsen2013};
+use crate::figures;
 use serde_json::{Map, Value};
-use std::path::Path;
 
-/// Writes the tables between their markers.
-pub fn write(root: &Path, found: &Map<String, Value>) -> Result<(), String> {
-    let path = root.join("docs/replicability.md");
-    let mut text =
-        std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    for (name, table) in [
-        ("looks", looks(ROWS, found)),
-        ("holz2014", looks(holz2014::ROWS, found)),
-        ("ihmsen2013", looks(ihmsen2013::ROWS, found)),
-        ("ihmsen2013 cost", base_cost(found)),
-        ("cost", cost(found)),
-        ("table 4", table_4(found)),
-    ] {
-        text = between(&text, name, &table)
-            .ok_or_else(|| format!("{} has no markers of `{name}`", path.display()))?;
-    }
-    std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+/// The block of a name.
+pub fn block(name: &str, found: &Map<String, Value>) -> Result<String, String> {
+    Ok(match name {
+        "klar2016" => looks(ROWS, found),
+        "holz2014" => looks(holz2014::ROWS, found),
+        "ihmsen2013" => looks(ihmsen2013::ROWS, found),
+        "ihmsen2013-cost" => base_cost(found),
+        "cost" => cost(found),
+        "table-4" => table_4(found),
+        _ => {
+            return Err(
+                "the blocks are klar2016, holz2014, ihmsen2013, ihmsen2013-cost, cost, table-4"
+                    .into(),
+            );
+        }
+    })
 }
 
-/// The text with what stands between the markers of a name replaced.
-fn between(text: &str, name: &str, table: &str) -> Option<String> {
-    let (first, last) = (
-        format!("<!-- {name}: begin -->"),
-        format!("<!-- {name}: end -->"),
-    );
-    let (before, rest) = text.split_once(&first)?;
-    let (_, after) = rest.split_once(&last)?;
-    Some(format!("{before}{first}\n{table}{last}{after}"))
-}
-
+/// A section for each row: picture, what agrees and what does not, commands.
 fn looks(rows: &[Row], found: &Map<String, Value>) -> String {
-    let mut text = String::from(
-        "| figure | command | picture | what agrees, what does not |\n| --- | --- | --- | --- |\n",
-    );
+    let mut text = String::new();
     for row in rows {
         let drawn = found.get(row.name).map(|r| &r["preview"]);
         let picture = match drawn {
-            Some(Value::Object(_)) => format!("![](pictures/{})", row.picture()),
-            _ => "not yet".into(),
+            Some(Value::Object(_)) => format!("![{}](pictures/{})", row.figure, row.picture()),
+            _ => "Not drawn yet.".into(),
         };
         let explicit = match row.paper {
             Some(paper) if paper.implicit => "Implicit in the paper, explicit here. ",
             _ => "",
         };
         text += &format!(
-            "| {} | {} | {picture} | {explicit}{} |\n",
+            "\n### {}\n\n{picture}\n\n{explicit}{}\n\n```\n{}\n```\n",
             row.figure,
-            commands(row),
-            row.verdict
+            row.verdict,
+            commands(row).join("\n")
         );
     }
     text
 }
 
 /// What to type to see the row as its picture shows it.
-fn commands(row: &Row) -> String {
+fn commands(row: &Row) -> Vec<String> {
     // A second run of the scene needs a name of its own.
     let result = |run: usize| match run {
         0 => format!("{}.barchan", row.stem()),
@@ -81,13 +68,13 @@ fn commands(row: &Row) -> String {
         if run > 0 {
             command += &format!(" -o {}", result(run));
         }
-        format!("`{command}`")
+        command
     });
     let mut lines: Vec<String> = runs.collect();
     let runs = row.preview.runs.len();
     for (i, detail) in row.preview.details.iter().enumerate() {
         lines.push(format!(
-            "`barchan detail {} {} -o {}`",
+            "barchan detail {} {} -o {}",
             result(detail.run),
             detail.options.join(" "),
             result(runs + i)
@@ -103,65 +90,123 @@ fn commands(row: &Row) -> String {
         for option in shot.options {
             command += &format!(" {option}");
         }
-        lines.push(format!("`{command}`"));
+        lines.push(command);
     }
-    lines.join("<br>")
+    lines
 }
 
-const COST: &str = "| row | paper: scheme | particles | Δt [s] | threads | min/frame | here: particles | Δt [s] | \
-substeps a frame | M particle-substeps/s | min/frame | measured over |\n\
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+/// Timing of a row, once it was measured.
+fn timing<'a>(found: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    let timing = &found.get(name)?["timing"];
+    timing.is_object().then_some(timing)
+}
+
+fn number(timing: &Value, key: &str) -> f64 {
+    timing[key].as_f64().unwrap_or(f64::NAN)
+}
+
+/// Cells of the paper and of this program, as many as there would be when one of them is missing.
+fn row(
+    name: &str,
+    paper: Option<Vec<String>>,
+    of_paper: usize,
+    ours: Option<Vec<String>>,
+    of_ours: usize,
+) -> Vec<String> {
+    let missing = || {
+        let mut cells = vec![String::new(); of_ours - 1];
+        cells.push("not yet".into());
+        cells
+    };
+    let paper = paper.unwrap_or_else(|| vec![String::new(); of_paper]);
+    [vec![name.to_owned()], paper, ours.unwrap_or_else(missing)].concat()
+}
+
+const COST: &[&str] = &[
+    "row",
+    "paper: scheme",
+    "particles",
+    "Δt [s]",
+    "threads",
+    "min/frame",
+    "here: particles",
+    "Δt [s]",
+    "substeps a frame",
+    "M particle-substeps/s",
+    "min/frame",
+    "measured over",
+];
 
 fn cost(found: &Map<String, Value>) -> String {
-    let mut text = String::from(COST);
-    for row in ROWS.iter().filter(|r| r.timing.is_some()) {
-        let paper = row.paper.map_or("| | | | | |".into(), |p| {
+    let rows = ROWS.iter().filter(|r| r.timing.is_some()).map(|r| {
+        let paper = r.paper.map(|p| {
             let scheme = if p.implicit {
                 "implicit (explicit here)"
             } else {
                 "explicit"
             };
-            format!(
-                "| {scheme} | {} | {} | {} | {} |",
-                p.particles, p.dt, p.threads, p.minutes_per_frame
-            )
+            vec![
+                scheme.into(),
+                p.particles.into(),
+                p.dt.into(),
+                p.threads.to_string(),
+                p.minutes_per_frame.to_string(),
+            ]
         });
-        let ours = match found.get(row.name).map(|r| &r["timing"]) {
-            Some(t @ Value::Object(_)) => ours(t),
-            _ => " | | | | | not yet |".into(),
-        };
-        text += &format!("| {} {paper}{ours}\n", row.name);
-    }
-    text
+        let ours = timing(found, r.name).map(|t| {
+            vec![
+                format!("{:.3e}", number(t, "particles")),
+                format!("{:.2e}", number(t, "mean_dt_s")),
+                format!("{:.0}", number(t, "substeps_per_frame")),
+                millions(t),
+                short(number(t, "seconds_per_frame") / 60.0),
+                over(t),
+            ]
+        });
+        row(r.name, paper, 5, ours, 6)
+    });
+    figures::table(COST, rows)
 }
 
-const BASE_COST: &str = "| figure | paper: particles | s/frame (12 cores) | here: particles | substeps a frame | \
-M particle-substeps/s | s/frame (2 cores) | measured over |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const BASE_COST: &[&str] = &[
+    "figure",
+    "paper: particles",
+    "s/frame (12 cores)",
+    "here: particles",
+    "substeps a frame",
+    "M particle-substeps/s",
+    "s/frame (2 cores)",
+    "measured over",
+];
 
 /// The base simulations of [Ihmsen13].
 fn base_cost(found: &Map<String, Value>) -> String {
-    let mut text = String::from(BASE_COST);
-    for row in ihmsen2013::ROWS.iter().filter(|r| r.timing.is_some()) {
-        let paper = row.paper.map_or("| | |".into(), |p| {
-            format!("| {} | {:.1} |", p.particles, 60.0 * p.minutes_per_frame)
-        });
-        let ours = match found.get(row.name).map(|r| &r["timing"]) {
-            Some(t @ Value::Object(_)) => {
-                let number = |key: &str| t[key].as_f64().unwrap_or(f64::NAN);
-                format!(
-                    " {:.3e} | {:.0} | {:.2} | {} | {} |",
-                    number("particles"),
-                    number("substeps_per_frame"),
-                    number("particle_substeps_per_s") / 1e6,
-                    short(number("seconds_per_frame")),
+    let rows = ihmsen2013::ROWS
+        .iter()
+        .filter(|r| r.timing.is_some())
+        .map(|r| {
+            let paper = r.paper.map(|p| {
+                vec![
+                    p.particles.into(),
+                    format!("{:.1}", 60.0 * p.minutes_per_frame),
+                ]
+            });
+            let ours = timing(found, r.name).map(|t| {
+                vec![
+                    format!("{:.3e}", number(t, "particles")),
+                    format!("{:.0}", number(t, "substeps_per_frame")),
+                    format!("{:.2}", number(t, "particle_substeps_per_s") / 1e6),
+                    short(number(t, "seconds_per_frame")),
                     over(t),
-                )
-            }
-            _ => " | | | | not yet |".into(),
-        };
-        text += &format!("| {} {paper}{ours}\n", row.figure);
-    }
-    text
+                ]
+            });
+            row(r.figure, paper, 2, ours, 5)
+        });
+    figures::table(BASE_COST, rows)
+}
+
+fn millions(t: &Value) -> String {
+    format!("{:.1}", number(t, "particle_substeps_per_s") / 1e6)
 }
 
 /// What a timing was measured over.
@@ -173,59 +218,47 @@ fn over(t: &Value) -> String {
     }
 }
 
-/// The cells of a timing, from `particles` on.
-fn ours(t: &Value) -> String {
-    let number = |key: &str| t[key].as_f64().unwrap_or(f64::NAN);
-    format!(
-        " {:.3e} | {:.2e} | {:.0} | {:.1} | {} | {} |",
-        number("particles"),
-        number("mean_dt_s"),
-        number("substeps_per_frame"),
-        number("particle_substeps_per_s") / 1e6,
-        short(number("seconds_per_frame") / 60.0),
-        over(t),
-    )
-}
+const TABLE_4_HEAD: &[&str] = &[
+    "grid",
+    "paper: particles",
+    "s/frame",
+    "growth",
+    "Narain et al.: s/frame",
+    "here: particles",
+    "s/frame",
+    "growth",
+    "M particle-substeps/s",
+    "measured over",
+];
 
 fn table_4(found: &Map<String, Value>) -> String {
-    let mut text = String::from(
-        "| grid | paper: particles | s/frame | growth | Narain et al.: s/frame | here: particles | s/frame | growth | \
-M particle-substeps/s | measured over |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-    );
-    let seconds = |name: &str| {
-        let row = found.get(name)?;
-        row["timing"]["seconds_per_frame"].as_f64()
-    };
-    for (i, row) in TABLE_4.iter().enumerate() {
+    let seconds = |name: &str| timing(found, name).map(|t| number(t, "seconds_per_frame"));
+    let rows = TABLE_4.iter().enumerate().map(|(i, r)| {
         let before = i.checked_sub(1).map(|i| &TABLE_4[i]);
-        let growth = |now: Option<f64>, before: Option<f64>| match (now, before) {
-            (Some(now), Some(before)) if before > 0.0 => format!("×{:.1}", now / before),
+        let growth = |now: f64, before: Option<f64>| match before {
+            Some(before) if before > 0.0 => format!("×{:.1}", now / before),
             _ => String::new(),
         };
-        let theirs = growth(
-            Some(row.seconds_per_frame),
-            before.map(|r| r.seconds_per_frame),
-        );
-        let ours = match found.get(row.name).map(|r| &r["timing"]) {
-            Some(t @ Value::Object(_)) => {
-                let number = |key: &str| t[key].as_f64().unwrap_or(f64::NAN);
-                format!(
-                    "{:.4e} | {} | {} | {:.1} | {}",
-                    number("particles"),
-                    short(number("seconds_per_frame")),
-                    growth(seconds(row.name), before.and_then(|r| seconds(r.name))),
-                    number("particle_substeps_per_s") / 1e6,
-                    plural(number("frames"), "frame")
-                )
-            }
-            _ => "| | | | not yet".into(),
-        };
-        text += &format!(
-            "| {} | {} | {} | {theirs} | {} | {ours} |\n",
-            row.grid, row.particles, row.seconds_per_frame, row.narain_seconds
-        );
-    }
-    text
+        let theirs = growth(r.seconds_per_frame, before.map(|b| b.seconds_per_frame));
+        let paper = [
+            r.particles.into(),
+            r.seconds_per_frame.to_string(),
+            theirs,
+            r.narain_seconds.to_string(),
+        ];
+        let ours = timing(found, r.name).map(|t| {
+            let now = number(t, "seconds_per_frame");
+            vec![
+                format!("{:.4e}", number(t, "particles")),
+                short(now),
+                growth(now, before.and_then(|b| seconds(b.name))),
+                millions(t),
+                plural(number(t, "frames"), "frame"),
+            ]
+        });
+        row(r.grid, Some(paper.to_vec()), 4, ours, 5)
+    });
+    figures::table(TABLE_4_HEAD, rows)
 }
 
 /// Two or three digits.
@@ -251,16 +284,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn text_around_the_tables_stays() {
-        let text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n";
-        let new = between(text, "x", "| 1 |\n");
-        let expected = "a\n<!-- x: begin -->\n| 1 |\n<!-- x: end -->\nb\n";
-        assert_eq!(new.as_deref(), Some(expected));
-        assert_eq!(between(expected, "x", "| 1 |\n"), new);
-        assert_eq!(between(text, "y", ""), None);
-    }
-
     /// Cells of each line of a table.
     fn widths(table: &str) -> Vec<usize> {
         table.lines().map(|l| l.matches('|').count()).collect()
@@ -277,14 +300,8 @@ mod tests {
             full.insert(name.into(), row);
         }
         for found in [Map::new(), full] {
-            for table in [
-                looks(ROWS, &found),
-                looks(holz2014::ROWS, &found),
-                looks(ihmsen2013::ROWS, &found),
-                base_cost(&found),
-                cost(&found),
-                table_4(&found),
-            ] {
+            for table in [base_cost(&found), cost(&found), table_4(&found)] {
+                assert_eq!(found.is_empty(), table.contains("not yet"));
                 let widths = widths(&table);
                 assert!(widths.iter().all(|w| *w == widths[0]), "{table}");
             }

@@ -3,7 +3,7 @@
 
 /// A row of the page.
 pub struct Row {
-    /// Key in `docs/replicability.json`, and name of the picture.
+    /// Key in `docs/results/replicability.json`, and name of the picture.
     pub name: &'static str,
     /// Where it stands in the paper.
     pub figure: &'static str,

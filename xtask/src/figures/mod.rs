@@ -1,0 +1,189 @@
+//! `cargo xtask figures`: the figures in the pages, from the results in `docs/results`.
+//!
+//! ```text
+//! barchan validate, barchan bench ──► docs/results/*.json ──► blocks of the pages
+//! ```
+//!
+//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `validation about`, `bench mpm`,
+//! `bench mpm speedup 2`, `replicate looks`. So no two pages disagree.
+
+mod blocks;
+mod performance;
+mod validation;
+
+pub use blocks::table;
+
+use crate::{gallery, replicate};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What to do.
+#[derive(Debug, clap::Args)]
+pub struct Figures {
+    /// Run the commands first, which takes an hour or so
+    #[arg(long, value_name = "WHAT", value_parser = ["validation", "performance"], num_args = 1..)]
+    measure: Vec<String>,
+    /// Take the figures of the validation from a report that is there
+    #[arg(long, value_name = "DIR", conflicts_with = "measure")]
+    report: Option<PathBuf>,
+}
+
+/// Measures what is asked for, and writes every block of every page.
+pub fn figures(root: &Path, asked: &Figures) -> Result<(), String> {
+    for what in &asked.measure {
+        match &**what {
+            "validation" => validate(root)?,
+            _ => measure_performance(root)?,
+        }
+    }
+    if let Some(report) = &asked.report {
+        keep_report(root, report)?;
+    }
+    write(root)
+}
+
+/// Writes every block of every page.
+pub fn write(root: &Path) -> Result<(), String> {
+    let results = Results::read(root)?;
+    let mut wrong = 0;
+    for path in crate::documentation::pages(root).map_err(|e| e.to_string())? {
+        let page =
+            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let done = results.rewrite(&page);
+        if done.text != page {
+            std::fs::write(&path, done.text).map_err(|e| format!("{}: {e}", path.display()))?;
+        }
+        for (line, reason) in &done.wrong {
+            println!("{}:{line}: {reason}", path.display());
+        }
+        wrong += done.wrong.len();
+    }
+    match wrong {
+        0 => Ok(()),
+        count => Err(format!("{count} blocks cannot be written")),
+    }
+}
+
+/// What was measured, as `docs/results` holds it.
+#[derive(Debug, Default)]
+pub struct Results {
+    validation: Value,
+    performance: Value,
+    replicability: Map<String, Value>,
+}
+
+impl Results {
+    /// Reads all results; one that is missing is empty.
+    pub fn read(root: &Path) -> Result<Self, String> {
+        Ok(Self {
+            validation: Value::Object(read(root, "validation")?),
+            performance: Value::Object(read(root, "performance")?),
+            replicability: read(root, "replicability")?,
+        })
+    }
+
+    /// Lines of blocks that are wrong or out of date, and why.
+    pub fn problems(&self, page: &str) -> Vec<(usize, String)> {
+        let done = self.rewrite(page);
+        [done.wrong, done.stale].concat()
+    }
+
+    fn rewrite(&self, page: &str) -> blocks::Rewritten {
+        blocks::rewrite(page, &|key| self.generate(key))
+    }
+
+    /// What stands in the block of a key.
+    fn generate(&self, key: &str) -> Result<String, String> {
+        match &*blocks::words(key) {
+            ["validation", "about"] => Ok(validation::about(&self.validation)),
+            ["cases", which @ ..] => validation::cases(&self.validation, which),
+            ["check", which @ ..] => validation::check(&self.validation, which),
+            ["bench", which @ ..] => performance::bench(&self.performance, which),
+            ["replicate", name] => replicate::table(name, &self.replicability),
+            _ => Err("a key begins with cases, check, validation, bench or replicate".into()),
+        }
+    }
+}
+
+/// File of one kind of results.
+fn file(root: &Path, kind: &str) -> PathBuf {
+    root.join(format!("docs/results/{kind}.json"))
+}
+
+/// Results of one kind; empty when there are none yet.
+pub fn read(root: &Path, kind: &str) -> Result<Map<String, Value>, String> {
+    let path = file(root, kind);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Keeps results of one kind.
+pub fn keep(root: &Path, kind: &str, found: &Map<String, Value>) -> Result<(), String> {
+    let path = file(root, kind);
+    let text = serde_json::to_string_pretty(found).map_err(|e| e.to_string())?;
+    std::fs::write(&path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Runs every case in its full form. A case that fails is a figure like any other.
+fn validate(root: &Path) -> Result<(), String> {
+    let report = root.join("target/figures/validation");
+    let mut command = Command::new(gallery::build(root)?);
+    command.arg("validate").arg("-o").arg(&report);
+    if let Err(reason) = crate::run(&mut command) {
+        println!("{reason}");
+    }
+    keep_report(root, &report)
+}
+
+fn keep_report(root: &Path, report: &Path) -> Result<(), String> {
+    let path = report.join("report.json");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let report: Value =
+        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    keep(root, "validation", &validation::trimmed(&report))
+}
+
+fn measure_performance(root: &Path) -> Result<(), String> {
+    let program = gallery::build(root)?;
+    let mut found = Map::new();
+    for bench in performance::BENCHES {
+        let arguments = bench.arguments.join(" ");
+        println!("── barchan bench {arguments}");
+        let mut command = Command::new(&program);
+        command.arg("bench").args(bench.arguments).arg("--json");
+        let result = last_object(&mut command, root)?;
+        found.insert(
+            bench.name.into(),
+            json!({"command": format!("barchan bench {arguments}"), "result": result}),
+        );
+        keep(root, "performance", &found)?;
+    }
+    Ok(())
+}
+
+/// Runs the program with `--json` and reads the object that it ends with; its other output goes to the terminal.
+pub fn last_object(command: &mut Command, root: &Path) -> Result<Value, String> {
+    let child = command
+        .current_dir(root)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
+    let output = child
+        .output()
+        .map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text
+        .lines()
+        .last()
+        .and_then(|line| serde_json::from_str(line).ok());
+    last.ok_or_else(|| {
+        format!(
+            "{command:?} ended with {} and without an object",
+            output.status
+        )
+    })
+}

@@ -1,0 +1,334 @@
+//! Tables and figures from `docs/results/validation.json`.
+
+use super::blocks::table;
+use serde_json::{Map, Value};
+
+/// What the pages need of a report of `barchan validate`: no plots and no texts.
+pub fn trimmed(report: &Value) -> Map<String, Value> {
+    let entry = |entry: &Value| {
+        let check = |check: &Value| {
+            let mut kept = kept(
+                check,
+                &[
+                    "what", "measured", "unit", "band", "control", "limit", "verdict",
+                ],
+            );
+            kept["measured"] = check["measured"].as_f64().map(digits).into();
+            Value::Object(kept)
+        };
+        let mut kept = kept(
+            entry,
+            &["case", "title", "solver", "form", "verdict", "error"],
+        );
+        kept.insert("wall_s".into(), entry["wall_s"].as_f64().map(digits).into());
+        kept.insert(
+            "checks".into(),
+            items(&entry["outcome"]["checks"]).map(check).collect(),
+        );
+        Value::Object(kept)
+    };
+    let mut kept = kept(report, &["version", "machine", "threads"]);
+    kept.insert(
+        "entries".into(),
+        items(&report["entries"]).map(entry).collect(),
+    );
+    kept
+}
+
+fn kept(from: &Value, keys: &[&str]) -> Map<String, Value> {
+    keys.iter()
+        .map(|key| ((*key).to_owned(), from[key].clone()))
+        .collect()
+}
+
+/// Six digits tell all that a figure in a page can show.
+fn digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// The elements of an array, none of anything else.
+pub fn items(value: &Value) -> std::slice::Iter<'_, Value> {
+    value
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// How it was run, in a sentence.
+pub fn about(report: &Value) -> String {
+    let all = || items(&report["entries"]);
+    let verdicts = ["pass", "limit", "fail"].map(|v| all().filter(|e| e["verdict"] == v).count());
+    let quick = all().filter(|e| e["form"] == "quick").count();
+    let form = match quick {
+        0 => "in full form".to_owned(),
+        n if n == all().count() => "in quick form".to_owned(),
+        n => format!("{n} of them in quick form"),
+    };
+    let minutes = all().filter_map(|e| e["wall_s"].as_f64()).sum::<f64>() / 60.0;
+    format!(
+        "barchan {} on {}, {} threads: {} runs {form} in {minutes:.0} min, of which {} pass, {} reach a known limit and {} fail.",
+        text(report, "version"),
+        machine(&report["machine"]),
+        report["threads"],
+        all().count(),
+        verdicts[0],
+        verdicts[1],
+        verdicts[2],
+    )
+}
+
+/// Processor and instruction set.
+pub fn machine(machine: &Value) -> String {
+    format!("{} ({})", text(machine, "processor"), text(machine, "simd"))
+}
+
+/// The checks of all cases of a letter (`E`), of a solver (`pbd`), of a case (`E2`), or of a case with a solver (`E2 sph`), and the reasons
+/// of those that reach a limit.
+pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
+    let is_meant = |entry: &&Value| {
+        let (case, solver) = (text(entry, "case"), text(entry, "solver"));
+        let letter = case.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        which
+            .iter()
+            .all(|word| [case, solver, letter].contains(word))
+    };
+    let found: Vec<&Value> = items(&report["entries"]).filter(is_meant).collect();
+    if found.is_empty() || which.is_empty() {
+        return Err(format!(
+            "no case of docs/results/validation.json is `{}`",
+            which.join(" ")
+        ));
+    }
+    let rows = found.iter().flat_map(|entry| {
+        let name = format!("**{}**", text(entry, "case"));
+        let cell = |key| text(entry, key).to_owned();
+        let title = vec![
+            name,
+            cell("solver"),
+            format!("**{}**", text(entry, "title")),
+            String::new(),
+            String::new(),
+            cell("verdict"),
+        ];
+        let checks = items(&entry["checks"]).map(check_row);
+        let error = entry["error"].as_str().map(|e| {
+            vec![
+                String::new(),
+                String::new(),
+                e.into(),
+                String::new(),
+                String::new(),
+                "fail".into(),
+            ]
+        });
+        std::iter::once(title).chain(checks).chain(error)
+    });
+    let mut page = table(
+        &["case", "solver", "what", "measured", "band", "verdict"],
+        rows,
+    );
+    page += &limits(&found);
+    Ok(page)
+}
+
+fn check_row(check: &Value) -> Vec<String> {
+    let control = check["control"] == true;
+    let what = format!(
+        "{}{}",
+        if control { "control: " } else { "" },
+        text(check, "what")
+    );
+    let unit = text(check, "unit");
+    let measured = with_unit(&check["measured"], unit);
+    let verdict = match (control, text(check, "verdict")) {
+        (true, "pass") => "rejected",
+        (_, verdict) => verdict,
+    };
+    vec![
+        String::new(),
+        String::new(),
+        what,
+        measured,
+        band(&check["band"], unit),
+        verdict.into(),
+    ]
+}
+
+/// A list of the limits, one line for each reason.
+fn limits(entries: &[&Value]) -> String {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for entry in entries {
+        for check in items(&entry["checks"]).filter(|c| c["verdict"] == "limit") {
+            let what = format!(
+                "{} {}: {}",
+                text(entry, "case"),
+                text(entry, "solver"),
+                text(check, "what")
+            );
+            let reason = text(&check["limit"], "reason");
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, whats)) => whats.push(what),
+                None => reasons.push((reason, vec![what])),
+            }
+        }
+    }
+    let lines = reasons
+        .iter()
+        .map(|(reason, whats)| format!("- {}. {reason}.\n", whats.join("; ")));
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nLimits:\n\n{}", lines.replace("..\n", ".\n")),
+    }
+}
+
+/// The measured value of a check, with so many decimals.
+pub fn check(report: &Value, which: &[&str]) -> Result<String, String> {
+    let (case, solver, what, decimals) = match which {
+        [case, solver, what] => (case, solver, what, None),
+        [case, solver, what, decimals] => (case, solver, what, decimals.parse().ok()),
+        _ => return Err("write: check CASE SOLVER \"what\" [decimals]".into()),
+    };
+    let entry = items(&report["entries"]).find(|e| e["case"] == **case && e["solver"] == **solver);
+    let entry = entry.ok_or(format!(
+        "docs/results/validation.json has no {case} with {solver}"
+    ))?;
+    let checks = || items(&entry["checks"]);
+    let found = checks().find(|c| c["what"] == **what).ok_or_else(|| {
+        let known: Vec<&str> = checks().map(|c| text(c, "what")).collect();
+        format!("{case} with {solver} checks: {}", known.join("; "))
+    })?;
+    let value = found["measured"].as_f64().ok_or("it was not a number")?;
+    Ok(match decimals {
+        Some(decimals) => format!("{value:.*}", decimals),
+        None => short(value),
+    }
+    .replace('-', "−"))
+}
+
+fn with_unit(value: &Value, unit: &str) -> String {
+    let number = value.as_f64().map_or("not a number".into(), short);
+    match unit {
+        "" => number,
+        "°" => format!("{number}°"),
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// A band in words.
+fn band(band: &Value, unit: &str) -> String {
+    let short = |value: &Value| value.as_f64().map_or_else(String::new, short);
+    match (&band["min"], &band["max"]) {
+        (Value::Null, Value::Null) => "any".into(),
+        (Value::Null, max) => format!("≤ {}", with_unit(max, unit)),
+        (min, Value::Null) => format!("≥ {}", with_unit(min, unit)),
+        (min, max) => format!("{} to {}", short(min), with_unit(max, unit)),
+    }
+}
+
+/// Four digits, without trailing zeros.
+fn short(value: f64) -> String {
+    let power = if value == 0.0 {
+        0
+    } else {
+        value.abs().log10().floor() as i32
+    };
+    let text = match power {
+        -4..6 => format!("{value:.*}", (3 - power).max(0) as usize),
+        _ => format!("{value:.2e}"),
+    };
+    let text = match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    };
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report() -> Value {
+        let checks = json!([
+            {"what": "run-out", "measured": 2.68456, "unit": "", "band": {"min": 2.4, "max": 3.6}, "control": false, "limit": null, "verdict": "pass"},
+            {"what": "slope", "measured": -29.6, "unit": "°", "band": {"min": 32.0, "max": null}, "control": false,
+                "limit": {"known": {"min": 28.0, "max": null}, "reason": "the law localizes"}, "verdict": "limit"},
+            {"what": "rough", "measured": 9.0, "unit": "m", "band": {"min": null, "max": 1.0}, "control": true, "limit": null, "verdict": "pass"},
+        ]);
+        Value::Object(trimmed(
+            &json!({"version": "1", "threads": 2, "machine": {"processor": "P", "simd": "Avx2"}, "entries": [
+                {"case": "E2", "title": "collapse", "solver": "mpm", "form": "quick", "verdict": "limit", "error": null, "wall_s": 60.0,
+                    "outcome": {"checks": checks, "plots": [1, 2]}},
+                {"case": "L10", "title": "heap", "solver": "sph", "form": "full", "verdict": "fail", "error": "it stopped", "wall_s": 60.0,
+                    "outcome": {"checks": []}},
+            ]}),
+        ))
+    }
+
+    #[test]
+    fn tables_hold_the_cases_that_are_asked_for() {
+        let report = report();
+        let of_e = cases(&report, &["E"]).unwrap_or_default();
+        for line in [
+            "| **E2** | mpm | **collapse** |  |  | limit |",
+            "|  |  | run-out | 2.685 | 2.4 to 3.6 | pass |",
+            "|  |  | slope | −29.6° | ≥ 32° | limit |",
+            "|  |  | control: rough | 9 m | ≤ 1 m | rejected |",
+            "- E2 mpm: slope. the law localizes.",
+        ] {
+            assert!(of_e.lines().any(|l| l == line), "{line}\n{of_e}");
+        }
+        assert!(!of_e.contains("L10"));
+        assert!(
+            cases(&report, &["sph"]).is_ok_and(|t| t.contains("it stopped") && !t.contains("E2"))
+        );
+        for same in [&["E2"][..], &["E2", "mpm"], &["mpm"]] {
+            assert_eq!(cases(&report, same).as_ref(), Ok(&of_e));
+        }
+        for none in [&["E2", "sph"][..], &["Z"], &["L1"], &[]] {
+            assert!(cases(&report, none).is_err(), "{none:?}");
+        }
+    }
+
+    #[test]
+    fn figures_are_rounded_as_asked() {
+        let report = report();
+        let figure = |which: &[&str]| check(&report, which);
+        assert_eq!(figure(&["E2", "mpm", "run-out"]), Ok("2.685".into()));
+        assert_eq!(figure(&["E2", "mpm", "slope", "0"]), Ok("−30".into()));
+        assert!(figure(&["E2", "sph", "slope"]).is_err());
+        assert!(figure(&["E2", "mpm", "slop"]).is_err_and(|e| e.contains("run-out; slope")));
+        let told = about(&report);
+        assert!(
+            told.contains("P (Avx2), 2 threads: 2 runs 1 of them in quick form in 2 min"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [
+            0.0, 12.0, 0.00012345, 1e-9, 123_456.0, 4487.3, -0.5, 99999.6,
+        ]
+        .map(short);
+        assert_eq!(
+            shown,
+            [
+                "0",
+                "12",
+                "0.0001235",
+                "1.00e−9",
+                "123456",
+                "4487",
+                "−0.5",
+                "100000"
+            ]
+        );
+    }
+}
