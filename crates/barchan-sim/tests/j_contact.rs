@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use barchan_scene::PbdFriction;
 use barchan_sim::solvers::pbd::contact::{
-    Accumulated, Law, V3, contact_area, pass_factors, project, project_macklin,
+    Accumulated, Law, V3, contact_area, iteration_factors, project,
 };
 
 const G: f64 = 9.81;
@@ -71,7 +72,7 @@ impl Point {
         };
         let active = at(moved) <= 0.0 || (plane.adhesion > 0.0 && at([0.0; 3]) <= 0.0);
         if active {
-            let (spring, damper) = pass_factors(plane.stiffness, plane.damping, w, dt, passes);
+            let (spring, damper) = iteration_factors(plane.stiffness, plane.damping, w, dt, passes);
             let law = Law {
                 keep: 1.0,
                 spring,
@@ -79,7 +80,7 @@ impl Point {
                 static_friction: plane.static_friction,
                 kinetic_friction: plane.kinetic_friction,
                 adhesion: dt * dt * w * plane.adhesion,
-                parting: f64::INFINITY,
+                max_separation: f64::INFINITY,
             };
             let mut sum = Accumulated::default();
             for _ in 0..passes {
@@ -91,7 +92,14 @@ impl Point {
                     Fault::AdhesionEveryPass => sum.adhesion = 0.0,
                     _ => {}
                 }
-                let by = project(&law, self.normal, at(moved), moved, &mut sum);
+                let by = project(
+                    PbdFriction::Coulomb,
+                    &law,
+                    self.normal,
+                    at(moved),
+                    moved,
+                    &mut sum,
+                );
                 moved = std::array::from_fn(|a| moved[a] + by[a]);
             }
         }
@@ -197,12 +205,12 @@ fn j2_passes_do_not_change_the_trajectory() {
         let worst = (heights.iter().zip(&once)).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
         assert!(worst < 1e-12, "{passes} passes: {worst:e}");
     }
-    let (spring, damper) = pass_factors(1000.0, 100.0, 1.0, 0.01, 1);
+    let (spring, damper) = iteration_factors(1000.0, 100.0, 1.0, 0.01, 1);
     assert!((spring - 0.047619).abs() < 1e-6 && (damper - 0.476190).abs() < 1e-6);
-    let (spring, damper) = pass_factors(1000.0, 100.0, 1.0, 0.01, 5);
+    let (spring, damper) = iteration_factors(1000.0, 100.0, 1.0, 0.01, 5);
     assert!((spring - 0.0125366).abs() < 1e-7 && (damper - 0.1253664).abs() < 1e-7);
     // Negative control: the factors of one pass, taken five times, are far too stiff.
-    let (once, _) = pass_factors(1000.0, 100.0, 1.0, 0.01, 1);
+    let (once, _) = iteration_factors(1000.0, 100.0, 1.0, 0.01, 1);
     assert!(once > 3.0 * spring);
 }
 
@@ -211,7 +219,7 @@ fn contact_time(w_of: impl Fn(f64, f64) -> f64) -> (f64, f64) {
     let (mass, dt) = ([1.0, 3.0], 1e-3);
     let w = mass.map(|m| 1.0 / m);
     let (mut x, mut v) = ([0.0, 0.98], [0.0, 0.0]);
-    let (spring, damper) = pass_factors(100.0, 0.0, w_of(w[0], w[1]), dt, 10);
+    let (spring, damper) = iteration_factors(100.0, 0.0, w_of(w[0], w[1]), dt, 10);
     let law = Law {
         keep: 1.0,
         spring,
@@ -219,7 +227,7 @@ fn contact_time(w_of: impl Fn(f64, f64) -> f64) -> (f64, f64) {
         static_friction: 0.0,
         kinetic_friction: 0.0,
         adhesion: 0.0,
-        parting: f64::INFINITY,
+        max_separation: f64::INFINITY,
     };
     let mut time = 0.0;
     while x[1] - x[0] < 1.0 {
@@ -229,7 +237,14 @@ fn contact_time(w_of: impl Fn(f64, f64) -> f64) -> (f64, f64) {
             // i is the second, n points to it.
             let gap = (x[1] + d[1]) - (x[0] + d[0]) - 1.0;
             let moved = [d[1] - d[0], 0.0, 0.0];
-            let by = project(&law, [1.0, 0.0, 0.0], gap, moved, &mut sum)[0];
+            let by = project(
+                PbdFriction::Coulomb,
+                &law,
+                [1.0, 0.0, 0.0],
+                gap,
+                moved,
+                &mut sum,
+            )[0];
             d[1] += w[1] / (w[0] + w[1]) * by;
             d[0] -= w[0] / (w[0] + w[1]) * by;
         }
@@ -386,18 +401,19 @@ fn macklin_friction_is_relative_to_the_penetration() {
         static_friction: 0.5,
         kinetic_friction: 0.4,
         adhesion: 0.0,
-        parting: f64::INFINITY,
+        max_separation: f64::INFINITY,
     };
-    let rub = |slip: f64| {
+    let friction = |slip: f64| {
         let mut sum = Accumulated::default();
-        let by = project_macklin(&law, [0.0, 1.0, 0.0], -0.01, [slip, -0.01, 0.0], &mut sum);
+        let (normal, moved) = ([0.0, 1.0, 0.0], [slip, -0.01, 0.0]);
+        let by = project(PbdFriction::Macklin, &law, normal, -0.01, moved, &mut sum);
         // Nothing for the next substep to begin with.
         assert_eq!(sum.tangent, [0.0; 3]);
         by[0]
     };
     // Below µ_s d everything is taken back, above µ_k d of it.
-    assert!((rub(0.004) + 0.004).abs() < 1e-15);
-    assert!((rub(0.02) + 0.004).abs() < 1e-15);
+    assert!((friction(0.004) + 0.004).abs() < 1e-15);
+    assert!((friction(0.02) + 0.004).abs() < 1e-15);
     // As printed in a survey, with x_i twice, the slip would be nothing and nothing would be taken back.
-    assert!(rub(0.02) != 0.0);
+    assert!(friction(0.02) != 0.0);
 }
