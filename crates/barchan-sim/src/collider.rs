@@ -1,4 +1,5 @@
-//! Everything that is not grains: signed distance, velocity and friction, posed for a step; and what grains do to it.
+//! Colliders and rigid bodies as the solvers see them: signed distance, velocity and friction, posed for a step; and the
+//! impulses of the grains on them.
 
 use crate::solvers::Method;
 use barchan_scene::numbers::rounded;
@@ -13,7 +14,7 @@ pub use broad_phase::{GROUP, NearBodies};
 
 use crate::contacts::rigid::Impulse;
 
-/// A collider where it stands during one step.
+/// A collider, posed for a step.
 #[derive(Debug, Clone)]
 pub struct PosedCollider {
     /// Name in the scene.
@@ -27,16 +28,16 @@ pub struct PosedCollider {
     pub velocity: Vec3,
     /// Angular velocity over the step [rad/s].
     pub angular_velocity: Vec3,
-    /// What grains may do at the surface.
+    /// Boundary condition: sticky, slipping or separating.
     pub boundary: Boundary,
     /// Coulomb coefficient.
     pub friction: f32,
-    /// What a free body weighs; `None` for one that nothing moves.
+    /// Mass of a free body; `None` for a fixed or scripted one.
     pub mass: Option<RigidMass>,
     world_bounds: Bounds,
 }
 
-/// Mass of a free body, in the world and now.
+/// Mass of a free body, in world coordinates at the beginning of the step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigidMass {
     /// Inverse mass [1/kg].
@@ -45,13 +46,13 @@ pub struct RigidMass {
     pub inverse_inertia: Mat3,
     /// Center of mass [m].
     pub center: Vec3,
-    /// Velocity [m/s] and angular velocity [rad/s] that all but the grains add in this step: the body has those without
-    /// them at its beginning, and the [`PosedCollider`]'s at its end.
+    /// Change of velocity [m/s] and angular velocity [rad/s] over the step by everything but the grains. The velocities of the
+    /// [`PosedCollider`] include it.
     pub gains: [Vec3; 2],
 }
 
 impl RigidMass {
-    /// What all but the grains add in this step to the velocity at a point [m/s].
+    /// Change over the step, by everything but the grains, of the velocity at a point [m/s].
     pub fn gain_at(&self, p: Vec3) -> Vec3 {
         self.gains[0] + self.gains[1].cross(p - self.center)
     }
@@ -116,7 +117,7 @@ impl PosedCollider {
         (self.velocity, self.angular_velocity) = (velocity, angular_velocity);
     }
 
-    /// Pose that the script has at a time [s].
+    /// Scripted pose at a time [s].
     pub(crate) fn scripted_pose(&self, time: f64) -> Pose {
         self.motion.pose(time)
     }
@@ -141,7 +142,7 @@ impl PosedCollider {
         self.pose.rotation * self.geometry.normal(self.to_body(p))
     }
 
-    /// Whether it has no velocity in this step.
+    /// Whether it does not move in this step.
     #[inline]
     pub fn is_still(&self) -> bool {
         self.velocity == Vec3::ZERO && self.angular_velocity == Vec3::ZERO
@@ -153,7 +154,7 @@ impl PosedCollider {
         self.velocity + self.angular_velocity.cross(p - self.pose.position)
     }
 
-    /// Whether the body can lie within `reach` of a ball of that center and radius.
+    /// Whether the distance of the body from a point is at most `radius` [m].
     #[inline]
     pub fn may_touch(&self, center: Vec3, radius: f32) -> bool {
         let b = &self.world_bounds;
@@ -162,12 +163,12 @@ impl PosedCollider {
             && self.distance(center) <= radius
     }
 
-    /// Box that holds the body [m]; infinite where the body is.
+    /// Bounding box [m]; infinite for an infinite body.
     pub fn world_bounds(&self) -> Bounds {
         self.world_bounds
     }
 
-    /// Speed in this step of the fastest point of a ball that holds the body [m/s]; that of the origin for an infinite body.
+    /// Upper bound of the speed of the bounding box in this step [m/s]; speed of the origin for an infinite body.
     pub fn surface_speed(&self) -> f32 {
         let b = &self.world_bounds;
         if !(b.min.is_finite() && b.max.is_finite()) {
@@ -177,7 +178,7 @@ impl PosedCollider {
         self.velocity_at(0.5 * (b.min + b.max)).length() + turning
     }
 
-    /// Upper bound of the surface speed of a finite body; speed of the origin for an infinite one [m/s].
+    /// Upper bound of the surface speed from the shape's bounds in the body's frame [m/s]; speed of the origin for an infinite body.
     fn max_speed(&self) -> f32 {
         let b = self.geometry.bounds();
         let reach = b.min.abs().max(b.max.abs()).length();
@@ -206,7 +207,7 @@ impl Colliders {
         }
     }
 
-    /// Poses every scripted body at `time`, with the velocity that carries it to its pose at `time + dt`.
+    /// Poses every scripted body at `time`, with the velocity that moves it to its pose at `time + dt`.
     pub fn pose(&mut self, time: f64, dt: f64) {
         for c in self.list.iter_mut().filter(|c| !c.motion.is_static()) {
             c.place(c.motion.pose(time));
@@ -214,13 +215,13 @@ impl Colliders {
         }
     }
 
-    /// Speed of the fastest surface of all, free bodies included [m/s].
+    /// Largest [`PosedCollider::surface_speed`], free bodies included [m/s].
     pub fn fastest(&self) -> f32 {
         let speeds = self.list.iter().map(PosedCollider::surface_speed);
         speeds.fold(0.0, f32::max)
     }
 
-    /// Speed of the fastest scripted body [m/s].
+    /// Largest surface speed of the scripted bodies [m/s].
     pub fn max_speed(&self) -> f32 {
         self.list
             .iter()
@@ -230,15 +231,15 @@ impl Colliders {
     }
 }
 
-/// Allows for the error of the estimate.
+/// Tolerance for the error of the thickness estimate.
 const MARGIN: f64 = 0.98;
 
-/// A moving body that grains will get through.
+/// A moving body that is too thin to hold grains back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThinMover {
     /// Name of the collider.
     pub name: String,
-    /// Its thickness where it is thickest [m].
+    /// Largest thickness [m].
     pub thickness: f64,
     /// Resolution of the scene [m].
     pub dx: f64,
@@ -262,7 +263,7 @@ impl std::fmt::Display for ThinMover {
     }
 }
 
-/// The bodies of a scene that move and are thinner than its solver needs. Infinite bodies are thick enough.
+/// Moving bodies of a scene that are thinner than its solver needs. Infinite bodies are thick enough.
 pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
     let needed = Method::of(scene).pushing_thickness;
     let dx = scene.solver.resolution;
@@ -284,10 +285,10 @@ pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
         .collect()
 }
 
-/// Impulse that grains gave each body, about its origin.
+/// Impulse of the grains on each body, about its origin.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BodyImpulses {
-    /// One for each collider, in scene order.
+    /// One for each collider, in the order of the scene.
     pub bodies: Vec<Impulse>,
 }
 
@@ -306,7 +307,7 @@ impl BodyImpulses {
         }
     }
 
-    /// Back to zero.
+    /// Resets all to zero.
     pub fn clear(&mut self) {
         self.bodies.fill(Impulse::default());
     }

@@ -362,7 +362,7 @@ fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
     let scene = read(&abuse.text)?;
     let mut solver = Pbd::new(&scene, Level::new()).unwrap();
     if freely {
-        solver.part_freely();
+        solver.disable_separation_limit();
     }
     let mut simulation = Simulation::with_solver(&scene, Box::new(solver)).ok()?;
     let mut state = simulation.save().unwrap();

@@ -4,11 +4,11 @@
 
 mod support;
 
-use barchan_scene::{Dimensions, Geometry, SphYield};
+use barchan_scene::{Dimensions, Geometry, SphWalls, SphYield};
 use barchan_sim::math::Level;
+use barchan_sim::solvers::sph::boundary::{BoundaryParticles, Sampling};
 use barchan_sim::solvers::sph::kernel::{Kernel, Prototype};
 use barchan_sim::solvers::sph::law::{deviator, friction, norm, stiffness, viscosity};
-use barchan_sim::solvers::sph::surface::{Sampling, Surface};
 use glam::{DMat3, DVec3, Vec3};
 use support::sph::{Grain, Hand, momentum};
 
@@ -119,7 +119,7 @@ fn l1_the_slope_of_the_kernel_is_its_derivative() {
 /// A plane y = 0 with its boundary particles.
 struct Floor {
     sampling: Sampling,
-    surface: Surface,
+    surface: BoundaryParticles,
     geometry: Geometry,
 }
 
@@ -127,7 +127,7 @@ impl Floor {
     fn new(sampling: Sampling) -> Self {
         Self {
             sampling,
-            surface: Surface::default(),
+            surface: BoundaryParticles::default(),
             geometry: Geometry::half_space(Vec3::ZERO, Vec3::Y),
         }
     }
@@ -142,7 +142,7 @@ impl Floor {
     fn at(&mut self, x: Vec3) -> (f64, Vec3) {
         let cell = self.sampling.cell_of(x);
         self.surface
-            .grow(&self.sampling, &self.geometry, vec![cell]);
+            .sample_around(&self.sampling, &self.geometry, vec![cell]);
         let (mut sum, mut gradient) = (0.0, Vec3::ZERO);
         for (position, volume) in self.points(x) {
             let apart = x - position;
@@ -182,7 +182,13 @@ fn above() -> f64 {
 
 #[test]
 fn l3_a_layer_of_boundary_particles_counts_what_it_stands_for() {
-    let mut floor = Floor::new(Sampling::plain(D0 as f32, kernel(), Dimensions::Three));
+    let spacing = D0 as f32;
+    let mut floor = Floor::new(Sampling::new(
+        spacing,
+        kernel(),
+        Dimensions::Three,
+        SphWalls::Viscous,
+    ));
     let place = Vec3::new(0.3, 0.05, 0.3);
     floor.at(place);
     let depth = f64::from(floor.sampling.depth);
@@ -208,7 +214,12 @@ fn l3_a_layer_of_boundary_particles_counts_what_it_stands_for() {
 fn l3_the_firm_layer_holds_a_lattice_where_it_is() {
     for (dimensions, line) in [(Dimensions::Three, 0.0), (Dimensions::Two, 1.0)] {
         let kernel = Kernel::new(2.0 * D0, dimensions);
-        let mut floor = Floor::new(Sampling::firm(D0 as f32, kernel, dimensions));
+        let mut floor = Floor::new(Sampling::new(
+            D0 as f32,
+            kernel,
+            dimensions,
+            SphWalls::Coulomb,
+        ));
         let power = dimensions.count() as i32;
         let upper = lattice()
             .into_iter()

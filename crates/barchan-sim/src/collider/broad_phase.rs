@@ -1,22 +1,22 @@
-//! The bodies that a group of particles or grid nodes can touch: found once for the group, so that many bodies do not cost each
-//! particle a distance query.
+//! Broad phase: bodies in reach of a group of particles or grid nodes, found once for the group instead of by a distance query
+//! for every particle and body.
 
 use super::{Colliders, PosedCollider};
 use barchan_scene::Bounds;
 
-/// Particles that are looked at together: neighbors in memory, and so in space.
+/// Particles in a group: neighbors in memory, and so in space.
 pub const GROUP: usize = 64;
-/// Bodies near a group that are listed one by one; where there are more, all of the scene are taken.
-const ROOM: usize = 32;
-/// Part of the coordinates that rounding may take.
+/// Capacity of the list of bodies near a group; if there are more, all bodies of the scene count as near.
+const CAPACITY: usize = 32;
+/// Relative rounding error of coordinates.
 const ROUNDING: f32 = 1e-5;
-/// No distance changes more than this times as fast as the point moves. Those of meshes are interpolated: up to √3.
-const STEEPEST: f32 = 2.0;
+/// Bound of the gradient of signed distances; those of meshes are interpolated and reach √3.
+const MAX_GRADIENT: f32 = 2.0;
 
-/// The bodies near a group, in scene order, without allocation.
+/// Bodies near a group, in the order of the scene, without allocation.
 pub struct NearBodies {
     count: usize,
-    first: [u32; ROOM],
+    first: [u32; CAPACITY],
 }
 
 impl NearBodies {
@@ -25,7 +25,7 @@ impl NearBodies {
     pub fn select(colliders: &Colliders, is_near: impl Fn(&PosedCollider) -> bool) -> Self {
         let mut near = Self {
             count: 0,
-            first: [0; ROOM],
+            first: [0; CAPACITY],
         };
         for (body, collider) in colliders.list.iter().enumerate() {
             if is_near(collider) {
@@ -43,30 +43,26 @@ impl NearBodies {
         self.count == 0
     }
 
-    /// The bodies, each with its place among the colliders.
+    /// The bodies with their indices among the colliders.
     #[inline]
     pub fn of<'a>(
         &self,
         colliders: &'a Colliders,
     ) -> impl Iterator<Item = (usize, &'a PosedCollider)> {
-        let is_crowded = self.count > ROOM;
-        let count = match is_crowded {
+        let overflows = self.count > CAPACITY;
+        let count = match overflows {
             true => colliders.list.len(),
             false => self.count,
         };
         (0..count).map(move |i| {
-            let body = if is_crowded {
-                i
-            } else {
-                self.first[i] as usize
-            };
+            let body = if overflows { i } else { self.first[i] as usize };
             (body, &colliders.list[body])
         })
     }
 }
 
 impl PosedCollider {
-    /// Whether the body can lie within `reach` [m] of a point of `region`. Where coordinates are not finite, it can.
+    /// Whether the body may lie within `reach` [m] of a point of `region`; always true for coordinates that are not finite.
     pub fn may_reach(&self, region: &Bounds, reach: f32) -> bool {
         let farthest = region.min.abs().max(region.max.abs()).max_element();
         let near = reach + ROUNDING * (farthest + reach);
@@ -76,11 +72,11 @@ impl PosedCollider {
             return false;
         }
         let radius = 0.5 * (region.max - region.min).length();
-        let is_far = self.distance(region.center()) > STEEPEST * radius;
+        let is_far = self.distance(region.center()) > MAX_GRADIENT * radius;
         !is_far
     }
 
-    /// Upper bound of the speed of points of `region` that move with the body [m/s].
+    /// Upper bound of the body's velocity at points of `region` [m/s].
     pub fn speed_within(&self, region: &Bounds) -> f32 {
         if self.is_still() {
             return 0.0;
@@ -173,15 +169,15 @@ pub(crate) mod tests {
                 assert!(fastest.fold(0.0, f32::max) <= collider.speed_within(&region));
             }
         }
-        // Most of what is left out could be, and there is something to find.
+        // The selection is tight, and not empty.
         assert!(touching > 1000 && kept < 3 * touching, "{kept} {touching}");
     }
 
     #[test]
-    fn a_crowd_is_all_bodies() {
-        let colliders = bodies(ROOM + 1);
+    fn more_bodies_than_fit_are_all_bodies() {
+        let colliders = bodies(CAPACITY + 1);
         let all = NearBodies::select(&colliders, |_| true);
-        assert_eq!(all.of(&colliders).count(), ROOM + 1);
+        assert_eq!(all.of(&colliders).count(), CAPACITY + 1);
         let none = NearBodies::select(&colliders, |_| false);
         assert!(none.is_empty() && none.of(&colliders).next().is_none());
     }

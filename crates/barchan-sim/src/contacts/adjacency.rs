@@ -1,30 +1,30 @@
-//! The contacts of each particle with others, from a list of pairs.
+//! Contacts by particle, from a list of pairs.
 
 use crate::math::lanes::LANES;
 use rayon::prelude::*;
 
-/// Particles from which listing is worth another thread.
+/// Particles for which another thread pays off.
 const PARTICLES_PER_TASK: usize = 1024;
 
-/// The contacts of each particle, in the order of the contacts.
+/// The contacts of each particle, in the order of the pairs.
 #[derive(Debug, Default)]
 pub struct Adjacency {
-    /// Where the contacts of each particle begin in `own`, and the end.
+    /// First entry of each particle, and the end.
     starts: Vec<u32>,
-    own: Vec<Own>,
+    entries: Vec<Entry>,
     cursors: Vec<u32>,
 }
 
-/// A contact as one of its particles has it.
+/// A contact, seen from one of its two particles.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Own {
+pub struct Entry {
     /// Identity of the other particle.
     pub partner: u32,
-    /// Number of the contact, doubled; odd where the particle is its second.
+    /// Twice the number of the contact; plus 1 for its second particle.
     code: u32,
 }
 
-impl Own {
+impl Entry {
     /// Number of the contact.
     #[inline(always)]
     pub fn contact(self) -> usize {
@@ -39,8 +39,8 @@ impl Own {
 }
 
 impl Adjacency {
-    /// Lists pairs by particle. Those of a list are numbered from `LANES` times its offset on, so that each list fills
-    /// packets of its own. Each thread looks at all pairs and enters those of its own particles.
+    /// Lists pairs by particle. The pairs of a list are numbered from `LANES` times its offset, so that each list fills whole
+    /// packets. Each thread scans all pairs and enters those of its own particles.
     pub fn build(&mut self, ids: &[u32], lists: &[Vec<(u32, u32)>], offsets: &[usize]) {
         let count = ids.len();
         let parts = rayon::current_num_threads().min(count.div_ceil(PARTICLES_PER_TASK));
@@ -60,61 +60,63 @@ impl Adjacency {
         for particle in 0..count {
             self.starts[particle + 1] += self.starts[particle];
         }
-        self.own.resize(self.starts[count] as usize, Own::default());
+        self.entries
+            .resize(self.starts[count] as usize, Entry::default());
         self.cursors.clear();
         self.cursors.extend(&self.starts[..count]);
-        let numbered = Numbered {
+        let pairs = Pairs {
             ids,
             lists,
             offsets,
         };
-        numbered.enter(0, share, &mut self.cursors, &mut self.own);
+        pairs.enter(0, share, &mut self.cursors, &mut self.entries);
     }
 
-    /// Rows that end there, with these partners; each particle is first in contacts of its own.
+    /// Rows with these ends and partners; each particle is the first of its contacts.
     pub(super) fn of_rows(ends: &[u32], partners: &[u32]) -> Self {
-        let own = |(partner, i): (&u32, u32)| Own {
+        let entry = |(partner, i): (&u32, u32)| Entry {
             partner: *partner,
             code: 2 * i,
         };
         Self {
             starts: std::iter::once(0).chain(ends.iter().copied()).collect(),
-            own: partners.iter().zip(0..).map(own).collect(),
+            entries: partners.iter().zip(0..).map(entry).collect(),
             cursors: Vec::new(),
         }
     }
 
-    /// Number of contacts of a particle.
+    /// Number of a particle's contacts.
     pub fn count(&self, particle: usize) -> u32 {
         self.starts[particle + 1] - self.starts[particle]
     }
 
     /// Contacts of a particle.
     #[inline(always)]
-    pub fn of(&self, particle: usize) -> &[Own] {
-        &self.own[self.starts[particle] as usize..self.starts[particle + 1] as usize]
+    pub fn of(&self, particle: usize) -> &[Entry] {
+        &self.entries[self.starts[particle] as usize..self.starts[particle + 1] as usize]
     }
 
-    /// Contacts of a particle that may not be there.
+    /// Contacts of a particle; `None` for one that is not listed.
     #[inline(always)]
-    pub(super) fn get(&self, particle: u32) -> Option<&[Own]> {
+    pub(super) fn get(&self, particle: u32) -> Option<&[Entry]> {
         let at = particle as usize;
         let begin = *self.starts.get(at)? as usize;
-        Some(&self.own[begin..*self.starts.get(at + 1)? as usize])
+        Some(&self.entries[begin..*self.starts.get(at + 1)? as usize])
     }
 }
 
-/// The contacts as the search lists them.
+/// Pairs as the search lists them.
 #[derive(Clone, Copy)]
-struct Numbered<'a> {
+struct Pairs<'a> {
     ids: &'a [u32],
     lists: &'a [Vec<(u32, u32)>],
     offsets: &'a [usize],
 }
 
-impl Numbered<'_> {
-    /// Enters the contacts of the particles from `first` on, which `cursors` and `own` are of; as many as `share` on a thread.
-    fn enter(self, first: usize, share: usize, cursors: &mut [u32], own: &mut [Own]) {
+impl Pairs<'_> {
+    /// Enters the contacts of the particles from `first` on, to which `cursors` and `entries` belong; up to `share` particles on a
+    /// thread.
+    fn enter(self, first: usize, share: usize, cursors: &mut [u32], entries: &mut [Entry]) {
         let Some(&base) = cursors.first() else {
             return;
         };
@@ -122,10 +124,10 @@ impl Numbered<'_> {
             let middle = cursors.len() / 2;
             let cut = (cursors[middle] - base) as usize;
             let (near, far) = cursors.split_at_mut(middle);
-            let (own_near, own_far) = own.split_at_mut(cut);
+            let (entries_near, entries_far) = entries.split_at_mut(cut);
             rayon::join(
-                || self.enter(first, share, near, own_near),
-                || self.enter(first + middle, share, far, own_far),
+                || self.enter(first, share, near, entries_near),
+                || self.enter(first + middle, share, far, entries_far),
             );
             return;
         }
@@ -135,7 +137,7 @@ impl Numbered<'_> {
                     let Some(at) = cursors.get_mut((*particle as usize).wrapping_sub(first)) else {
                         continue;
                     };
-                    own[(*at - base) as usize] = Own {
+                    entries[(*at - base) as usize] = Entry {
                         partner: self.ids[*partner as usize],
                         code: 2 * contact as u32 + odd,
                     };

@@ -1,13 +1,37 @@
-//! Contacts of particles with bodies, and how bodies respond to them together.
+//! Contacts of particles with bodies, and the response of each body to all of its contacts together.
 
 use super::rigid::{Impulse, Twist};
-use crate::collider::{Colliders, PosedCollider};
+use crate::collider::{Colliders, GROUP, PosedCollider};
 use glam::Vec3;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Contacts with bodies: a list for each task of particles, in the order of the particles.
 pub type BodyContacts<C> = Vec<Vec<C>>;
 
-/// The contacts of a particle, for which `is_own` holds, taken from the front of those of its task.
+/// Finds the contacts of `count` particles, `per_task` of them in a task. `search` appends those of a group of particles
+/// that are close together.
+pub fn find_contacts<C: Send>(
+    contacts: &mut BodyContacts<C>,
+    count: usize,
+    per_task: usize,
+    search: impl Fn(Range<usize>, &mut Vec<C>) + Sync,
+) {
+    contacts.resize_with(count.div_ceil(per_task), Vec::new);
+    contacts
+        .par_iter_mut()
+        .enumerate()
+        .for_each(|(task, list)| {
+            list.clear();
+            let first = task * per_task;
+            let end = (first + per_task).min(count);
+            for first in (first..end).step_by(GROUP) {
+                search(first..(first + GROUP).min(end), list);
+            }
+        });
+}
+
+/// The contacts of one particle, for which `is_own` holds, taken from the front of those of its task.
 #[inline(always)]
 pub fn take_own<'a, C>(rest: &mut &'a mut [C], is_own: impl Fn(&C) -> bool) -> &'a mut [C] {
     let count = rest.iter().take_while(|c| is_own(c)).count();
@@ -16,17 +40,17 @@ pub fn take_own<'a, C>(rest: &mut &'a mut [C], is_own: impl Fn(&C) -> bool) -> &
     own
 }
 
-/// Bodies and all their contacts: a body of finite mass is split among them, and moves by the sum of what they give it.
+/// Splits the mass of each free body among its contacts and moves it by the sum of their impulses.
 #[derive(Debug, Default)]
 pub struct Coupling {
     counts: Vec<u32>,
-    given: Vec<Impulse>,
-    gained: Vec<Twist>,
+    impulses: Vec<Impulse>,
+    responses: Vec<Twist>,
     has_free: bool,
 }
 
 impl Coupling {
-    /// Counts the contacts of each of `count` bodies, which may be more than there are colliders, given the body of each contact.
+    /// Counts the contacts of each of `count` bodies from the body of each contact. There may be more bodies than colliders.
     pub fn begin(
         &mut self,
         colliders: &Colliders,
@@ -39,33 +63,34 @@ impl Coupling {
         for body in bodies {
             self.counts[body as usize] += 1;
         }
-        self.gained.clear();
-        self.gained.resize(count, Twist::default());
+        self.responses.clear();
+        self.responses.resize(count, Twist::default());
     }
 
-    /// Number of contacts that share a body.
+    /// Number of contacts of a body.
     pub fn count(&self, body: usize) -> f32 {
         self.counts[body] as f32
     }
 
-    /// Whether there are bodies that particles can move.
+    /// Whether particles can move any body.
     #[inline(always)]
     pub fn has_free(&self) -> bool {
         self.has_free
     }
 
-    /// What each body has gained from its contacts, about its center of mass.
+    /// Response of each body to its contacts, about its center of mass.
     #[inline(always)]
-    pub fn gained(&self) -> &[Twist] {
-        &self.gained
+    pub fn responses(&self) -> &[Twist] {
+        &self.responses
     }
 
-    /// Nothing is gained yet.
+    /// Resets all responses to zero.
     pub fn clear(&mut self) {
-        self.gained.fill(Twist::default());
+        self.responses.fill(Twist::default());
     }
 
-    /// Moves the bodies by the sum of the impulses on each, which are about a point from which `center` is the center of mass [m].
+    /// Computes the response of each body to the sum of its impulses. These are about a point from which `center` is the center
+    /// of mass [m].
     pub fn respond(
         &mut self,
         colliders: &Colliders,
@@ -75,17 +100,17 @@ impl Coupling {
         if !self.has_free {
             return;
         }
-        self.given.clear();
-        self.given.resize(self.gained.len(), Impulse::default());
+        self.impulses.clear();
+        self.impulses
+            .resize(self.responses.len(), Impulse::default());
         for (body, impulse) in impulses {
-            self.given[body as usize] += impulse;
+            self.impulses[body as usize] += impulse;
         }
-        let bodies = self.gained.iter_mut().zip(&self.given);
-        for ((gained, given), collider) in bodies.zip(&colliders.list) {
-            *gained = match &collider.mass {
-                Some(mass) => mass.response(&given.about(center(collider))),
-                None => Twist::default(),
-            };
+        let bodies = self.responses.iter_mut().zip(&self.impulses);
+        for ((response, impulse), collider) in bodies.zip(&colliders.list) {
+            *response = collider.mass.map_or(Twist::default(), |mass| {
+                mass.response(&impulse.about(center(collider)))
+            });
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Forces of the last step's contacts, which the next one begins with.
+//! Contact forces of the last step, with which the next one is warm-started.
 //!
-//! A contact is known by the identity of the particle and that of its partner, or the index of the body. Particles carry
-//! the row that they had in the last step, so that theirs is found without a search; rows follow them when they are sorted
-//! or removed, and no other particle can be taken for a partner that is gone.
+//! A contact is identified by the particle and the identity of its partner, or the index of the body. Particles carry the index
+//! of their row in the last step, so that it is found without a search when they are sorted or removed. Identities are
+//! never reused, so a new particle is not mistaken for a partner that was removed.
 
 use super::adjacency::Adjacency;
-use crate::particles::{Spent, Value, misfit};
+use crate::particles::{Recycled, Value, missing_column};
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, Unit};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Row of a particle that has seen no step.
+/// Row of a particle before its first step.
 pub const NEW: u32 = u32::MAX;
 
-/// Remembered forces, row by row: those of contacts with bodies, and of all contacts in a checkpoint.
+/// Forces by row: of contacts with bodies, and of all contacts in a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
-    /// Where the contacts of each row end.
+    /// End of each row.
     ends: Vec<u32>,
     /// Identity of the other particle, or index of the body.
     partners: Vec<u32>,
@@ -35,7 +35,7 @@ impl Memory {
         Some(self.forces[range][found?])
     }
 
-    /// Keeps contacts (particle, partner and force) in the order of `count` particles, a row for each.
+    /// Stores contacts (particle, partner, force) in the order of `count` particles, a row for each.
     pub fn remember(&mut self, count: usize, contacts: impl Iterator<Item = (u32, u32, Vec3)>) {
         self.partners.clear();
         self.forces.clear();
@@ -49,7 +49,7 @@ impl Memory {
         self.ends.resize(count, self.partners.len() as u32);
     }
 
-    /// Those of these rows only, in this order.
+    /// A copy with these rows only, in this order.
     pub fn save(&self, rows: &[u32]) -> Self {
         let mut out = Self::default();
         for range in rows.iter().map(|row| self.range(*row).unwrap_or_default()) {
@@ -65,7 +65,7 @@ impl Memory {
         Some(begin as usize..end)
     }
 
-    /// Adds a row.
+    /// Appends a row.
     fn push(&mut self, contacts: impl Iterator<Item = (u32, Vec3)>) {
         for (partner, force) in contacts {
             self.partners.push(partner);
@@ -74,18 +74,18 @@ impl Memory {
         self.ends.push(self.partners.len() as u32);
     }
 
-    /// Writes a column with the end of each row, and arrays with partners and forces, named after `kind`.
+    /// Writes a column with the ends of the rows, and arrays of partners and forces; `kind` is the prefix of their names.
     pub fn write(&self, kind: &str, out: &mut Checkpoint) {
-        let mut spent = Spent::default();
+        let mut recycled = Recycled::default();
         let column = |what: &str, unit: Unit, meaning: &str, components, data| {
             Column::exact(&format!("{kind}_{what}"), unit, meaning, components, data)
         };
-        let ends = u32::store(&self.ends, "", &mut spent);
-        let partners = u32::store(&self.partners, "", &mut spent);
-        let forces = Vec3::store(&self.forces, "", &mut spent);
-        let force = "mass times displacement in a substep that the contact gives the particle";
-        let end = "where its remembered contacts end";
-        let partner = "what the particle touches: identity of a particle, or index of a body";
+        let ends = u32::store(&self.ends, "", &mut recycled);
+        let partners = u32::store(&self.partners, "", &mut recycled);
+        let forces = Vec3::store(&self.forces, "", &mut recycled);
+        let force = "contact force on the particle, as mass times displacement in a substep";
+        let end = "end of the row of remembered contacts";
+        let partner = "partner of the contact: identity of a particle, or index of a body";
         out.columns.push(column("end", Unit::One, end, 1, ends));
         out.arrays.extend([
             column("partner", Unit::One, partner, 1, partners),
@@ -93,7 +93,7 @@ impl Memory {
         ]);
     }
 
-    /// Reads what [`Self::write`] wrote.
+    /// Inverse of [`Self::write`].
     pub fn read(kind: &str, from: &Checkpoint) -> Result<Self, SolverError> {
         let name = |what: &str| format!("{kind}_{what}");
         let column = from.column(&name("end")).map(|c| &c.data);
@@ -107,12 +107,12 @@ impl Memory {
         let fits = memory.ends.len() == from.particles() && memory.ends.is_sorted();
         match fits && memory.partners.len() == count && memory.forces.len() == count {
             true => Ok(memory),
-            false => Err(misfit(&name("end"))),
+            false => Err(missing_column(&name("end"))),
         }
     }
 }
 
-/// Remembered forces of contacts between particles: each is kept once for both.
+/// Forces of contacts between particles, each stored once for both.
 #[derive(Debug, Default)]
 pub struct PairMemory {
     rows: Adjacency,
@@ -125,11 +125,11 @@ impl PairMemory {
     #[inline(always)]
     pub fn find(&self, row: u32, partner: u32) -> Option<Vec3> {
         let contacts = self.rows.get(row)?;
-        let own = contacts.iter().find(|own| own.partner == partner)?;
-        Some(own.sign() * self.forces[own.contact()])
+        let entry = contacts.iter().find(|entry| entry.partner == partner)?;
+        Some(entry.sign() * self.forces[entry.contact()])
     }
 
-    /// Keeps the contacts of this step, a row for each particle in its order; `adjacency` gets memory to use again.
+    /// Stores the contacts of this step, a row for each particle; `adjacency` is left with memory for reuse.
     pub fn remember(
         &mut self,
         adjacency: &mut Adjacency,
@@ -139,17 +139,17 @@ impl PairMemory {
         std::mem::swap(&mut self.rows, adjacency);
     }
 
-    /// The contacts of the particles of these rows.
+    /// A copy with these rows only, in this order.
     pub fn save(&self, rows: &[u32]) -> Memory {
         let mut out = Memory::default();
         for row in rows {
             let contacts = self.rows.get(*row).unwrap_or_default().iter();
-            out.push(contacts.map(|own| (own.partner, own.sign() * self.forces[own.contact()])));
+            out.push(contacts.map(|e| (e.partner, e.sign() * self.forces[e.contact()])));
         }
         out
     }
 
-    /// Takes back what [`Self::save`] gave, a row for each particle.
+    /// Inverse of [`Self::save`]: a row for each particle.
     pub fn load(&mut self, from: Memory) {
         self.rows = Adjacency::of_rows(&from.ends, &from.partners);
         self.forces = from.forces;

@@ -1,4 +1,4 @@
-//! Rigid motion and what changes it: six-vectors about a reference point, in f64.
+//! Rigid motion and impulses: six-vectors about a reference point, in f64.
 
 use crate::collider::{PosedCollider, RigidMass};
 use glam::{DVec3, Vec3};
@@ -13,7 +13,7 @@ pub struct Twist {
 }
 
 impl Twist {
-    /// The motion at `arm` from the reference point [m].
+    /// Linear part at `arm` from the reference point [m].
     #[inline]
     pub fn at(&self, arm: Vec3) -> Vec3 {
         (self.linear + self.angular.cross(arm.as_dvec3())).as_vec3()
@@ -50,7 +50,7 @@ impl Impulse {
         }
     }
 
-    /// The same about a point at `arm` from the reference point [m].
+    /// The same impulse about a point at `arm` from the reference point [m].
     pub fn about(self, arm: Vec3) -> Self {
         Self {
             linear: self.linear,
@@ -67,7 +67,7 @@ impl std::ops::AddAssign for Impulse {
 }
 
 impl PosedCollider {
-    /// Center of mass [m]; the origin of a body that nothing moves.
+    /// Center of mass [m]; the origin of a scripted body.
     pub fn center(&self) -> Vec3 {
         self.mass.map_or(self.pose.position, |mass| mass.center)
     }
@@ -79,7 +79,7 @@ impl PosedCollider {
 }
 
 impl RigidMass {
-    /// The motion that an impulse about the center of mass gives the body.
+    /// Change of motion by an impulse about the center of mass.
     pub fn response(&self, impulse: &Impulse) -> Twist {
         Twist {
             linear: f64::from(self.inverse_mass) * impulse.linear,
@@ -87,18 +87,18 @@ impl RigidMass {
         }
     }
 
-    /// Inverse mass that a push along a unit `direction` feels at `arm` from the center of mass [1/kg].
+    /// Effective inverse mass along a unit `direction` at `arm` from the center of mass [1/kg].
     pub fn inverse_mass_along(&self, arm: Vec3, direction: Vec3) -> f32 {
-        self.inverse_mass + self.turned(arm, direction)
+        self.inverse_mass + self.rotational(arm, direction)
     }
 
-    /// Upper bound of the inverse mass that a push at `arm` from the center of mass feels, in any direction [1/kg].
+    /// Upper bound of the effective inverse mass at `arm` from the center of mass, in any direction [1/kg].
     pub fn inverse_mass_bound(&self, arm: Vec3) -> f32 {
-        let [x, y, z] = Vec3::AXES.map(|axis| self.turned(arm, axis));
+        let [x, y, z] = Vec3::AXES.map(|axis| self.rotational(arm, axis));
         self.inverse_mass + x + y + z
     }
 
-    fn turned(&self, arm: Vec3, direction: Vec3) -> f32 {
+    fn rotational(&self, arm: Vec3, direction: Vec3) -> f32 {
         let lever = arm.cross(direction);
         lever.dot(self.inverse_inertia * lever)
     }

@@ -1,20 +1,19 @@
-//! Points sorted into cubic cells, and the walk over the cells with those around each.
+//! Points sorted into cubic cells, and the walk over the cells and their neighbors.
 //!
-//! Cells are numbered x fastest in the box that holds all points. In this order the three cells of a neighboring row lie
-//! together, and where they begin only moves forward as one goes through the cells: no table and no hash, however large
-//! the box.
+//! Cells are numbered with x fastest in the bounding box of all points. In this order the three cells of a neighboring row are
+//! contiguous, and their beginning only moves forward along the walk: no table and no hash, however large the box.
 
 use glam::{I64Vec3, Vec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Cells along an axis at most; what lies farther shares the last one. Three such numbers fit in a key.
+/// Maximum number of cells along an axis; points beyond share the last one. Three such numbers fit in a key.
 const LIMIT: i64 = (1 << 13) - 3;
 /// Bits of a point's number in a sorted entry.
 const INDEX_BITS: u32 = 24;
-/// Points at most.
+/// Maximum number of points.
 pub const MAX_POINTS: usize = 1 << INDEX_BITS;
-/// Points from which sorting is worth two threads.
+/// Number of points from which sorting in parallel pays off.
 const PARALLEL: usize = 1 << 14;
 
 /// Points by cell.
@@ -24,7 +23,7 @@ pub struct Cells {
     entries: Vec<u64>,
     /// Number of each cell that holds points, ascending.
     keys: Vec<u64>,
-    /// Where each cell begins among the sorted points, and the end.
+    /// First sorted point of each cell, and the end.
     starts: Vec<u32>,
     /// Cells in a row and in a plane.
     strides: [i64; 2],
@@ -32,7 +31,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Sorts points into cells of an edge [m]. Points beyond what cells can number share the outermost ones.
+    /// Sorts points into cells with an edge [m].
     pub fn sort(&mut self, points: &[Vec3], edge: f32) {
         let (low, high) = points
             .iter()
@@ -42,7 +41,7 @@ impl Cells {
         let scale = 1.0 / edge;
         let low = self.corner(points, low, high, edge);
         let size = ((high - low) * scale).as_i64vec3();
-        // A cell of margin on each side keeps rows apart.
+        // An empty cell on each side separates the rows.
         let size = size.clamp(I64Vec3::ZERO, I64Vec3::splat(LIMIT)) + 3;
         let key_of = |p: Vec3| {
             let cell = ((p - low) * scale).as_i64vec3();
@@ -75,8 +74,8 @@ impl Cells {
         self.strides = [size.x, size.x * size.y];
     }
 
-    /// Lower corner of the box of cells. Where a few strays make it larger than can be numbered, most points lie in its
-    /// middle: the strays share the outermost cells.
+    /// Lower corner of the box of cells. Where outliers make it too large to number, the box is centered at the median, and
+    /// the outliers share the outermost cells.
     fn corner(&mut self, points: &[Vec3], low: Vec3, high: Vec3, edge: f32) -> Vec3 {
         let mut corner = low;
         let widest = LIMIT as f32 * edge;
@@ -116,7 +115,7 @@ impl Cells {
         self.starts.partition_point(|s| *s as usize <= point) - 1
     }
 
-    /// A cell and all around it, in nine rows: what a neighborhood needs.
+    /// A cell and all its neighbors, in nine rows.
     pub fn whole_stencil(&self) -> Stencil<9> {
         let [row, plane] = self.strides;
         [
@@ -133,7 +132,7 @@ impl Cells {
         .map(|middle| (middle - 1, 3))
     }
 
-    /// The cells after a cell among those around it, in five rows: every pair of touching cells once.
+    /// The neighbors that come after a cell, in five rows: every pair of adjacent cells once.
     pub fn half_stencil(&self) -> Stencil<5> {
         let [row, plane] = self.strides;
         [
@@ -162,11 +161,11 @@ impl Cells {
     }
 }
 
-/// Rows of cells relative to a cell: the number of the first cell less that of the cell itself, and how many there are. The
-/// margin of a cell around the box keeps all of them in it.
+/// Rows of cells relative to a cell: offset of the first cell, and number of cells. The empty cells around the box keep all of
+/// them inside.
 pub type Stencil<const ROWS: usize> = [(i64, u64); ROWS];
 
-/// A walk over the cells that finds the points in the rows of a stencil around each.
+/// A walk over the cells that yields the points in the rows of a stencil around each.
 pub struct Walk<'a, const ROWS: usize> {
     keys: &'a [u64],
     starts: &'a [u32],
@@ -176,7 +175,7 @@ pub struct Walk<'a, const ROWS: usize> {
 }
 
 impl<const ROWS: usize> Walk<'_, ROWS> {
-    /// The sorted points in the next cell, and those in each row around it. There must be a next cell.
+    /// The sorted points in the next cell, which must exist, and those in each row around it.
     #[inline(always)]
     pub fn next_cell(&mut self) -> (Range<u32>, [(u32, u32); ROWS]) {
         let (keys, starts) = (self.keys, self.starts);

@@ -1,9 +1,9 @@
-//! Points by cell of a dense grid, as chains: for grids that are small, periodic or asked about any place.
+//! Linked cell lists on a dense grid: for grids that are small, periodic, or queried at any point.
 
-/// End of a chain.
+/// End of a list.
 const END: u32 = u32::MAX;
 
-/// The points of each cell, the last one first.
+/// A linked list of points for each cell, the last point first.
 #[derive(Debug, Clone, Default)]
 pub struct Chains {
     first: Vec<u32>,

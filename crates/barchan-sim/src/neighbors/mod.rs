@@ -1,4 +1,4 @@
-//! Which points are near which.
+//! Neighbor searches.
 
 pub mod cells;
 pub mod chains;

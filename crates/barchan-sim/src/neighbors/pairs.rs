@@ -1,4 +1,4 @@
-//! Pairs of balls that touch, sixteen tests at a time.
+//! Pairs of overlapping spheres, sixteen tests at a time.
 
 use super::cells::{Cells, Stencil};
 use crate::math::lanes::LANES;
@@ -8,20 +8,20 @@ use glam::Vec4;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Cells that one task searches; fixed, so that the order of pairs does not depend on the number of threads.
+/// Cells per task; fixed, so that the order of the pairs does not depend on the number of threads.
 const CELLS_PER_TASK: usize = 1024;
 
-/// Pairs of sorted balls (i, j), in lists: by i in ascending order through all lists.
+/// Pairs (i, j) of sorted spheres, in one list per task; i ascends through all lists.
 #[derive(Debug, Default)]
-pub struct Pairs {
+pub struct PairSearch {
     lists: Vec<Vec<(u32, u32)>>,
     tasks: usize,
 }
 
-impl Pairs {
-    /// Finds all pairs that are no farther apart than `margin` [m]. Where there are several sets of balls, one set in which
-    /// they are is enough. Cells must be as large as the reach.
-    pub fn find(&mut self, level: Level, cells: &Cells, balls: &[&Balls], margin: f32) {
+impl PairSearch {
+    /// Finds all pairs with a gap of at most `margin` [m] in any of several configurations of the spheres. Cells must be at least as
+    /// large as the largest distance of centers.
+    pub fn find(&mut self, level: Level, cells: &Cells, configurations: &[&Spheres], margin: f32) {
         self.tasks = cells.len().div_ceil(CELLS_PER_TASK);
         if self.lists.len() < self.tasks {
             self.lists.resize_with(self.tasks, Vec::new);
@@ -29,7 +29,7 @@ impl Pairs {
         let search = Search {
             cells,
             stencil: cells.half_stencil(),
-            balls,
+            configurations,
             margin,
         };
         (self.lists[..self.tasks].par_iter_mut().enumerate()).for_each(|(task, list)| {
@@ -46,17 +46,17 @@ impl Pairs {
     }
 }
 
-/// Balls in the order of their cells, an array for each coordinate.
+/// Spheres in the order of their cells, as a structure of arrays.
 #[derive(Debug, Default)]
-pub struct Balls {
-    /// x, y, z and radius [m], then sixteen more that are read and not looked at.
+pub struct Spheres {
+    /// x, y, z and radius [m]; padded by sixteen entries, which are read and masked out.
     columns: [Vec<f32>; 4],
 }
 
-impl Balls {
-    /// Takes balls as (x, y, z, radius) [m].
-    pub fn fill(&mut self, balls: impl IndexedParallelIterator<Item = Vec4>) {
-        let count = balls.len();
+impl Spheres {
+    /// Sets the spheres (x, y, z, radius) [m].
+    pub fn fill(&mut self, spheres: impl IndexedParallelIterator<Item = Vec4>) {
+        let count = spheres.len();
         for column in &mut self.columns {
             column.resize(count + LANES, 0.0);
         }
@@ -65,13 +65,13 @@ impl Balls {
             .zip(&mut y[..count])
             .zip(&mut z[..count])
             .zip(&mut r[..count])
-            .zip(balls)
-            .for_each(|((((x, y), z), r), ball)| [*x, *y, *z, *r] = ball.to_array());
+            .zip(spheres)
+            .for_each(|((((x, y), z), r), sphere)| [*x, *y, *z, *r] = sphere.to_array());
     }
 
-    /// Which of the sixteen balls from `j` on ball `i` touches, as bits.
+    /// Which of the sixteen spheres from `j` on overlap sphere `i`, as bits.
     #[inline(always)]
-    fn touched<S: Simd>(&self, simd: S, i: usize, j: usize, margin: f32) -> u64 {
+    fn overlaps<S: Simd>(&self, simd: S, i: usize, j: usize, margin: f32) -> u64 {
         let [x, y, z, r] = &self.columns;
         let apart = |c: &Vec<f32>| f32x16::from_slice(simd, &c[j..j + LANES]) - c[i];
         let (dx, dy, dz) = (apart(x), apart(y), apart(z));
@@ -81,11 +81,11 @@ impl Balls {
     }
 }
 
-/// What a task needs to search its cells.
+/// Input of the search.
 struct Search<'a> {
     cells: &'a Cells,
     stencil: Stencil<5>,
-    balls: &'a [&'a Balls],
+    configurations: &'a [&'a Spheres],
     margin: f32,
 }
 
@@ -104,14 +104,14 @@ impl Search<'_> {
         }
     }
 
-    /// Balls from `begin` to `end` that ball `i` touches.
+    /// Pairs of sphere `i` with the spheres from `begin` to `end`.
     #[inline(always)]
     fn row<S: Simd>(&self, simd: S, i: u32, begin: u32, end: u32, list: &mut Vec<(u32, u32)>) {
         let mut from = begin;
         while from < end {
             let mut hits = 0;
-            for balls in self.balls {
-                hits |= balls.touched(simd, i as usize, from as usize, self.margin);
+            for spheres in self.configurations {
+                hits |= spheres.overlaps(simd, i as usize, from as usize, self.margin);
             }
             hits &= u64::MAX >> (64 - (end - from).min(LANES as u32));
             while hits != 0 {
@@ -126,16 +126,12 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampling::random::Random;
     use glam::Vec3;
 
     fn scattered(count: usize, size: Vec3) -> Vec<Vec3> {
-        let mut state = 1u64;
-        let mut unit = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 40) as f32 / (1u32 << 24) as f32
-        };
+        let mut random = Random::new(1);
+        let mut unit = || random.unit();
         (0..count)
             .map(|_| Vec3::new(unit(), unit(), unit()) * size)
             .collect()
@@ -145,11 +141,11 @@ mod tests {
         let mut cells = Cells::default();
         cells.sort(points, edge);
         let order: Vec<usize> = cells.order().collect();
-        let mut balls = Balls::default();
-        let ball = |i: usize| points[i].extend(0.5 * edge);
-        balls.fill(cells.order().map(ball));
-        let mut pairs = Pairs::default();
-        pairs.find(Level::new(), &cells, &[&balls], 0.0);
+        let mut spheres = Spheres::default();
+        let sphere = |i: usize| points[i].extend(0.5 * edge);
+        spheres.fill(cells.order().map(sphere));
+        let mut pairs = PairSearch::default();
+        pairs.find(Level::new(), &cells, &[&spheres], 0.0);
         let number = |i: u32| order[i as usize] as u32;
         let mut pairs: Vec<(u32, u32)> = (pairs.lists().iter())
             .flatten()

@@ -1,12 +1,12 @@
 //! Particles as a structure of arrays. `columns!` declares the arrays once; sorting, removal, emission, frames, checkpoints and
-//! the view for readers follow from the declaration.
+//! the view follow from the declaration.
 
 mod quantity;
 
-pub use quantity::{Quantity, Spent, Tolerance, Value, misfit};
+pub use quantity::{Quantity, Recycled, Tolerance, Value, missing_column};
 
 use crate::neighbors::cells::{Cells, MAX_POINTS};
-use crate::solver::SolverError;
+use crate::solver::{Region, SolverError};
 use barchan_frame::Unit;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ pub const POSITION: Quantity<Vec3> =
 /// Velocities.
 pub const VELOCITY: Quantity<Vec3> = Quantity::state(Unit::MeterPerSecond, "velocity", Vec3::ZERO)
     .in_frames(Tolerance::Absolute(1e-3));
-/// Identities, which particles keep for life.
+/// Identities, unique and permanent.
 pub const ID: Quantity<u32> =
     Quantity::state(Unit::One, "stable identity", 0).in_frames(Tolerance::Absolute(0.0));
 /// Materials.
@@ -33,19 +33,31 @@ pub fn is_positive(value: &f32) -> bool {
     *value > 0.0 && value.is_finite()
 }
 
-/// Puts values in the order of `cells`; `spare` is memory for it.
+/// Sorts values into the order of `cells`; `spare` is memory for it.
 pub fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
     cells.order().map(|i| values[i]).collect_into_vec(spare);
     std::mem::swap(values, spare);
 }
 
-/// Keeps the values for which `keep` holds.
+/// Keeps the values that are marked in `keep`.
 pub fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
     let mut kept = keep.iter();
     values.retain(|_| kept.next().copied().unwrap_or(true));
 }
 
-/// Refuses more particles than cells can number.
+/// Largest speed [m/s].
+pub fn max_speed(velocities: &[Vec3]) -> f32 {
+    let squares = velocities.par_iter().with_min_len(1024);
+    let largest = squares.map(|v| v.length_squared()).reduce(|| 0.0, f32::max);
+    largest.sqrt()
+}
+
+/// Which points lie outside a region.
+pub fn outside(region: &Region<'_>, points: &[Vec3]) -> Vec<bool> {
+    points.par_iter().map(|p| !region.contains(*p)).collect()
+}
+
+/// Refuses more particles than the neighbor search can number.
 pub fn check_count(count: usize) -> Result<(), SolverError> {
     match count <= MAX_POINTS {
         true => Ok(()),
@@ -57,7 +69,7 @@ pub fn check_count(count: usize) -> Result<(), SolverError> {
     }
 }
 
-/// Refuses a state with materials beyond those of the scene.
+/// Refuses materials that the scene does not have.
 pub fn check_materials(materials: &[u8], known: usize) -> Result<(), SolverError> {
     match materials.iter().all(|m| usize::from(*m) < known) {
         true => Ok(()),
@@ -67,10 +79,35 @@ pub fn check_materials(materials: &[u8], known: usize) -> Result<(), SolverError
     }
 }
 
-/// Declares a structure of arrays: the name and type of each column, with its [`Quantity`]. `position`, `velocity`, `id`,
-/// `material`, `mass` and `radius` must be among them.
+/// Declares a structure of arrays: name, type and [`Quantity`] of each column after `position`, `velocity`, `id`, `material`
+/// and `mass`. `radius` must be among them.
 macro_rules! columns {
     (
+        $(#[$about:meta])*
+        $vis:vis struct $Name:ident {
+            $($(#[$doc:meta])* $column:ident: $T:ty = $quantity:expr,)*
+        }
+    ) => {
+        $crate::particles::columns! {
+            @all
+            $(#[$about])*
+            $vis struct $Name {
+                /// Positions [m].
+                position: glam::Vec3 = $crate::particles::POSITION,
+                /// Velocities [m/s].
+                velocity: glam::Vec3 = $crate::particles::VELOCITY,
+                /// Stable identities.
+                id: u32 = $crate::particles::ID,
+                /// Materials, by index.
+                material: u8 = $crate::particles::MATERIAL,
+                /// Masses [kg].
+                mass: f32 = $crate::particles::MASS,
+                $($(#[$doc])* $column: $T = $quantity,)*
+            }
+        }
+    };
+    (
+        @all
         $(#[$about:meta])*
         $vis:vis struct $Name:ident {
             $($(#[$doc:meta])* $column:ident: $T:ty = $quantity:expr,)*
@@ -88,7 +125,7 @@ macro_rules! columns {
                 self.position.len()
             }
 
-            /// The arrays, borrowed.
+            /// The arrays that all solvers have, borrowed.
             pub fn view(&self) -> $crate::view::ParticlesView<'_> {
                 $crate::view::ParticlesView::of_arrays($crate::view::ParticleArrays {
                     position: &self.position,
@@ -100,19 +137,24 @@ macro_rules! columns {
                 })
             }
 
-            /// Puts the particles in the order of `cells`; `spare` is memory for it.
+            /// Sorts the particles into the order of `cells`; `spare` is memory for it.
             pub fn reorder(&mut self, cells: &$crate::neighbors::cells::Cells, spare: &mut Self) {
                 $($crate::particles::gather(cells, &mut self.$column, &mut spare.$column);)*
             }
 
-            /// Keeps the particles for which `keep` holds; returns how many went.
+            /// Keeps the particles that are marked in `keep`; returns how many were removed.
             pub fn retain(&mut self, keep: &[bool]) -> usize {
                 let before = self.len();
                 $($crate::particles::filter(&mut self.$column, keep);)*
                 before - self.len()
             }
 
-            /// Adds particles with what a batch says of them, and initial values for the rest; returns where they begin.
+            /// Removes the particles in a region; returns how many.
+            pub fn remove(&mut self, region: &$crate::solver::Region<'_>) -> usize {
+                self.retain(&$crate::particles::outside(region, &self.position))
+            }
+
+            /// Appends the particles of a batch, with initial values in all other columns; returns the index of the first.
             pub fn append(
                 &mut self,
                 batch: &$crate::sampling::Samples,
@@ -127,45 +169,51 @@ macro_rules! columns {
                 Ok(first)
             }
 
-            /// Gives the particles that have a position initial values in all columns that lack them.
+            /// Extends all columns to the length of `position` with initial values.
             pub fn complete(&mut self) {
                 let count = self.len();
                 $(self.$column.resize(count, $quantity.initial);)*
             }
 
-            /// Columns of a frame as far as they are `wanted`, in the memory of those that `out` has. Positions are kept to a
-            /// fraction of `resolution` [m].
+            /// Writes the `wanted` columns of a frame, in the memory of those that `out` has. The error of positions is a fraction of
+            /// `resolution` [m].
             pub fn write_frame(
                 &self,
                 resolution: f32,
                 wanted: impl Fn(&str) -> bool,
                 out: &mut barchan_frame::Frame,
             ) {
-                let mut spent = $crate::particles::Spent(std::mem::take(&mut out.columns));
+                let mut recycled = $crate::particles::Recycled(std::mem::take(&mut out.columns));
                 $(
                     let name = stringify!($column);
                     if let Some(tolerance) = $quantity.frame_tolerance(resolution).filter(|_| wanted(name)) {
-                        let column = $quantity.column(name, &self.$column, &mut spent);
+                        let column = $quantity.column(name, &self.$column, &mut recycled);
                         out.columns.push(barchan_frame::Column { tolerance, ..column });
                     }
                 )*
             }
 
-            /// Columns of a checkpoint, exact.
+            /// Replaces the columns of a checkpoint, exact.
             pub fn save(&self, out: &mut barchan_frame::Checkpoint) {
-                let mut spent = $crate::particles::Spent::default();
+                let mut recycled = $crate::particles::Recycled::default();
+                out.columns.clear();
                 $(
                     if $quantity.saved {
-                        out.columns.push($quantity.column(stringify!($column), &self.$column, &mut spent));
+                        out.columns.push($quantity.column(stringify!($column), &self.$column, &mut recycled));
                     }
                 )*
             }
 
-            /// The particles of a checkpoint; what it does not hold has initial values.
-            pub fn load(from: &barchan_frame::Checkpoint) -> Result<Self, $crate::solver::SolverError> {
-                Ok(Self {
+            /// The particles of a checkpoint of a scene with so many materials; unsaved columns have initial values.
+            pub fn load(
+                from: &barchan_frame::Checkpoint,
+                materials: usize,
+            ) -> Result<Self, $crate::solver::SolverError> {
+                let loaded = Self {
                     $($column: $quantity.load(stringify!($column), from)?,)*
-                })
+                };
+                $crate::particles::check_materials(&loaded.material, materials)?;
+                Ok(loaded)
             }
         }
     };
@@ -178,14 +226,10 @@ mod tests {
     use super::*;
     use crate::sampling::Samples;
     use barchan_frame::{Checkpoint, ColumnData, Frame};
+    use barchan_scene::Bounds;
 
     columns! {
         struct Few {
-            position: Vec3 = POSITION,
-            velocity: Vec3 = VELOCITY,
-            id: u32 = ID,
-            material: u8 = MATERIAL,
-            mass: f32 = MASS,
             radius: f32 = Quantity::state(Unit::Meter, "radius", 0.5).unsaved(),
             stress: [f32; 6] = Quantity::state(Unit::Pascal, "stress", [0.0; 6]),
         }
@@ -215,6 +259,11 @@ mod tests {
         few.reorder(&cells, &mut Few::default());
         assert_eq!(few.id, [14, 13, 12, 11, 10]);
         assert_eq!(few.stress[0][5], 6.0);
+        let beyond = Region::Outside(Bounds {
+            min: Vec3::splat(1.0),
+            max: Vec3::splat(4.0),
+        });
+        assert_eq!(few.clone().remove(&beyond), 1);
         assert_eq!(few.retain(&[true, false, false, true, true]), 2);
         assert_eq!((few.id, few.mass), (vec![14, 11, 10], vec![1.0, 2.0, 2.0]));
     }
@@ -225,7 +274,7 @@ mod tests {
         let mut state = Checkpoint::default();
         few.save(&mut state);
         assert!(state.column("radius").is_none());
-        let loaded = Few::load(&state).unwrap();
+        let loaded = Few::load(&state, 1).unwrap();
         assert_eq!(loaded.position, few.position);
         assert_eq!(loaded.stress, few.stress);
         assert_eq!(loaded.radius, [0.5; 5]);
@@ -236,8 +285,10 @@ mod tests {
             let mut state = state.clone();
             let mass = state.columns.iter_mut().find(|c| c.name == "mass");
             mass.unwrap().data = broken;
-            assert!(Few::load(&state).is_err());
+            assert!(Few::load(&state, 1).is_err());
         }
+        // Negative control: a material that the scene does not have.
+        assert!(Few::load(&state, 0).is_err());
     }
 
     #[test]
@@ -257,7 +308,7 @@ mod tests {
         let names: Vec<&str> = frame.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["position", "velocity", "id", "material"]);
         // Negative control: a column of another type gives no memory.
-        let mut spent = Spent(frame.columns);
-        assert!(spent.u8("velocity").is_empty());
+        let mut recycled = Recycled(frame.columns);
+        assert!(recycled.u8("velocity").is_empty());
     }
 }

@@ -1,30 +1,30 @@
-//! What a column of particles holds, and how it becomes a column of a frame or checkpoint.
+//! Metadata of a particle column, and its conversion to columns of frames and checkpoints.
 
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use glam::Vec3;
 
-/// Part of the resolution that positions in frames may be off.
+/// Error of positions in frames, as a fraction of the resolution.
 const FRACTION: f32 = 1.0 / 1024.0;
 
-/// The unit and meaning of a column, and where it is written.
+/// Unit and meaning of a column, and where it is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity<T> {
     /// SI unit.
     pub unit: Unit,
-    /// What it means, one line.
+    /// Meaning, in one line.
     pub meaning: &'static str,
     /// Value of a new particle.
     pub initial: T,
-    /// Error that frames may add; `None` where they do not have it.
+    /// Error allowed in frames; `None` if it is not written to them.
     pub frame: Option<Tolerance>,
-    /// Whether checkpoints have it.
+    /// Whether it is written to checkpoints.
     pub saved: bool,
-    /// Whether a value of a checkpoint is possible.
+    /// Whether a value from a checkpoint is in range.
     pub is_valid: fn(&T) -> bool,
 }
 
-/// Largest error that a frame may add to a value.
+/// Largest error of a value in a frame.
 #[derive(Debug, Clone, Copy)]
 pub enum Tolerance {
     /// In the unit of the column; 0 keeps every bit.
@@ -34,7 +34,7 @@ pub enum Tolerance {
 }
 
 impl<T: Copy> Quantity<T> {
-    /// A quantity that checkpoints have.
+    /// A quantity that is written to checkpoints.
     pub const fn state(unit: Unit, meaning: &'static str, initial: T) -> Self {
         Self {
             unit,
@@ -46,25 +46,25 @@ impl<T: Copy> Quantity<T> {
         }
     }
 
-    /// The same in frames, too.
+    /// The same, also written to frames.
     pub const fn in_frames(mut self, tolerance: Tolerance) -> Self {
         self.frame = Some(tolerance);
         self
     }
 
-    /// The same, with a condition on the values of a checkpoint.
+    /// The same, with a check of the values of a checkpoint.
     pub const fn checked(mut self, is_valid: fn(&T) -> bool) -> Self {
         self.is_valid = is_valid;
         self
     }
 
-    /// The same, but not in checkpoints.
+    /// The same, not written to checkpoints.
     pub const fn unsaved(mut self) -> Self {
         self.saved = false;
         self
     }
 
-    /// Largest error in frames [unit], where they have it.
+    /// Largest error in frames, in its unit; `None` if it is not written to them.
     pub fn frame_tolerance(&self, resolution: f32) -> Option<f32> {
         self.frame.map(|tolerance| match tolerance {
             Tolerance::Absolute(error) => error,
@@ -74,9 +74,9 @@ impl<T: Copy> Quantity<T> {
 }
 
 impl<T: Value> Quantity<T> {
-    /// An exact column with these values, in the memory of an earlier one.
-    pub fn column(&self, name: &str, values: &[T], spent: &mut Spent) -> Column {
-        let data = T::store(values, name, spent);
+    /// An exact column with these values, in recycled memory.
+    pub fn column(&self, name: &str, values: &[T], recycled: &mut Recycled) -> Column {
+        let data = T::store(values, name, recycled);
         Column::exact(name, self.unit, self.meaning, T::COMPONENTS, data)
     }
 
@@ -88,7 +88,7 @@ impl<T: Value> Quantity<T> {
         }
         let values = from.column(name).and_then(|c| T::restore(&c.data));
         let values = values.filter(|values| values.len() == count);
-        let values = values.ok_or_else(|| misfit(name))?;
+        let values = values.ok_or_else(|| missing_column(name))?;
         match values.iter().all(self.is_valid) {
             true => Ok(values),
             false => Err(SolverError::Checkpoint(format!(
@@ -98,32 +98,32 @@ impl<T: Value> Quantity<T> {
     }
 }
 
-/// The error for a column that is not there or does not fit.
-pub fn misfit(name: &str) -> SolverError {
+/// The error for a column that is missing or has another shape.
+pub fn missing_column(name: &str) -> SolverError {
     SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
 }
 
-/// A value of a particle: one or several components.
+/// Value of a column: one or several components.
 pub trait Value: Copy {
-    /// How many components there are.
+    /// Number of components.
     const COMPONENTS: usize;
-    /// Values as those of a column, in the memory of the column of that name.
-    fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData;
+    /// Values as column data, in the recycled memory of the column of that name.
+    fn store(values: &[Self], name: &str, recycled: &mut Recycled) -> ColumnData;
     /// The values of a column, if it is of this type.
     fn restore(data: &ColumnData) -> Option<Vec<Self>>;
 }
 
-/// Columns of an earlier frame, whose memory is used again.
+/// Columns of an earlier frame, whose memory is reused.
 #[derive(Default)]
-pub struct Spent(pub Vec<Column>);
+pub struct Recycled(pub Vec<Column>);
 
 macro_rules! scalars {
     ($($T:ident: $variant:ident),*) => {$(
         impl Value for $T {
             const COMPONENTS: usize = 1;
 
-            fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData {
-                let mut parts = spent.$T(name);
+            fn store(values: &[Self], name: &str, recycled: &mut Recycled) -> ColumnData {
+                let mut parts = recycled.$T(name);
                 parts.clear();
                 parts.extend_from_slice(values);
                 ColumnData::$variant(parts)
@@ -137,8 +137,8 @@ macro_rules! scalars {
             }
         }
 
-        impl Spent {
-            /// Memory of the column of that name; its values mean nothing.
+        impl Recycled {
+            /// Memory of the column of that name, with stale values.
             pub fn $T(&mut self, name: &str) -> Vec<$T> {
                 let found = self.0.iter().position(|c| c.name == name);
                 match found.map(|at| self.0.swap_remove(at).data) {
@@ -158,8 +158,8 @@ macro_rules! vectors {
         impl Value for $T {
             const COMPONENTS: usize = $count;
 
-            fn store(values: &[Self], name: &str, spent: &mut Spent) -> ColumnData {
-                let mut parts = spent.f32(name);
+            fn store(values: &[Self], name: &str, recycled: &mut Recycled) -> ColumnData {
+                let mut parts = recycled.f32(name);
                 parts.resize($count * values.len(), 0.0);
                 for (parts, value) in parts.as_chunks_mut::<$count>().0.iter_mut().zip(values) {
                     *parts = <[f32; $count]>::from(*value);

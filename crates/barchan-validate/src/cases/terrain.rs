@@ -10,7 +10,7 @@ use crate::{Case, Context, ValidateError};
 use barchan_frame::TERRAIN_HEIGHT;
 use barchan_scene::{TerrainSpec, material_presets};
 use barchan_sim::height_field::SLOPE_TOLERANCE;
-use barchan_sim::terrain::{GrainSize, GrainsNow, Terrain};
+use barchan_sim::terrain::{GrainSize, ExistingGrains, Terrain};
 use glam::Vec3;
 
 /// Mass of soil that slides.
@@ -94,8 +94,8 @@ fn site(angle: f64, heights: impl Fn(f64, f64) -> f64) -> Result<Terrain, Valida
 /// Lets slopes slide until they rest and surfaces rise to where they belong.
 fn settle(soil: &mut Terrain) -> Result<(), ValidateError> {
     for _ in 0..100_000 {
-        if soil.field().sliding() == 0 {
-            soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
+        if soil.field().active_columns() == 0 {
+            soil.cut(&[], 1000.0, ExistingGrains::default(), &mut Vec::new());
             return Ok(());
         }
         soil.relax();
@@ -226,7 +226,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ("columns of a gentler cone that move", &cone, &level),
         ] {
             let pairs = soil.field().heights().iter().zip(heights);
-            let moved = pairs.filter(|(a, b)| a != b).count() + soil.field().sliding();
+            let moved = pairs.filter(|(a, b)| a != b).count() + soil.field().active_columns();
             checks.push(Check::new(what(name), moved as f64, "", none));
         }
     }
@@ -296,11 +296,11 @@ fn heaped() -> Result<Terrain, ValidateError> {
         // Most of a portion slides before the next falls, and surfaces have risen.
         for _ in 0..20 {
             soil.relax();
-            if soil.field().sliding() == 0 {
+            if soil.field().active_columns() == 0 {
                 break;
             }
         }
-        soil.cut(&[], 1000.0, GrainsNow::default(), &mut Vec::new());
+        soil.cut(&[], 1000.0, ExistingGrains::default(), &mut Vec::new());
     }
     settle(&mut soil)?;
     Ok(soil)

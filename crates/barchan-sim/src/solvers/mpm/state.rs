@@ -9,7 +9,7 @@ use crate::grid::blocks;
 use crate::material::{self, FlagColumn, PreparedLaw, StateColumn};
 use crate::math::Sym3;
 use crate::math::lanes::{LANES, Row};
-use crate::particles::Spent;
+use crate::particles::Recycled;
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
@@ -142,29 +142,29 @@ impl Mpm {
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(self);
-        let mut spent = Spent(std::mem::take(&mut out.columns));
-        let position = particles.vector(spent.f32("position"), |p, lane| {
+        let mut recycled = Recycled(std::mem::take(&mut out.columns));
+        let position = particles.vector(recycled.f32("position"), |p, lane| {
             p.position_of(lane).to_array()
         });
-        let velocity = particles.vector(spent.f32("velocity"), |p, lane| {
+        let velocity = particles.vector(recycled.f32("velocity"), |p, lane| {
             p.velocity_of(lane).to_array()
         });
-        let pressure = particles.read(1, spent.f32("pressure"), |p, state, lane, out| {
+        let pressure = particles.read(1, recycled.f32("pressure"), |p, state, lane, out| {
             let law = &self.laws[p.material as usize];
             out[0] = pressure_of(law, state, lane, self.dimensions);
         });
-        let mass = particles.scalar(spent.f32("mass"), |p, lane| {
+        let mass = particles.scalar(recycled.f32("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
-        let id = particles.scalar(spent.u32("id"), |p, lane| p.id[lane]);
-        let material = particles.scalar(spent.u8("material"), |p, _| p.material);
+        let id = particles.scalar(recycled.u32("id"), |p, lane| p.id[lane]);
+        let material = particles.scalar(recycled.u8("material"), |p, _| p.material);
         let flags: Vec<Column> = material::flag_columns(&self.laws)
             .iter()
-            .map(|flag| particles.flag_column(flag, spent.u8(flag.name)))
+            .map(|flag| particles.flag_column(flag, recycled.u8(flag.name)))
             .collect();
         let asked = self.columns.iter();
         let asked: Vec<Column> = asked
-            .map(|c| self.asked_column(*c, &particles, spent.f32(c.name())))
+            .map(|c| self.asked_column(*c, &particles, recycled.f32(c.name())))
             .collect();
         let pressure_is = "mean Cauchy stress, compression positive";
         out.columns = vec![

@@ -1,7 +1,7 @@
 //! `pbd` in the registry.
 
-use super::params::{contact_damping, contact_friction_angle, contact_stiffness, number_density};
-use super::{Pbd, memory_estimate};
+use super::Pbd;
+use super::params::{contact_settings, number_density};
 use crate::sampling::Spacing;
 use crate::solvers::Method;
 use barchan_scene::{Material, PBD, PbdMaterial, PbdSpec, Scene};
@@ -10,7 +10,8 @@ use barchan_scene::{Material, PBD, PbdMaterial, PbdSpec, Scene};
 pub static METHOD: Method = Method {
     family: &PBD,
     build: |scene, level| Ok(Box::new(Pbd::new(scene, level)?)),
-    memory: |_, particles| memory_estimate(particles),
+    // The state, its copy, and about three contacts per grain.
+    memory: |_, particles| particles as u64 * (2 * 41 + 32 + 3 * 120),
     spacing,
     describe: |scene| format!("{} iterations", scene.settings::<PbdSpec>().iterations),
     parameter,
@@ -31,26 +32,23 @@ fn spacing(scene: &Scene) -> Spacing {
 }
 
 fn parameter<'a>(scene: &Scene, material: &'a mut Material, key: &str) -> Option<&'a mut f64> {
-    let spec: PbdSpec = scene.settings();
+    let given: PbdMaterial = material.settings();
     if key == "friction_angle" {
-        // Of the two angles, the one that counts.
-        let given: PbdMaterial = material.settings();
-        return match given.contact_friction_angle {
-            Some(_) => None,
-            None => material.law.parameter(key),
-        };
+        // Replaced by a contact friction angle.
+        let is_used = given.contact_friction_angle.is_none();
+        return material.law.parameter(key).filter(|_| is_used);
     }
-    let angle = contact_friction_angle(material, &spec);
-    let cohesion = material.law.parameter("cohesion").map(|value| *value);
-    let stiffness = contact_stiffness(material, &spec);
-    let damping = contact_damping(material, &spec, scene.dimensions);
+    let all = contact_settings(material, &scene.settings(), scene.dimensions);
     let own: &mut PbdMaterial = material.settings.entry()?;
     match key {
         "contact_friction_angle" => own.contact_friction_angle.as_mut(),
-        "static_friction_angle" => Some(own.static_friction_angle.get_or_insert(angle?)),
-        "adhesion" => Some(own.adhesion.get_or_insert(cohesion?)),
-        "stiffness" => Some(own.stiffness.get_or_insert(stiffness)),
-        "damping" => Some(own.damping.get_or_insert(damping)),
+        "static_friction_angle" => Some(
+            own.static_friction_angle
+                .get_or_insert(all.static_friction_angle?),
+        ),
+        "adhesion" => Some(own.adhesion.get_or_insert(all.adhesion?)),
+        "stiffness" => Some(own.stiffness.get_or_insert(all.stiffness?)),
+        "damping" => Some(own.damping.get_or_insert(all.damping?)),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ mod walls;
 use crate::collider::{Colliders, PosedCollider};
 use crate::height_field::HeightField;
 use crate::neighbors::cells::Cells;
+use crate::particles::max_speed;
 use crate::sampling::{Samples, grain_volume};
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
@@ -19,25 +20,25 @@ use crate::solver::{
 use crate::solvers::refusal::{self, Lacks};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
+use barchan_scene::{Dimensions, Material, PbdFriction, PbdScheme, PbdSpec, Scene};
 use fearless_simd::Level;
 use glam::{Vec3, Vec4};
 use grains::Grains;
 pub use method::METHOD;
 use pairs::Pairs;
-use params::{GrainLaw, Touch};
+use params::{ContactParameters, GrainLaw};
 use rayon::prelude::*;
 use soil::Soil;
 use walls::Walls;
 
-/// Gap at which two grains are still taken for a contact, at most [mean radii].
+/// Largest gap between grains that count as contacts [mean radii].
 const MARGIN: f32 = 0.2;
 
-/// Speed limit of a grain, as a multiple of the fastest body or grain before the step: grains that separate one from the
-/// next add up.
-const FASTEST: f32 = 5.0;
+/// Speed limit of a grain, as a multiple of the reference speed: separation speeds add up over the layers of a compressed
+/// heap.
+const SPEED_LIMIT: f32 = 5.0;
 
-/// Grains that one task moves.
+/// Grains per task.
 const GRAINS_PER_TASK: usize = 1024;
 
 /// Position-based solver.
@@ -46,22 +47,22 @@ pub struct Pbd {
     dimensions: Dimensions,
     level: Level,
     laws: Vec<GrainLaw>,
-    /// Touch of every pair of materials.
-    touch: Vec<Touch>,
+    /// Contact parameters of every pair of materials.
+    contact_table: Vec<ContactParameters>,
     grains: Grains,
     /// Largest radius [m].
-    largest: f32,
-    /// Fastest speed before the step [m/s], see [`Pbd::keep_pace`].
-    pace: f32,
-    parts_freely: bool,
-    /// Length of the substeps that the remembered forces are of [s].
+    max_radius: f32,
+    /// Largest speed before the step [m/s], see [`Pbd::update_reference_speed`].
+    reference_speed: f32,
+    limits_separation: bool,
+    /// Length of the substeps of the remembered contact forces [s].
     memory_dt: f32,
-    /// Soil at rest.
+    /// Terrain, if the scene has any.
     soil: Option<Soil>,
     scratch: Scratch,
 }
 
-/// What a step needs and a checkpoint does not.
+/// Working memory of a step, not part of the state.
 #[derive(Default)]
 struct Scratch {
     cells: Cells,
@@ -69,59 +70,54 @@ struct Scratch {
     /// Predicted positions [m].
     predicted: Vec<Vec3>,
     motion: Vec<Motion>,
-    /// Mass times displacement that contacts among grains have given each in the present substep [kg m].
-    given: Vec<Vec3>,
+    /// Correction of each grain by contacts with other grains in the present substep, as mass times displacement [kg m].
+    pair_sums: Vec<Vec3>,
     pairs: Pairs,
     walls: Walls,
-    /// Contacts of each grain.
+    /// Number of contacts of each grain.
     contacts: Vec<u32>,
-    /// Inverse masses that contacts see [1/kg].
-    weights: Vec<f32>,
+    /// Inverse masses in contacts [1/kg]; with mass splitting times the number of contacts.
+    inverse_masses: Vec<f32>,
 }
 
-/// Motion of a grain since the step began.
+/// Motion of a grain since the beginning of the step.
 #[derive(Debug, Clone, Copy)]
 struct Motion {
-    /// Displacement of the substeps that are done [m].
+    /// Displacement in the completed substeps [m].
     total: Vec4,
-    /// p − x of the present one [m].
+    /// Displacement p − x in the present substep [m].
     moved: Vec4,
 }
 
-/// What all stages of a step go by.
+/// Settings of a step, shared by all stages.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     /// Length of the step [s].
-    whole: f32,
+    full_dt: f32,
     /// Length of a substep [s].
     dt: f32,
-    /// Δt² g of a substep [m].
-    fall: Vec3,
-    /// Substeps that are done.
+    /// Displacement by gravity in a substep, Δt² g [m].
+    free_fall: Vec3,
+    /// Number of completed substeps.
     done: f32,
-    /// Part of what speeds up bodies in the step that is still to come after this substep, and the sum of it over those done.
-    missing: f32,
-    missed: f32,
-    passes: u32,
+    /// Fraction of the bodies' velocity gain over the step that is still to come after this substep, and its sum over the
+    /// completed substeps.
+    remaining_gain: f32,
+    remaining_gain_sum: f32,
+    /// Iterations per substep.
+    iterations: u32,
     scheme: PbdScheme,
-    /// ε ĝ: the direction of gravity times the error reduction.
+    friction: PbdFriction,
+    /// ε ĝ of Eq. 37: error reduction times the direction of gravity.
     reduction: Vec3,
-    is_macklin: bool,
-    /// Displacement in a substep with which contacts may let their grains part [m].
-    parting: f32,
-    /// Gap up to which grains are taken for contacts, so that those at rest do not come and go [m].
+    /// Limit of the separation by a contact in a substep [m].
+    max_separation: f32,
+    /// Largest gap of a contact [m], so that contacts at rest do not open and close.
     margin: f32,
 }
 
-/// Spring and damper of a contact in a pass.
-struct Factors {
-    keep: f32,
-    spring: f32,
-    damper: f32,
-}
-
-/// Factor from a displacement over a (sub)step of length `before` to that over one of length `dt`: the same force, or in a
-/// longer one the same impulse, since the force of an impact lasts no longer than it did.
+/// Factor from a contact force, as displacement over a (sub)step of length `before`, to that of length `dt`: the same force, or the same
+/// impulse in a longer step.
 fn memory_scale(dt: f32, before: f32) -> f32 {
     match before > 0.0 {
         true => (dt / before) * (dt / before).min(1.0),
@@ -130,47 +126,48 @@ fn memory_scale(dt: f32, before: f32) -> f32 {
 }
 
 impl Step {
-    /// Goes on to a substep of so many.
-    fn begin_substep(&mut self, substep: u32, of: u32) {
-        self.missed = match substep {
+    fn is_split(&self) -> bool {
+        self.scheme == PbdScheme::MassSplitting
+    }
+
+    /// Begins a substep, counted from 0, out of `count`.
+    fn begin_substep(&mut self, substep: u32, count: u32) {
+        self.remaining_gain_sum = match substep {
             0 => 0.0,
-            _ => self.missed + self.missing,
+            _ => self.remaining_gain_sum + self.remaining_gain,
         };
         self.done = substep as f32;
-        self.missing = (of - 1 - substep) as f32 / of as f32;
+        self.remaining_gain = (count - 1 - substep) as f32 / count as f32;
     }
 
-    /// Whether substeps follow each other without a look at the bodies: none can be pushed.
-    fn can_flow(&self, colliders: &Colliders) -> bool {
+    /// Whether a substep can be predicted in the last iteration of the one before: no body responds in between.
+    fn can_fuse_substeps(&self, colliders: &Colliders) -> bool {
         let has_mass = |c: &PosedCollider| c.mass.is_some();
-        self.scheme == PbdScheme::MassSplitting && !colliders.list.iter().any(has_mass)
+        self.is_split() && !colliders.list.iter().any(has_mass)
     }
 
-    /// Factors of a contact of given stiffness [N/m] and damping [N s/m]. `w` is the sum of the inverse masses [1/kg],
-    /// `split` what it is for a contact that shares its grains with others.
-    fn factors(&self, stiffness: f64, damping: f64, w: f64, split: f64) -> Factors {
+    /// Keep, spring and damper factors of a contact with the given parameters. `w` is the sum of the inverse masses,
+    /// `split` that of the split inverse masses [1/kg].
+    fn factors(&self, contact: &ContactParameters, w: f64, split: f64) -> [f32; 3] {
+        let (stiffness, damping) = (contact.stiffness, contact.damping);
         let dt = f64::from(self.dt);
         let (keep, spring, damper) = match self.scheme {
             PbdScheme::MassSplitting => {
-                let (k, c) = contact::followed(stiffness, damping, w, dt);
-                contact::whole_step_factors(k, c, split, dt)
+                let (k, c) = contact::resolvable(stiffness, damping, w, dt);
+                contact::implicit_factors(k, c, split, dt)
             }
             _ => {
                 let (spring, damper) =
-                    contact::pass_factors(stiffness, damping, split, dt, self.passes);
+                    contact::iteration_factors(stiffness, damping, split, dt, self.iterations);
                 (1.0, spring, damper)
             }
         };
-        Factors {
-            keep: keep as f32,
-            spring: spring as f32,
-            damper: damper as f32,
-        }
+        [keep as f32, spring as f32, damper as f32]
     }
 }
 
 impl Pbd {
-    /// A solver without grains. Refuses what it cannot do.
+    /// A solver without grains. Refuses what it does not support.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
         let lacks = Lacks {
@@ -191,140 +188,132 @@ impl Pbd {
             spec,
             dimensions: scene.dimensions,
             level,
-            touch: params::touch_table(&laws),
+            contact_table: params::contact_table(&laws),
             laws,
             grains: Grains::default(),
-            largest: 0.0,
-            pace: 0.0,
-            parts_freely: false,
+            max_radius: 0.0,
+            reference_speed: 0.0,
+            limits_separation: true,
             memory_dt: 0.0,
             soil: Soil::new(scene, &spec),
             scratch: Scratch::default(),
         })
     }
 
-    /// Lets contacts part grains as fast as they can; for tests.
-    pub fn part_freely(&mut self) {
-        self.parts_freely = true;
+    /// Disables the limit of the separation speed; for tests.
+    pub fn disable_separation_limit(&mut self) {
+        self.limits_separation = false;
     }
 
-    /// Where the grains would be after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains in the order of the cells
-    /// that holds them.
+    /// Predicted positions after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains sorted by the cells of these.
     fn sort(&mut self, step: &Step, cx: &StepContext<'_>) {
-        let s = &mut self.scratch;
-        let (dt, fall) = (cx.dt, cx.dt * cx.dt * cx.gravity);
-        let g = &self.grains;
-        let place = |(x, v): (&Vec3, &Vec3)| *x + dt * *v + fall;
-        let both = g.position.par_iter().zip(&g.velocity);
-        both.with_min_len(GRAINS_PER_TASK)
-            .map(place)
-            .collect_into_vec(&mut s.predicted);
-        s.cells.sort(&s.predicted, 2.0 * self.largest + step.margin);
-        self.grains.reorder(&s.cells, &mut s.spare);
-        let g = &self.grains;
-        let motion = |v: &Vec3| Motion {
-            total: Vec4::ZERO,
-            moved: (dt * *v + fall).extend(0.0),
-        };
-        g.velocity
-            .par_iter()
+        let (g, s) = (&mut self.grains, &mut self.scratch);
+        let free_fall = cx.dt * cx.dt * cx.gravity;
+        let displacement = |v: &Vec3| cx.dt * *v;
+        let states = g.position.par_iter().zip(&g.velocity);
+        states
             .with_min_len(GRAINS_PER_TASK)
-            .map(motion)
+            .map(|(x, v)| *x + displacement(v) + free_fall)
+            .collect_into_vec(&mut s.predicted);
+        let edge = 2.0 * self.max_radius + step.margin;
+        s.cells.sort(&s.predicted, edge);
+        g.reorder(&s.cells, &mut s.spare);
+        let velocities = g.velocity.par_iter().with_min_len(GRAINS_PER_TASK);
+        velocities
+            .map(|v| Motion {
+                total: Vec4::ZERO,
+                moved: (displacement(v) + free_fall).extend(0.0),
+            })
             .collect_into_vec(&mut s.motion);
     }
 
-    /// Finds all contacts, once a step, and works out what stays the same in all passes.
+    /// Finds all contacts, once a step, and prepares what is constant during the iterations.
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
-        let (motion, touch) = (&s.motion, &self.touch);
-        s.pairs.find(self.level, step, g, motion, &s.cells, touch);
+        let table = &self.contact_table;
+        s.pairs
+            .find(self.level, step, g, &s.motion, &s.cells, table);
         let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
         s.walls.find(step, g, &s.motion, cx.colliders, terrain);
         s.contacts.clear();
         s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
         s.walls.count_into(&mut s.contacts);
-        let is_split = step.scheme == PbdScheme::MassSplitting;
-        let weight = |(mass, contacts): (&f32, &u32)| match is_split {
+        let inverse_mass = |(mass, contacts): (&f32, &u32)| match step.is_split() {
             true => *contacts as f32 / mass,
             false => 1.0 / mass,
         };
-        let both = g.mass.par_iter().zip(&s.contacts);
-        both.with_min_len(GRAINS_PER_TASK)
-            .map(weight)
-            .collect_into_vec(&mut s.weights);
-        let scale = memory_scale(step.dt, self.memory_dt);
-        s.pairs.prepare(step, g, touch, &s.weights, scale);
-        s.walls
-            .prepare(step, g, &self.laws, &s.weights, cx.colliders);
-        if is_split {
-            s.walls.begin(scale, &g.memory_row);
-        }
+        let grains = g.mass.par_iter().zip(&s.contacts);
+        grains
+            .with_min_len(GRAINS_PER_TASK)
+            .map(inverse_mass)
+            .collect_into_vec(&mut s.inverse_masses);
+        let (w, scale) = (&s.inverse_masses, memory_scale(step.dt, self.memory_dt));
+        s.pairs.prepare(step, g, table, w, scale);
+        s.walls.prepare(step, g, &self.laws, w, cx.colliders, scale);
     }
 
-    /// Eq. 2 for a substep: the displacement of the last one and what gravity and the contact forces of the last one add.
+    /// Eq. 2 for a substep: the displacement of the last substep plus that by gravity and the warm-started contact forces.
     fn predict(&mut self, step: &Step) {
         let s = &mut self.scratch;
         let (pairs, mass) = (&s.pairs, &self.grains.mass);
-        let is_split = step.scheme == PbdScheme::MassSplitting;
         let velocity = &self.grains.velocity;
-        s.given.resize(mass.len(), Vec3::ZERO);
-        let (motion, given) = (&mut s.motion, &mut s.given);
+        s.pair_sums.resize(mass.len(), Vec3::ZERO);
+        let (motion, pair_sums) = (&mut s.motion, &mut s.pair_sums);
         s.walls
-            .for_grains(step, motion, given, |i, motion, given, walls| {
+            .for_grains(step, motion, pair_sums, |i, motion, pair_sum, walls| {
                 let mut d = match step.done == 0.0 {
                     true => step.dt * velocity[i],
                     false => motion.moved.truncate(),
                 };
-                d += step.fall;
-                if is_split {
-                    *given = pairs.given_to(i);
-                    d += (*given + walls.begin()) / mass[i];
+                d += step.free_fall;
+                if step.is_split() {
+                    *pair_sum = pairs.gather(i);
+                    d += (*pair_sum + walls.warm_start()) / mass[i];
                 }
                 motion.moved = d.extend(0.0);
             });
     }
 
-    /// One pass: the corrections of all contacts, and where they take the grains and the bodies. With `goes_on` the
-    /// substep ends with it and the next is predicted, in the same walk over the grains.
-    fn correct(&mut self, step: &Step, pass: u32, goes_on: bool, cx: &StepContext<'_>) {
+    /// One iteration: corrects all contacts and moves grains and bodies. If `fused`, it also ends the substep and predicts the next one
+    /// in the same loop over the grains.
+    fn correct(&mut self, step: &Step, iteration: u32, fused: bool, cx: &StepContext<'_>) {
         let s = &mut self.scratch;
         let (mass, contacts) = (&self.grains.mass, &s.contacts);
         match step.scheme {
             PbdScheme::GaussSeidel => {
-                s.pairs
-                    .correct_in_turn(step, pass, &s.weights, &mut s.motion);
+                (s.pairs).correct_in_turn(step, iteration, &s.inverse_masses, &mut s.motion);
             }
-            _ => s.pairs.correct(self.level, step, pass, &s.motion),
+            _ => s.pairs.correct(self.level, step, iteration, &s.motion),
         }
         let pairs = &s.pairs;
-        let (motion, given) = (&mut s.motion, &mut s.given);
+        let (motion, pair_sums) = (&mut s.motion, &mut s.pair_sums);
         s.walls
-            .for_grains(step, motion, given, |i, motion, given, walls| {
+            .for_grains(step, motion, pair_sums, |i, motion, pair_sum, walls| {
                 let (new, part) = match step.scheme {
                     PbdScheme::GaussSeidel => (Vec3::ZERO, 1.0),
                     // Eq. 9.
                     PbdScheme::Averaged => {
                         let part = 1.0 / contacts[i].max(1) as f32;
-                        (part * pairs.given_to(i), part)
+                        (part * pairs.gather(i), part)
                     }
-                    // The sum.
+                    // Pairs accumulate over the substep.
                     PbdScheme::MassSplitting => {
-                        let all = pairs.given_to(i);
-                        (all - std::mem::replace(given, all), 1.0)
+                        let sum = pairs.gather(i);
+                        (sum - std::mem::replace(pair_sum, sum), 1.0)
                     }
                 };
-                let new = new + walls.correct(pass, part, motion, mass[i]);
+                let new = new + walls.correct(iteration, part, motion, mass[i]);
                 motion.moved += (new / mass[i]).extend(0.0);
-                if goes_on {
+                if fused {
                     motion.total += motion.moved;
-                    let begin = (*given + walls.go_on()) / mass[i];
-                    motion.moved += (step.fall + begin).extend(0.0);
+                    let start = (*pair_sum + walls.next_substep()) / mass[i];
+                    motion.moved += (step.free_fall + start).extend(0.0);
                 }
             });
-        s.walls.push_bodies(cx.colliders);
+        s.walls.move_bodies(cx.colliders);
     }
 
-    /// The displacement of a substep is done.
+    /// Adds the displacement of the substep to that of the step.
     fn end_substep(&mut self) {
         let s = &mut self.scratch;
         let motion = s.motion.par_iter_mut().with_min_len(GRAINS_PER_TASK);
@@ -332,17 +321,17 @@ impl Pbd {
         s.walls.end_substep();
     }
 
-    /// v = (p − x)/Δt (Eq. 3) over the last substep; grains that hardly moved in the step stay where they were (§7).
+    /// v = (p − x)/Δt (Eq. 3) over the last substep. Grains that moved less than the sleeping threshold stay in place (§7).
     /// Returns the highest speed.
-    fn finish(&mut self, step: &Step, cx: &StepContext<'_>) -> f32 {
-        // Heaps of remembered forces rest by themselves; grains that are put back where they were give bodies on them a push.
+    fn update_velocities(&mut self, step: &Step, cx: &StepContext<'_>) -> f32 {
+        // With warm starting heaps rest without sleeping, and moving grains back would push the bodies on them.
         let sleep = match (self.spec.sleep, self.spec.scheme) {
             (Some(threshold), _) => threshold as f32,
             (None, PbdScheme::MassSplitting) => 0.0,
             (None, _) => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
         let per_second = 1.0 / step.dt;
-        let most = FASTEST * step.parting;
+        let most = SPEED_LIMIT * step.max_separation;
         let longest = most * self.spec.substeps as f32;
         let contacts = &self.scratch.contacts;
         self.grains
@@ -364,20 +353,21 @@ impl Pbd {
             .reduce(|| 0.0, f32::max)
     }
 
-    /// The forces of the contacts are where the next step begins.
-    fn remember(&mut self, step: &Step) {
-        if step.scheme == PbdScheme::MassSplitting {
-            self.scratch.pairs.remember();
-            self.scratch.walls.remember(self.grains.len());
+    /// Stores the contact forces for the next warm start.
+    fn store_forces(&mut self, step: &Step) {
+        let count = self.grains.len();
+        if step.is_split() {
+            self.scratch.pairs.store_forces();
+            self.scratch.walls.store_forces(count);
             self.memory_dt = step.dt;
         }
         let row = &mut self.grains.memory_row;
         row.clear();
-        row.extend(0..self.grains.position.len() as u32);
+        row.extend(0..count as u32);
     }
 
-    /// [Holz14] takes what overlaps at the predicted positions for contacts. Where forces are remembered, contacts must
-    /// not end whenever two grains part by a hair: they stay as long as a step's fall could close the gap.
+    /// In [Holz14] contacts are pairs that overlap at the predicted positions. With warm starting a contact must not end when
+    /// its grains separate by a rounding error: it stays while free fall in a step could close the gap.
     fn margin(&self, cx: &StepContext<'_>) -> f32 {
         match self.spec.scheme {
             PbdScheme::MassSplitting => {
@@ -388,21 +378,17 @@ impl Pbd {
         }
     }
 
-    /// Contacts never separate grains faster than the fastest speed before the step: that of bodies, and of grains as far as
-    /// gravity explains it.
-    fn keep_pace(&mut self, cx: &StepContext<'_>) {
-        let speeds = self.grains.velocity.par_iter();
-        let own = speeds
-            .with_min_len(GRAINS_PER_TASK)
-            .map(|v| v.length_squared())
-            .reduce(|| 0.0, f32::max)
-            .sqrt();
-        let fallen = own.min(self.pace + cx.dt * cx.gravity.length());
-        self.pace = self.pace.max(fallen).max(cx.colliders.fastest());
+    /// Reference of the speed limits: the fastest body or grain before the step. Grains count with their initial speed
+    /// and what gravity adds, not with speed from contacts.
+    fn update_reference_speed(&mut self, cx: &StepContext<'_>) {
+        let fastest = max_speed(&self.grains.velocity);
+        let explained = fastest.min(self.reference_speed + cx.dt * cx.gravity.length());
+        let bodies = cx.colliders.fastest();
+        self.reference_speed = self.reference_speed.max(explained).max(bodies);
     }
 
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
-        // A correction that takes back a remembered force must be weighted as that was: not at all.
+        // A warm-started force must be removed with the weight with which it was applied.
         let reduction = match self.spec.scheme {
             PbdScheme::MassSplitting => 0.0,
             _ => self.spec.error_reduction as f32,
@@ -410,21 +396,21 @@ impl Pbd {
         let dt = cx.dt / self.spec.substeps as f32;
         let climb = (2.0 * self.spec.radius as f32 * cx.gravity.length()).sqrt();
         Step {
-            whole: cx.dt,
+            full_dt: cx.dt,
             dt,
-            fall: dt * dt * cx.gravity,
+            free_fall: dt * dt * cx.gravity,
             done: 0.0,
-            missing: 0.0,
-            missed: 0.0,
-            passes: self.spec.iterations,
+            remaining_gain: 0.0,
+            remaining_gain_sum: 0.0,
+            iterations: self.spec.iterations,
             scheme: self.spec.scheme,
+            friction: self.spec.friction,
             reduction: reduction * cx.gravity.normalize_or_zero(),
             margin: self.margin(cx),
-            parting: match self.parts_freely {
-                true => f32::INFINITY,
-                false => dt * self.pace.max(climb),
+            max_separation: match self.limits_separation {
+                true => dt * self.reference_speed.max(climb),
+                false => f32::INFINITY,
             },
-            is_macklin: self.spec.friction == barchan_scene::PbdFriction::Macklin,
         }
     }
 }
@@ -440,16 +426,14 @@ impl Solver for Pbd {
             let volume = grain_volume(f64::from(radius), self.dimensions);
             g.radius[first + i] = radius;
             g.mass[first + i] = (density * volume) as f32;
-            self.largest = self.largest.max(radius);
-            self.pace = self.pace.max(v.length());
+            self.max_radius = self.max_radius.max(radius);
+            self.reference_speed = self.reference_speed.max(v.length());
         }
         Ok(())
     }
 
     fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
-        let positions = self.grains.position.par_iter();
-        let keep: Vec<bool> = positions.map(|p| !region.contains(*p)).collect();
-        Ok(self.grains.retain(&keep))
+        Ok(self.grains.remove(region))
     }
 
     fn particles(&self) -> usize {
@@ -470,7 +454,7 @@ impl Solver for Pbd {
             Some(own) if own.density == law.density => *own = law,
             _ => return Err(refusal::changed("pbd", material)),
         }
-        self.touch = params::touch_table(&self.laws);
+        self.contact_table = params::contact_table(&self.laws);
         Ok(())
     }
 
@@ -482,45 +466,47 @@ impl Solver for Pbd {
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
         let watch = Stopwatch::new();
-        self.keep_pace(cx);
+        self.update_reference_speed(cx);
         let mut step = self.step_settings(cx);
-        self.exchange(cx)?; // §7: grains at rest are terrain, terrain that is cut is grains
+        self.exchange_with_terrain(cx)?; // §7
         let watch = watch.lap(cx, "terrain");
         self.sort(&step, cx);
         let watch = watch.lap(cx, "sort");
         self.find_contacts(&step, cx); // C_s ≤ 0 at the predicted positions
         let watch = watch.lap(cx, "contacts");
-        let flows = step.can_flow(cx.colliders);
+        let can_fuse = step.can_fuse_substeps(cx.colliders);
         for substep in 0..self.spec.substeps {
             step.begin_substep(substep, self.spec.substeps);
-            if substep == 0 || !flows {
+            if substep == 0 || !can_fuse {
                 self.predict(&step); // Eq. 2
             }
-            let goes_on = flows && substep + 1 < self.spec.substeps;
-            for pass in 0..step.passes {
-                let goes_on = goes_on && pass + 1 == step.passes;
-                self.correct(&step, pass, goes_on, cx); // Eq. 9, 23, 32, 33
+            let fused = can_fuse && substep + 1 < self.spec.substeps;
+            for iteration in 0..step.iterations {
+                let fused = fused && iteration + 1 == step.iterations;
+                self.correct(&step, iteration, fused, cx); // Eq. 9, 23, 32, 33
             }
-            if !goes_on {
+            if !fused {
                 self.end_substep();
             }
         }
         let watch = watch.lap(cx, "passes");
         let walls = &self.scratch.walls;
-        walls.react(step.dt, cx.colliders, cx.impulses); // §6.6
-        self.remember(&step);
-        let max_speed = self.finish(&step, cx); // Eq. 3
-        self.weigh();
+        walls.add_reactions(step.dt, cx.colliders, cx.impulses); // §6.6
+        self.store_forces(&step);
+        let max_speed = self.update_velocities(&step, cx); // Eq. 3
+        self.update_terrain_load();
         watch.lap(cx, "motion");
         Ok(StepStats {
             max_speed,
-            iterations: self.spec.substeps * step.passes,
+            iterations: self.spec.substeps * step.iterations,
             residual: 0.0,
         })
     }
 
     fn download(&mut self, columns: &Columns<'_>, out: &mut Frame) -> Result<(), SolverError> {
-        self.write_columns(columns, out);
+        let resolution = self.spec.radius as f32;
+        let is_wanted = |name: &str| columns.include(name);
+        self.grains.write_frame(resolution, is_wanted, out);
         if let Some(soil) = &self.soil {
             soil.terrain.write_frame(out);
         }
@@ -537,17 +523,10 @@ impl Solver for Pbd {
 
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         self.load_state(from)?;
-        match &mut self.soil {
-            Some(soil) => soil.load(from)?,
-            None => return Ok(()),
+        if let Some(soil) = &mut self.soil {
+            soil.load(from)?;
         }
-        self.weigh();
+        self.update_terrain_load();
         Ok(())
     }
-}
-
-/// Memory that a run of that many grains needs at its peak [bytes].
-pub fn memory_estimate(particles: usize) -> u64 {
-    // State, its copy, and about three contacts a grain.
-    particles as u64 * (2 * 41 + 32 + 3 * 120)
 }

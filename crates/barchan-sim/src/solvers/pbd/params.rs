@@ -1,4 +1,4 @@
-//! Contact parameters of materials and of pairs of them.
+//! Contact parameters of materials and of pairs of materials.
 
 use super::contact::contact_area;
 use crate::sampling::{grain_volume, solid_fraction};
@@ -6,9 +6,9 @@ use crate::solver::SolverError;
 use crate::solvers::refusal;
 use barchan_scene::{Dimensions, Friction, Law, Material, PbdMaterial, PbdScheme, PbdSpec};
 
-/// What two grains of given materials do where they touch.
+/// Parameters of a contact between two materials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Touch {
+pub struct ContactParameters {
     /// Stiffness [N/m].
     pub stiffness: f64,
     /// Damping [N s/m].
@@ -21,14 +21,14 @@ pub struct Touch {
     pub adhesion: f64,
 }
 
-impl Touch {
+impl ContactParameters {
     /// Adhesive force [N] at a penetration [m].
     pub fn adhesive_force(&self, penetration: f64, smaller_radius: f64) -> f64 {
         self.adhesion * contact_area(penetration, smaller_radius)
     }
 
-    /// Two springs in series, means of the rest; what only one side has does not stick.
-    fn between(a: &Self, b: &Self) -> Self {
+    /// Springs in series, geometric mean of the adhesion (none if one side has none), arithmetic mean of the rest.
+    fn mix(a: &Self, b: &Self) -> Self {
         Self {
             stiffness: 2.0 * a.stiffness * b.stiffness / (a.stiffness + b.stiffness),
             damping: 0.5 * (a.damping + b.damping),
@@ -39,94 +39,97 @@ impl Touch {
     }
 }
 
-/// Grains of a material.
+/// A material as `pbd` sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrainLaw {
-    /// Density of a grain itself [kg/m³].
+    /// Density of the solid [kg/m³].
     pub density: f64,
-    /// Touch of two of them.
-    pub touch: Touch,
+    /// Contact of two grains of the material.
+    pub contact: ContactParameters,
 }
 
 impl GrainLaw {
-    /// Grains that make up a material, of the mean size of `spec`.
+    /// Law for a material. Refuses what is not sand.
     pub fn new(
         material: &Material,
         spec: &PbdSpec,
         dimensions: Dimensions,
     ) -> Result<Self, SolverError> {
-        let Law::Sand(law) = &material.law else {
+        let PbdMaterial {
+            contact_friction_angle: Some(angle),
+            static_friction_angle: Some(static_angle),
+            adhesion: Some(adhesion),
+            stiffness: Some(stiffness),
+            damping: Some(damping),
+        } = contact_settings(material, spec, dimensions)
+        else {
             return Err(refusal::elastic("pbd", material));
         };
-        let density = material.density / solid_fraction(dimensions);
-        let contact: PbdMaterial = material.settings();
-        let angle = contact_friction_angle(material, spec).unwrap_or(0.0);
-        let resting = contact.static_friction_angle.unwrap_or(angle).max(angle);
         Ok(Self {
-            density,
-            touch: Touch {
-                stiffness: contact_stiffness(material, spec),
-                damping: contact_damping(material, spec, dimensions),
-                static_friction: resting.to_radians().tan(),
+            density: material.density / solid_fraction(dimensions),
+            contact: ContactParameters {
+                stiffness,
+                damping,
+                static_friction: static_angle.max(angle).to_radians().tan(),
                 kinetic_friction: angle.to_radians().tan(),
-                adhesion: contact.adhesion.unwrap_or(law.cohesion),
+                adhesion,
             },
         })
     }
 }
 
-/// Slopes of heaps [degrees] by the angle of friction where their grains touch [degrees], for balls that do not turn: these
-/// stand on each other where others would roll. From `cargo test --release -p barchan-sim --test e_pile -- --nocapture`.
+/// Contact settings of a material, with defaults derived from its law and the mean grain: Young's modulus times the mean
+/// diameter for the stiffness, critical damping of the reduced mass m/2, the cohesion for the adhesion. Without friction angles and
+/// adhesion if it is not sand.
+pub fn contact_settings(
+    material: &Material,
+    spec: &PbdSpec,
+    dimensions: Dimensions,
+) -> PbdMaterial {
+    let given: PbdMaterial = material.settings();
+    let (young, sand) = match &material.law {
+        Law::Sand(law) => (law.young, Some(law)),
+        Law::Elastic(law) => (law.young, None),
+    };
+    let angle = sand.map(|law| {
+        let usual = contact_friction_angle(&law.friction, spec.scheme);
+        given.contact_friction_angle.unwrap_or(usual)
+    });
+    let stiffness = given.stiffness.unwrap_or(2.0 * spec.radius * young);
+    let density = material.density / solid_fraction(dimensions);
+    let mass = density * grain_volume(spec.radius, dimensions);
+    let critical = 2.0 * (stiffness * 0.5 * mass).sqrt();
+    PbdMaterial {
+        contact_friction_angle: angle,
+        static_friction_angle: given.static_friction_angle.or(angle),
+        adhesion: given.adhesion.or(sand.map(|law| law.cohesion)),
+        stiffness: Some(stiffness),
+        damping: Some(given.damping.unwrap_or(critical)),
+    }
+}
+
+/// Slope of a heap and contact friction angle [degrees] of spheres without rotation, which rest on each other where real grains
+/// would roll. From `cargo test --release -p barchan-sim --test e_pile -- --nocapture`.
 const SLOPES: [(f64, f64); 4] = [(9.0, 0.0), (18.0, 5.0), (37.0, 15.0), (62.0, 30.0)];
 
-/// Angle of friction between grains with which a heap has a slope [degrees].
-fn contact_angle_of_slope(slope: f64) -> f64 {
+/// Contact friction angle for the friction angle of the bulk [degrees]. The schemes of [Holz14] take it as it is: their incomplete
+/// convergence flattens heaps by about as much as the missing rotation steepens them.
+fn contact_friction_angle(bulk: &Friction, scheme: PbdScheme) -> f64 {
+    let slope = match *bulk {
+        Friction::Constant(angle) => angle,
+        // At large strains.
+        Friction::Hardening { h0, .. } => h0,
+    };
+    if scheme != PbdScheme::MassSplitting {
+        return slope;
+    }
     let [.., before, last] = SLOPES;
     let above = SLOPES.windows(2).find(|pair| slope <= pair[1].0);
     let ((s0, c0), (s1, c1)) = above.map_or((before, last), |pair| (pair[0], pair[1]));
     (c0 + (slope - s0) / (s1 - s0) * (c1 - c0)).max(0.0)
 }
 
-/// Angle of friction where two grains of a material touch [degrees], given or following from that of the bulk; `None` for what
-/// is no sand. The schemes of [Holz14] take the angle as it is: what their passes leave out makes heaps as much flatter
-/// as balls that do not turn make them steeper.
-pub fn contact_friction_angle(material: &Material, spec: &PbdSpec) -> Option<f64> {
-    let Law::Sand(law) = &material.law else {
-        return None;
-    };
-    let bulk = match law.friction {
-        Friction::Constant(angle) => angle,
-        // That of large strains.
-        Friction::Hardening { h0, .. } => h0,
-    };
-    let usual = match spec.scheme {
-        PbdScheme::MassSplitting => contact_angle_of_slope(bulk),
-        PbdScheme::Averaged | PbdScheme::GaussSeidel => bulk,
-    };
-    let given = material.settings::<PbdMaterial>().contact_friction_angle;
-    Some(given.unwrap_or(usual))
-}
-
-/// Stiffness of the contact of two grains of a material [N/m], given or following from Young's modulus.
-pub fn contact_stiffness(material: &Material, spec: &PbdSpec) -> f64 {
-    let young = match &material.law {
-        Law::Sand(law) => law.young,
-        Law::Elastic(law) => law.young,
-    };
-    let given = material.settings::<PbdMaterial>().stiffness;
-    given.unwrap_or(2.0 * spec.radius * young)
-}
-
-/// Damping of the contact of two grains of a material [N s/m], given or critical for their reduced mass, m/2.
-pub fn contact_damping(material: &Material, spec: &PbdSpec, dimensions: Dimensions) -> f64 {
-    let density = material.density / solid_fraction(dimensions);
-    let mass = density * grain_volume(spec.radius, dimensions);
-    let critical = 2.0 * (contact_stiffness(material, spec) * 0.5 * mass).sqrt();
-    let given = material.settings::<PbdMaterial>().damping;
-    given.unwrap_or(critical)
-}
-
-/// Grains in a cubic meter (2D: a square meter) of a bed at rest.
+/// Number of grains in a settled bed [1/m³] (2D: [1/m²]).
 pub fn number_density(spec: &PbdSpec, dimensions: Dimensions) -> f64 {
     let (r, s2) = (spec.radius, spec.spread * spec.spread);
     // Mean of r³ (2D: of r²).
@@ -137,9 +140,12 @@ pub fn number_density(spec: &PbdSpec, dimensions: Dimensions) -> f64 {
     solid_fraction(dimensions) / (grain_volume(1.0, dimensions) * mean)
 }
 
-/// Touch of every pair of materials, row by row.
-pub fn touch_table(laws: &[GrainLaw]) -> Vec<Touch> {
-    laws.iter()
-        .flat_map(|a| laws.iter().map(|b| Touch::between(&a.touch, &b.touch)))
-        .collect()
+/// Parameters of the contacts of every pair of materials, row by row.
+pub fn contact_table(laws: &[GrainLaw]) -> Vec<ContactParameters> {
+    let rows = laws.iter();
+    rows.flat_map(|a| {
+        laws.iter()
+            .map(|b| ContactParameters::mix(&a.contact, &b.contact))
+    })
+    .collect()
 }

@@ -1,4 +1,4 @@
-//! The terrain under the grains: before a step, columns that bodies cut become grains and grains at rest columns.
+//! Exchange with the terrain: before a step, soil that bodies cut turns into grains, and grains at rest into soil.
 
 use super::Pbd;
 use super::params::number_density;
@@ -11,18 +11,18 @@ use barchan_frame::Checkpoint;
 use barchan_scene::{Dimensions, PbdSpec, Scene};
 use glam::Vec3;
 
-/// A grain at rest is looked at once in as many steps, each in its own turn.
+/// Steps between two checks of whether a grain can be deposited; grains take turns.
 const TURNS: u32 = 16;
-/// A grain is at rest below this part of the speed √(g d) at which it could climb over another. Where those below have
-/// become terrain the ones above still creep down, so that they are seldom quite still.
+/// Speed of a grain at rest, as a fraction of √(g d), with which it could climb over another. Grains above those that were deposited
+/// still creep downwards and are seldom quite still.
 const REST: f32 = 0.1;
-/// Solid part of a bed of grains that has been moved and has come to rest. Fills begin looser; were terrain cut so, it would
-/// sink when it is cut, and swell when it settles.
+/// Solid fraction of a settled bed. Fills begin looser; terrain cut at their fraction would sink when cut and swell when
+/// deposited.
 const SETTLED: f64 = 0.635;
-/// Scalar of a checkpoint: the number of the step.
+/// Scalar of a checkpoint: number of steps.
 const STEPS: &str = "terrain_steps";
 
-/// Terrain, with what the exchange needs.
+/// Terrain and scratch of the exchange.
 #[derive(Debug)]
 pub(super) struct Soil {
     pub terrain: Terrain,
@@ -68,13 +68,16 @@ impl Soil {
 }
 
 impl Pbd {
-    /// Exchanges soil with the terrain, and lets its slopes slide.
-    pub(super) fn exchange(&mut self, cx: &mut StepContext<'_>) -> Result<(), SolverError> {
+    /// Exchanges soil with the terrain, and relaxes its slopes.
+    pub(super) fn exchange_with_terrain(
+        &mut self,
+        cx: &mut StepContext<'_>,
+    ) -> Result<(), SolverError> {
         let Some(mut soil) = self.soil.take() else {
             return Ok(());
         };
         soil.steps = soil.steps.wrapping_add(1);
-        self.settle(&mut soil, cx);
+        self.deposit(&mut soil, cx);
         soil.spawned.clear();
         let now = ExistingGrains {
             position: &self.grains.position,
@@ -83,13 +86,13 @@ impl Pbd {
         soil.terrain
             .cut(&cx.colliders.list, cx.dt, now, &mut soil.spawned);
         soil.terrain.relax();
-        let added = self.add(&mut soil, cx.identities);
+        let added = self.add_spawned(&mut soil, cx.identities);
         self.soil = Some(soil);
         added
     }
 
-    /// Tells the terrain where the grains of its soil lie.
-    pub(super) fn weigh(&mut self) {
+    /// Tells the terrain the positions and masses of the grains on it.
+    pub(super) fn update_terrain_load(&mut self) {
         let Some(soil) = &mut self.soil else {
             return;
         };
@@ -101,8 +104,8 @@ impl Pbd {
             .set_grain_loads(grains.map(|i| (g.position[i], g.mass[i])));
     }
 
-    /// Grains at rest on the terrain, or pressed into it, become part of it.
-    fn settle(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
+    /// Deposits grains that rest on the terrain or are buried in it.
+    fn deposit(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
         let material = soil.terrain.material() as u8;
         let diameter = 2.0 * self.spec.radius as f32;
         let slow = REST * (diameter * cx.gravity.length()).sqrt();
@@ -121,7 +124,11 @@ impl Pbd {
         }
     }
 
-    fn add(&mut self, soil: &mut Soil, identities: &mut Identities) -> Result<(), SolverError> {
+    fn add_spawned(
+        &mut self,
+        soil: &mut Soil,
+        identities: &mut Identities,
+    ) -> Result<(), SolverError> {
         let g = &mut self.grains;
         check_count(g.len() + soil.spawned.len())?;
         for grain in &soil.spawned {
@@ -134,7 +141,7 @@ impl Pbd {
             g.mass.push(grain.mass as f32);
             g.id.push(id);
             g.material.push(soil.terrain.material() as u8);
-            self.largest = self.largest.max(grain.radius);
+            self.max_radius = self.max_radius.max(grain.radius);
         }
         g.complete();
         Ok(())

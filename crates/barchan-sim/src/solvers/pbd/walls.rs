@@ -1,118 +1,126 @@
-//! Contacts of grains with colliders and rigid bodies, and what these get in return.
+//! Contacts of grains with colliders, rigid bodies and terrain, and the reactions on the bodies.
 
 use super::contact::{self, Accumulated, Law};
 use super::grains::Grains;
 use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
-use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
+use crate::collider::{BodyImpulses, Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContacts, Coupling, Memory, take_own};
+use crate::contacts::{BodyContacts, Coupling, Memory, find_contacts, take_own};
 use crate::terrain::Terrain;
 use barchan_scene::{Boundary, Bounds, PbdScheme};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Displacement [m] that no force of a step overcomes.
-const HELD: f32 = 1e6;
+/// Adhesion of sticky boundaries [m]: more than any force in a step overcomes.
+const UNBREAKABLE: f32 = 1e6;
 
-/// Depth in the terrain, in radii, from which on it pushes no harder: a grain that a body presses into it goes in.
-const YIELD: f32 = 0.25;
+/// Largest penetration of the terrain that raises the contact force [radii]: a grain that a body presses down sinks in.
+const MAX_TERRAIN_PENETRATION: f32 = 0.25;
 
-/// A grain at a collider.
+/// A contact of a grain with a body or the terrain.
 #[derive(Debug, Clone, Copy, Default)]
 struct WallContact {
     grain: u32,
     body: u32,
     /// Out of the body.
     normal: Vec3,
-    /// C_s [m] when nothing has moved.
+    /// Gap C_s without any displacement [m].
     gap: f32,
-    /// Whether they touched when the substep began.
-    touches: bool,
-    /// Where the body touches, from its center of mass (its origin where it has no mass) [m].
+    /// Whether the gap was closed when the substep began.
+    active: bool,
+    /// Contact point from the body's center of mass (from its origin if it has no mass) [m].
     arm: Vec3,
-    /// Displacement of the body there over the last substep, were there no grains [m].
+    /// Displacement of the body at the contact in the last substep, without grains [m].
     drive: Vec3,
-    /// How much more that is than its speed at the beginning of the step would give: a body falls as the grains do, in substeps.
+    /// Gain of that displacement over the step by gravity and other forces [m]: free bodies fall in substeps, as grains do.
     gain: Vec3,
     law: Law<f32>,
-    reduced: f32,
+    /// Inverse of the sum of the inverse masses [kg].
+    reduced_mass: f32,
     sum: Accumulated<f32>,
-    /// Mass times displacement that the grain got in this substep [kg m].
-    given: Vec3,
-    /// The same of all substeps before.
+    /// Correction of the grain in this substep, as mass times displacement [kg m].
+    correction: Vec3,
+    /// Sum of the corrections in the completed substeps [kg m].
     total: Vec3,
 }
 
-/// How far grains have pushed a body since the step began.
+impl WallContact {
+    /// The accumulated correction as mass times displacement [kg m].
+    fn force(&self) -> Vec3 {
+        let displacement = self.sum.normal * self.normal + Vec3::from_array(self.sum.tangent);
+        self.reduced_mass * displacement
+    }
+}
+
+/// Response of a body to the grains since the step began.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pushed {
-    /// When the substep began.
-    before: Twist,
-    /// Speed that they had given it by then, as displacement over a substep.
-    speed: Twist,
+struct BodyResponse {
+    /// Displacement in the completed substeps.
+    displacement: Twist,
+    /// Velocity at the beginning of the substep, as displacement over a substep.
+    velocity: Twist,
 }
 
-/// The contacts of one grain with colliders.
-pub(super) struct OwnWalls<'a> {
+/// The contacts of one grain with bodies.
+pub(super) struct GrainContacts<'a> {
     step: &'a Step,
-    own: &'a mut [WallContact],
-    pushed: &'a [Pushed],
-    gained: &'a [Twist],
+    contacts: &'a mut [WallContact],
+    responses: &'a [BodyResponse],
+    /// Response in this substep.
+    changes: &'a [Twist],
 }
 
-impl OwnWalls<'_> {
-    /// One pass over them: mass times displacement that the grain of that mass [kg] gets [kg m]; it takes `part` of it.
-    pub fn correct(&mut self, pass: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
+impl GrainContacts<'_> {
+    /// One iteration: the correction [kg m] of a grain of that mass [kg], which takes `part` of every contact's.
+    pub fn correct(&mut self, iteration: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
         let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
-        for contact in self.own.iter_mut() {
+        for contact in self.contacts.iter_mut() {
             let body = contact.body as usize;
-            let body = (&self.pushed[body], self.gained[body]);
-            let given = part * correct_one(self.step, contact, pass, &motion, body);
-            contact.given += given;
-            sum += given;
+            let body = (&self.responses[body], self.changes[body]);
+            let correction = part * correct_one(self.step, contact, iteration, &motion, body);
+            contact.correction += correction;
+            sum += correction;
             if in_turn {
-                motion.moved += (given / mass).extend(0.0);
+                motion.moved += (correction / mass).extend(0.0);
             }
         }
         sum
     }
 
-    /// Ends a substep and begins the next one with its forces [kg m].
-    pub fn go_on(&mut self) -> Vec3 {
-        for contact in self.own.iter_mut() {
-            contact.total += std::mem::take(&mut contact.given);
+    /// Ends a substep and warm-starts the next one [kg m].
+    pub fn next_substep(&mut self) -> Vec3 {
+        for contact in self.contacts.iter_mut() {
+            contact.total += std::mem::take(&mut contact.correction);
         }
-        self.begin()
+        self.warm_start()
     }
 
-    /// Begins a substep with the forces of the one before [kg m].
-    pub fn begin(&mut self) -> Vec3 {
+    /// Starts a substep with the forces of the one before; returns their sum [kg m].
+    pub fn warm_start(&mut self) -> Vec3 {
         let mut sum = Vec3::ZERO;
-        for contact in self.own.iter_mut() {
-            let own = &contact.sum;
-            let all = own.normal * contact.normal + Vec3::from_array(own.tangent);
-            let given = contact.reduced * all;
-            contact.given += given;
-            sum += given;
+        for contact in self.contacts.iter_mut() {
+            let force = contact.force();
+            contact.correction += force;
+            sum += force;
         }
         sum
     }
 }
 
-/// All contacts with colliders. The terrain stands after the colliders.
+/// All contacts with bodies. The terrain is the body after the last collider.
 #[derive(Debug, Default)]
 pub(super) struct Walls {
     contacts: BodyContacts<WallContact>,
     coupling: Coupling,
-    pushed: Vec<Pushed>,
+    responses: Vec<BodyResponse>,
     pub memory: Memory,
 }
 
 impl Walls {
-    /// Finds the grains whose predicted positions touch a collider where it will be, or stick to it where it is.
+    /// Finds grains that touch a body at the predicted positions of both, or at the present ones.
     pub fn find(
         &mut self,
         step: &Step,
@@ -128,169 +136,149 @@ impl Walls {
             colliders,
             terrain,
         };
-        let tasks = grains.len().div_ceil(GRAINS_PER_TASK);
-        self.contacts.resize_with(tasks, Vec::new);
-        let lists = self.contacts.par_iter_mut();
-        lists.enumerate().for_each(|(task, list)| {
-            list.clear();
-            let first = task * GRAINS_PER_TASK;
-            let end = (first + GRAINS_PER_TASK).min(grains.len());
-            for first in (first..end).step_by(GROUP) {
-                search.group(first..(first + GROUP).min(end), list);
-            }
+        let contacts = &mut self.contacts;
+        find_contacts(contacts, grains.len(), GRAINS_PER_TASK, |group, list| {
+            search.group(group, list);
         });
         let bodies = colliders.list.len() + 1;
         let touched = self.contacts.iter().flatten().map(|c| c.body);
         self.coupling.begin(colliders, bodies, touched);
-        self.pushed.clear();
-        self.pushed.resize(bodies, Pushed::default());
+        self.responses.clear();
+        self.responses.resize(bodies, BodyResponse::default());
     }
 
-    /// Adds the contacts with colliders to those of each grain.
+    /// Adds the contacts with bodies to the count of each grain.
     pub fn count_into(&self, contacts: &mut [u32]) {
         for contact in self.contacts.iter().flatten() {
             contacts[contact.grain as usize] += 1;
         }
     }
 
-    /// Works out what stays the same in all passes. A body that can move is split among its contacts.
+    /// Sets what is constant during the iterations, and warm-starts every contact with its force in the last step times
+    /// `scale`. The mass of a free body is split among its contacts.
     pub fn prepare(
         &mut self,
         step: &Step,
         grains: &Grains,
         laws: &[GrainLaw],
-        weights: &[f32],
+        inverse_masses: &[f32],
         colliders: &Colliders,
+        scale: f32,
     ) {
-        let coupling = &self.coupling;
-        self.contacts.par_iter_mut().for_each(|list| {
-            for contact in list {
-                let (grain, body) = (contact.grain as usize, contact.body as usize);
-                let collider = colliders.list.get(body);
-                let touch = &laws[usize::from(grains.material[grain])].touch;
-                let mass = collider.and_then(|c| c.mass.as_ref());
-                let share = coupling.count(body);
-                let body = mass.map_or(0.0, |mass| mass.inverse_mass_bound(contact.arm));
-                let w = weights[grain] + share * body;
-                contact.reduced = 1.0 / w;
-                let free = f64::from(1.0 / grains.mass[grain] + body);
-                let factors = step.factors(touch.stiffness, touch.damping, free, f64::from(w));
-                let radius = f64::from(grains.radius[grain]);
-                let depth = -f64::from(contact.gap);
-                let dt = f64::from(step.dt);
-                let stick = dt * dt * f64::from(w) * touch.adhesive_force(depth, radius);
-                let own = [touch.static_friction, touch.kinetic_friction].map(|f| f as f32);
-                let (friction, adhesion) = match collider.map(|c| (c.boundary, c.friction)) {
-                    Some((Boundary::Sticky, friction)) => ([friction; 2], HELD),
-                    Some((_, friction)) => ([friction; 2], stick as f32),
-                    // Grains on the terrain: soil on soil.
-                    None => (own, stick as f32),
+        let (coupling, memory) = (&self.coupling, &self.memory);
+        let contacts = self.contacts.par_iter_mut().flatten();
+        contacts.for_each(|contact| {
+            let (grain, body) = (contact.grain as usize, contact.body as usize);
+            let collider = colliders.list.get(body);
+            let own = &laws[usize::from(grains.material[grain])].contact;
+            let mass = collider.and_then(|c| c.mass.as_ref());
+            let share = coupling.count(body);
+            let body_w = mass.map_or(0.0, |mass| mass.inverse_mass_bound(contact.arm));
+            let w = inverse_masses[grain] + share * body_w;
+            contact.reduced_mass = 1.0 / w;
+            let unsplit = f64::from(1.0 / grains.mass[grain] + body_w);
+            let [keep, spring, damper] = step.factors(own, unsplit, f64::from(w));
+            let radius = f64::from(grains.radius[grain]);
+            let depth = -f64::from(contact.gap);
+            let dt = f64::from(step.dt);
+            let adhesion = (dt * dt * f64::from(w) * own.adhesive_force(depth, radius)) as f32;
+            let soil = [own.static_friction, own.kinetic_friction].map(|f| f as f32);
+            let ([static_friction, kinetic_friction], adhesion) =
+                match collider.map(|c| (c.boundary, c.friction)) {
+                    Some((Boundary::Sticky, friction)) => ([friction; 2], UNBREAKABLE),
+                    Some((_, friction)) => ([friction; 2], adhesion),
+                    // Terrain: soil on soil.
+                    None => (soil, adhesion),
                 };
-                contact.law = Law {
-                    keep: factors.keep,
-                    spring: factors.spring,
-                    damper: factors.damper,
-                    static_friction: friction[0],
-                    kinetic_friction: friction[1],
-                    adhesion,
-                    parting: step.parting,
-                };
+            contact.law = Law {
+                keep,
+                spring,
+                damper,
+                static_friction,
+                kinetic_friction,
+                adhesion,
+                max_separation: step.max_separation,
+            };
+            if let Some(force) = memory.find(grains.memory_row[grain], contact.body) {
+                let all = scale * force / contact.reduced_mass;
+                let along = all.dot(contact.normal);
+                contact.sum.normal = along.max(0.0);
+                contact.sum.tangent = (all - along * contact.normal).to_array();
             }
         });
     }
 
-    /// Begins every contact with its force in the last step, times `scale`.
-    pub fn begin(&mut self, scale: f32, rows: &[u32]) {
-        let memory = &self.memory;
-        self.contacts.par_iter_mut().for_each(|list| {
-            for contact in list {
-                if let Some(force) = memory.find(rows[contact.grain as usize], contact.body) {
-                    let all = scale * force / contact.reduced;
-                    let push = all.dot(contact.normal);
-                    contact.sum.normal = push.max(0.0);
-                    contact.sum.tangent = (all - push * contact.normal).to_array();
-                }
-            }
-        });
+    /// Stores the contact forces for the next step.
+    pub fn store_forces(&mut self, grains: usize) {
+        let contacts = self.contacts.iter().flatten();
+        self.memory
+            .remember(grains, contacts.map(|c| (c.grain, c.body, c.force())));
     }
 
-    /// Keeps the forces of the contacts for the next step.
-    pub fn remember(&mut self, grains: usize) {
-        let contacts = self.contacts.iter().flatten().map(|c| {
-            let all = c.sum.normal * c.normal + Vec3::from_array(c.sum.tangent);
-            (c.grain, c.body, c.reduced * all)
-        });
-        self.memory.remember(grains, contacts);
-    }
-
-    /// Lets `go` move every grain, in tasks: it gets the number of the grain, its motion,
-    /// what contacts among grains gave it, and its contacts with colliders.
+    /// Calls `update` for every grain, in parallel tasks, with its index, motion, sum of pair corrections and contacts
+    /// with bodies.
     pub fn for_grains(
         &mut self,
         step: &Step,
         motion: &mut [Motion],
-        given: &mut [Vec3],
-        go: impl Fn(usize, &mut Motion, &mut Vec3, &mut OwnWalls<'_>) + Sync,
+        pair_sums: &mut [Vec3],
+        update: impl Fn(usize, &mut Motion, &mut Vec3, &mut GrainContacts<'_>) + Sync,
     ) {
-        let (pushed, gained) = (&self.pushed, self.coupling.gained());
+        let (responses, changes) = (&self.responses, self.coupling.responses());
         let lists = self.contacts.par_iter_mut();
         lists
             .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
-            .zip(given.par_chunks_mut(GRAINS_PER_TASK))
+            .zip(pair_sums.par_chunks_mut(GRAINS_PER_TASK))
             .enumerate()
-            .for_each(|(task, ((list, motion), given))| {
+            .for_each(|(task, ((list, motion), pair_sums))| {
                 let mut rest = &mut list[..];
-                let grains = motion.iter_mut().zip(given);
-                for (grain, (motion, given)) in (task * GRAINS_PER_TASK..).zip(grains) {
-                    let mut walls = OwnWalls {
+                let grains = motion.iter_mut().zip(pair_sums);
+                for (grain, (motion, pair_sum)) in (task * GRAINS_PER_TASK..).zip(grains) {
+                    let mut contacts = GrainContacts {
                         step,
-                        own: take_own(&mut rest, |c| c.grain as usize == grain),
-                        pushed,
-                        gained,
+                        contacts: take_own(&mut rest, |c| c.grain as usize == grain),
+                        responses,
+                        changes,
                     };
-                    go(grain, motion, given, &mut walls);
+                    update(grain, motion, pair_sum, &mut contacts);
                 }
             });
     }
 
-    /// Moves the bodies that have mass by what the passes of this substep gave the grains.
-    pub fn push_bodies(&mut self, colliders: &Colliders) {
-        let given = self.contacts.iter().flatten();
-        let given = given.map(|c| (c.body, Impulse::at(c.arm, -c.given.as_dvec3())));
+    /// Moves the free bodies by the corrections of this substep.
+    pub fn move_bodies(&mut self, colliders: &Colliders) {
+        let contacts = self.contacts.iter().flatten();
+        let impulses = contacts.map(|c| (c.body, Impulse::at(c.arm, -c.correction.as_dvec3())));
         // Arms are from the center of mass.
-        self.coupling.respond(colliders, |_| Vec3::ZERO, given);
+        self.coupling.respond(colliders, |_| Vec3::ZERO, impulses);
     }
 
-    /// Takes the motion of a substep as done: bodies keep the speed that it gave them.
+    /// Completes a substep: bodies keep the velocity that they gained.
     pub fn end_substep(&mut self) {
-        for (pushed, gained) in self.pushed.iter_mut().zip(self.coupling.gained()) {
-            pushed.speed = pushed.speed + *gained;
-            pushed.before = pushed.before + pushed.speed;
+        for (body, change) in self.responses.iter_mut().zip(self.coupling.responses()) {
+            body.velocity = body.velocity + *change;
+            body.displacement = body.displacement + body.velocity;
         }
         self.coupling.clear();
-        let lists = self.contacts.par_iter_mut();
-        lists.flatten().for_each(|contact| {
-            contact.total += contact.given;
-            contact.given = Vec3::ZERO;
-        });
+        let contacts = self.contacts.par_iter_mut().flatten();
+        contacts.for_each(|c| c.total += std::mem::take(&mut c.correction));
     }
 
-    /// Hands the bodies what the grains did not keep.
-    pub fn react(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
+    /// Adds the reactions of the step to the impulses on the bodies.
+    pub fn add_reactions(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
         for contact in self.contacts.iter().flatten() {
-            // The terrain keeps what it gets.
+            // None for the terrain.
             let body = contact.body as usize;
-            let Some(collider) = colliders.list.get(body) else {
-                continue;
-            };
-            let linear = contact.total.as_dvec3() / -f64::from(dt);
-            let arm = contact.arm + collider.center() - collider.pose.position;
-            impulses.bodies[body] += Impulse::at(arm, linear);
+            if let Some(collider) = colliders.list.get(body) {
+                let linear = contact.total.as_dvec3() / -f64::from(dt);
+                let arm = contact.arm + collider.center() - collider.pose.position;
+                impulses.bodies[body] += Impulse::at(arm, linear);
+            }
         }
     }
 }
 
-/// What contacts are found among.
+/// Input of the search for contacts.
 struct Search<'a> {
     step: &'a Step,
     grains: &'a Grains,
@@ -300,67 +288,72 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Contacts of some grains that lie together.
+    /// Contacts of a group of grains that are close together.
     fn group(&self, grains: Range<usize>, list: &mut Vec<WallContact>) {
         let (mut region, mut reach) = (Bounds::EMPTY, 0.0f32);
         for grain in grains.clone() {
-            let (x, way) = (self.grains.position[grain], self.motion[grain].moved);
+            let (x, d) = (self.grains.position[grain], self.motion[grain].moved);
             region.min = region.min.min(x);
             region.max = region.max.max(x);
-            let way = way.truncate().abs().element_sum();
-            reach = reach.max(self.grains.radius[grain] + self.step.margin + way);
+            let travel = d.truncate().abs().element_sum();
+            reach = reach.max(self.grains.radius[grain] + self.step.margin + travel);
         }
         let near = NearBodies::select(self.colliders, |collider| {
             // The sum of the absolute values of three components is up to √3 times their length.
-            let drive = 1.733 * self.step.whole * collider.speed_within(&region);
+            let drive = 1.733 * self.step.full_dt * collider.speed_within(&region);
             collider.may_reach(&region, reach + drive)
         });
         for grain in grains {
             for (body, collider) in near.of(self.colliders) {
-                list.extend(self.touch(grain, body, collider));
+                list.extend(self.with_collider(grain, body, collider));
             }
-            list.extend(self.terrain.and_then(|terrain| self.stand(grain, terrain)));
+            list.extend((self.terrain).and_then(|terrain| self.with_terrain(grain, terrain)));
         }
     }
 
     /// The contact of a grain with a collider, if they touch.
-    fn touch(&self, grain: usize, body: usize, collider: &PosedCollider) -> Option<WallContact> {
+    fn with_collider(
+        &self,
+        grain: usize,
+        body: usize,
+        collider: &PosedCollider,
+    ) -> Option<WallContact> {
         let (step, grains, motion) = (self.step, self.grains, self.motion);
         let (x, radius) = (grains.position[grain], grains.radius[grain]);
         let d = motion[grain].moved.truncate();
         let reach = radius + step.margin;
         let drive = match collider.is_still() {
             true => Vec3::ZERO,
-            false => step.whole * collider.velocity_at(x),
+            false => step.full_dt * collider.velocity_at(x),
         };
-        // A sum of absolute values is quick and never too short.
-        let way = (d.abs() + drive.abs()).element_sum();
-        if !collider.may_touch(x, reach + way) {
+        // The sum of absolute values is a cheap upper bound of the length.
+        let travel = (d.abs() + drive.abs()).element_sum();
+        if !collider.may_touch(x, reach + travel) {
             return None;
         }
-        // The body stays and the grain moves as seen from it.
-        let seen = x + d - drive;
-        let distance = collider.distance(seen);
+        // Relative to the body, which stays in place.
+        let relative = x + d - drive;
+        let distance = collider.distance(relative);
         if distance > reach && collider.distance(x) > reach {
             return None;
         }
-        let normal = collider.normal(seen);
+        let normal = collider.normal(relative);
         let surface = x - normal * collider.distance(x).max(0.0);
         Some(WallContact {
             grain: grain as u32,
             body: body as u32,
             normal,
             gap: distance - radius - normal.dot(d - drive),
-            touches: distance <= radius,
+            active: distance <= radius,
             arm: surface - collider.center(),
-            drive: drive * (step.dt / step.whole),
+            drive: drive * (step.dt / step.full_dt),
             gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
             ..WallContact::default()
         })
     }
 
     /// The contact of a grain with the terrain, if they touch.
-    fn stand(&self, grain: usize, terrain: &Terrain) -> Option<WallContact> {
+    fn with_terrain(&self, grain: usize, terrain: &Terrain) -> Option<WallContact> {
         let (step, grains, motion) = (self.step, self.grains, self.motion);
         let (x, radius) = (grains.position[grain], grains.radius[grain]);
         let d = motion[grain].moved.truncate();
@@ -370,52 +363,50 @@ impl Search<'_> {
             return None;
         }
         let normal = terrain.field().normal(x + d);
+        let gap = distance - radius - normal.dot(d);
         Some(WallContact {
             grain: grain as u32,
             body: self.colliders.list.len() as u32,
             normal,
-            gap: (distance - radius - normal.dot(d)).max(-YIELD * radius),
-            touches: distance <= radius,
+            gap: gap.max(-MAX_TERRAIN_PENETRATION * radius),
+            active: distance <= radius,
             ..WallContact::default()
         })
     }
 }
 
-/// One pass over a contact: mass times displacement for the grain [kg m].
+/// One iteration of a contact: correction of the grain as mass times displacement [kg m].
 fn correct_one(
     step: &Step,
     contact: &mut WallContact,
-    pass: u32,
+    iteration: u32,
     motion: &Motion,
-    (body, gained): (&Pushed, Twist),
+    (body, change): (&BodyResponse, Twist),
 ) -> Vec3 {
     let arm = contact.arm;
-    let driven = step.done * contact.drive - step.missed * contact.gain;
-    let before = motion.total.truncate() - driven - body.before.at(arm);
-    let pushed = (body.speed + gained).at(arm);
-    let drive = contact.drive - step.missing * contact.gain;
-    let moved = motion.moved.truncate() - drive - pushed;
+    let driven = step.done * contact.drive - step.remaining_gain_sum * contact.gain;
+    let before = motion.total.truncate() - driven - body.displacement.at(arm);
+    let response = (body.velocity + change).at(arm);
+    let drive = contact.drive - step.remaining_gain * contact.gain;
+    let moved = motion.moved.truncate() - drive - response;
     let gap = contact.gap + contact.normal.dot(before + moved);
     let sum = &mut contact.sum;
-    if pass == 0 {
-        contact.touches = gap <= 0.0;
+    if iteration == 0 {
+        contact.active = gap <= 0.0;
         sum.adhesion = 0.0;
     }
     let mut law = contact.law;
-    if !contact.touches {
-        // What has come apart only gives back what it pressed too much.
+    if !contact.active {
+        // A contact that has opened only returns its excess correction.
         (law.keep, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
-    let move_by = match step.is_macklin {
-        false => contact::project(&law, normal, gap, moved.to_array(), sum),
-        true => contact::project_macklin(&law, normal, gap, moved.to_array(), sum),
-    };
+    let change = contact::project(step.friction, &law, normal, gap, moved.to_array(), sum);
     let weight = match step.scheme {
         PbdScheme::GaussSeidel => (1.0 - step.reduction.dot(contact.normal)).min(1.0),
         _ => 1.0 - step.reduction.dot(contact.normal),
     };
-    contact.reduced * weight * Vec3::from_array(move_by)
+    contact.reduced_mass * weight * Vec3::from_array(change)
 }
 
 #[cfg(test)]
@@ -423,9 +414,10 @@ mod tests {
     use super::*;
     use crate::collider::tests::bodies;
     use crate::sampling::random::Random;
+    use barchan_scene::PbdFriction;
     use glam::Vec4;
 
-    /// Grains about the origin, in order along x, each with a way of its own.
+    /// Grains about the origin, sorted along x, with random displacements.
     fn scattered(count: usize) -> (Grains, Vec<Motion>) {
         let mut random = Random::new(3);
         let mut vector = || Vec3::from_array(std::array::from_fn(|_| 2.0 * random.unit() - 1.0));
@@ -447,17 +439,17 @@ mod tests {
     fn contacts_are_those_of_all_grains_with_all_bodies() {
         let (grains, motion) = scattered(3000);
         let step = Step {
-            whole: 0.01,
+            full_dt: 0.01,
             dt: 0.01,
-            fall: Vec3::ZERO,
+            free_fall: Vec3::ZERO,
             done: 0.0,
-            missing: 0.0,
-            missed: 0.0,
-            passes: 1,
+            remaining_gain: 0.0,
+            remaining_gain_sum: 0.0,
+            iterations: 1,
             scheme: PbdScheme::MassSplitting,
             reduction: Vec3::ZERO,
-            is_macklin: false,
-            parting: 1.0,
+            friction: PbdFriction::Coulomb,
+            max_separation: 1.0,
             margin: 1e-3,
         };
         let colliders = bodies(60);
@@ -474,7 +466,7 @@ mod tests {
         };
         let bodies = || colliders.list.iter().enumerate();
         let direct = (0..grains.len()).flat_map(|i| bodies().map(move |(b, c)| (i, b, c)));
-        let direct = direct.filter_map(|(i, b, c)| search.touch(i, b, c));
+        let direct = direct.filter_map(|(i, b, c)| search.with_collider(i, b, c));
         let direct: Vec<_> = direct.map(|c| key(&c)).collect();
         assert!(found.len() > 1000, "{}", found.len());
         assert_eq!(found, direct);

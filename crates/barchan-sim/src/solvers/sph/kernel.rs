@@ -1,11 +1,11 @@
-//! The cubic spline kernel, and what it sums up to on a lattice at rest.
+//! The cubic spline kernel, and its sums over a lattice at rest.
 
 use barchan_scene::Dimensions;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 use glam::DVec3;
 
-/// Waves that are tried for the peak.
+/// Number of wavelengths sampled for the peak.
 const WAVES: u32 = 64;
 
 /// Cubic spline W(r, h) of support h [Ihmsen13] §3.5.
@@ -13,7 +13,7 @@ const WAVES: u32 = 64;
 pub struct Kernel {
     /// Support [m].
     pub support: f32,
-    /// W(0)/1: 8/(π h³) in space, 40/(7 π h²) in the plane.
+    /// W(0): 8/(π h³) in 3D [1/m³], 40/(7 π h²) in 2D [1/m²].
     scale: f32,
 }
 
@@ -31,7 +31,7 @@ impl Kernel {
         }
     }
 
-    /// W at a distance [m] (1/m³; 1/m² in the plane).
+    /// W at a distance [m] [1/m³; 1/m² in 2D].
     #[inline(always)]
     pub fn value(&self, r: f32) -> f32 {
         let q = (r / self.support).min(1.0);
@@ -46,15 +46,13 @@ impl Kernel {
     pub fn slope(&self, r: f32) -> f32 {
         let q = (r / self.support).min(1.0);
         let far = 1.0 - q;
-        // Over q, finite at 0.
+        // dW/dq over q, finite at 0.
         let inner = 6.0 * (3.0 * q - 2.0);
         let outer = -6.0 * far * far / q.max(0.5);
         let by_q = if q < 0.5 { inner } else { outer };
         self.scale * by_q / (self.support * self.support)
     }
-}
 
-impl Kernel {
     /// W and dW/dr over r at sixteen distances [m]; 0 beyond the support.
     #[inline(always)]
     pub fn lanes<S: Simd>(&self, simd: S, r: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
@@ -72,7 +70,7 @@ impl Kernel {
     }
 }
 
-/// Sums over the neighbors of a particle in a cubic lattice.
+/// Kernel sums of a particle in a cubic lattice: the prototype of [Ihmsen13].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prototype {
     /// Dimensions of the lattice.
@@ -81,7 +79,7 @@ pub struct Prototype {
     pub fraction: f64,
     /// Σ |V ∇W|² [1/m²].
     pub squares: f64,
-    /// The largest |Σ V ∇W e^{ik·x}|² of any wave [1/m²]: what all particles together answer at most.
+    /// The largest |Σ V ∇W e^{ik·x}|² of any wave [1/m²]: the largest collective response.
     pub peak: f64,
     /// ⟨r²⟩ = Σ V W r² [m²].
     pub spread: f64,
@@ -119,18 +117,18 @@ impl Prototype {
             sums.squares += gradient(*p).length_squared();
             sums.spread += weight * r * r;
         }
-        // Waves along the diagonal are answered most.
+        // The response is largest along the diagonal.
         let diagonal = match dimensions {
             Dimensions::Three => DVec3::ONE,
             Dimensions::Two => DVec3::new(1.0, 1.0, 0.0),
         };
         for step in 1..=WAVES {
             let wave = diagonal * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
-            let answer: DVec3 = sites
+            let response: DVec3 = sites
                 .iter()
                 .map(|p| gradient(*p) * wave.dot(*p).sin())
                 .sum();
-            sums.peak = sums.peak.max(answer.length_squared());
+            sums.peak = sums.peak.max(response.length_squared());
         }
         sums
     }

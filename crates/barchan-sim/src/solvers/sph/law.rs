@@ -1,4 +1,4 @@
-//! What a particle of a material is like: friction, stickiness, thickness. And the pure functions of the method.
+//! Material parameters of the method: friction, cohesion, viscosity; and its pure functions.
 
 use super::kernel::Prototype;
 use super::particles::Symmetric;
@@ -8,26 +8,26 @@ use barchan_scene::{Dimensions, Friction, Law, Material, SphMaterial, SphYield};
 
 /// A material as `sph` sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SandParticle {
+pub struct SandLaw {
     /// Density at rest ρ0 [kg/m³].
     pub density: f64,
     /// sin θ of the angle of repose.
-    pub sine: f32,
+    pub sin_angle: f32,
     /// Artificial viscosity, dry and wet.
     pub viscosity: [f32; 2],
     /// Cohesion intensity κ, dry and wet [m³/(kg s²)].
     pub cohesion: [f32; 2],
 }
 
-impl SandParticle {
-    /// Particles of a material. Refuses what is no sand.
+impl SandLaw {
+    /// Law for a material. Refuses what is not sand.
     pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
         let Law::Sand(law) = &material.law else {
             return Err(refusal::elastic("sph", material));
         };
         let angle = match law.friction {
             Friction::Constant(angle) => angle,
-            // That of large strains.
+            // At large strains.
             Friction::Hardening { h0, .. } => h0,
         };
         let SphMaterial {
@@ -36,58 +36,57 @@ impl SandParticle {
             wet_viscosity,
             wet_cohesion_intensity,
         } = material.settings();
-        let from = |c: f64| intensity(c, angle, material.density, prototype);
-        let dry = cohesion_intensity.unwrap_or(from(law.cohesion));
+        let intensity_of = |c: f64| intensity(c, angle, material.density, prototype);
+        let dry = cohesion_intensity.unwrap_or(intensity_of(law.cohesion));
         let wet = match (wet_cohesion_intensity, material.wet_cohesion) {
             (Some(own), _) => own,
-            (None, Some(cohesion)) => from(cohesion),
+            (None, Some(cohesion)) => intensity_of(cohesion),
             (None, None) => dry,
         };
         Ok(Self {
             density: material.density,
-            sine: angle.to_radians().sin() as f32,
+            sin_angle: angle.to_radians().sin() as f32,
             viscosity: [viscosity as f32, wet_viscosity.unwrap_or(viscosity) as f32],
             cohesion: [dry as f32, wet as f32],
         })
     }
 
     /// Viscosity and cohesion intensity at a wetness.
-    pub fn at(&self, wetness: f32) -> (f32, f32) {
+    pub fn at_wetness(&self, wetness: f32) -> (f32, f32) {
         let between = |[dry, wet]: [f32; 2]| dry + wetness * (wet - dry);
         (between(self.viscosity), between(self.cohesion))
     }
 }
 
-/// Angle below which cohesion presses no harder [degrees]: without friction no pressure would do.
-const FLATTEST: f64 = 10.0;
+/// Least angle for the conversion of cohesion [degrees]: its pressure is infinite without friction.
+const MIN_ANGLE: f64 = 10.0;
 
-/// κ with which Eq. 22 presses the material together as its cohesion c [Pa] does: by c cot θ, the tension at the tip of
-/// the yield cone.
+/// Intensity κ for a cohesion c [Pa]: its pressure is c cot θ, the tension at the tip of the yield cone.
 fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
-    c / angle.max(FLATTEST).to_radians().tan() / tension(1.0, density, prototype)
+    c / angle.max(MIN_ANGLE).to_radians().tan() / tension(1.0, density, prototype)
 }
 
-/// Pressure [Pa] by which Eq. 22 presses a lattice together: κ ρ0² ⟨r²⟩/(2 d).
+/// Pressure [Pa] of the attraction of Eq. 22 in a lattice: κ ρ0² ⟨r²⟩/(2 d).
 pub fn tension(intensity: f64, density: f64, prototype: &Prototype) -> f64 {
     let twice = 2.0 * prototype.dimensions.count() as f64;
     intensity * density * density * prototype.spread / twice
 }
 
-/// The traceless part within the yield cone of a pressure [Pa], Eq. 4 and 13.
+/// The deviatoric stress, projected onto the yield cone at a pressure [Pa], Eq. 4 and 13.
 ///
-/// Differs from [Ihmsen13] Eq. 13, unless asked for: scaling the whole tensor keeps it traceless and knows no axes.
+/// Differs from [Ihmsen13] Eq. 13, unless `yielding` selects it: the radial projection is traceless and isotropic.
 #[inline(always)]
 pub fn friction(
     stress: Symmetric,
     pressure: f32,
-    sine: f32,
+    sin_angle: f32,
     yielding: SphYield,
     dimensions: Dimensions,
 ) -> Symmetric {
     let s = deviator(stress, dimensions);
     match yielding {
         SphYield::Radial => {
-            let most = std::f32::consts::SQRT_2 * sine * pressure;
+            let most = std::f32::consts::SQRT_2 * sin_angle * pressure;
             let squared = square(&s);
             match squared > most * most {
                 true => {
@@ -98,13 +97,13 @@ pub fn friction(
             }
         }
         SphYield::PerComponent => {
-            let most = (2.0f32 / 3.0).sqrt() * sine * pressure;
+            let most = (2.0f32 / 3.0).sqrt() * sin_angle * pressure;
             s.map(|x| x.clamp(-most, most))
         }
     }
 }
 
-/// The part without trace.
+/// The deviatoric part.
 #[inline(always)]
 pub fn deviator(s: Symmetric, dimensions: Dimensions) -> Symmetric {
     let [xx, yy, zz, yz, xz, xy] = s;
@@ -132,14 +131,14 @@ fn square(s: &Symmetric) -> f32 {
     xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + yz * yz + xz * xz)
 }
 
-/// γ ρ0 [Pa]: what a compression of all its density is answered with, Eq. 7.
+/// γ ρ0 [Pa]: pressure per relative density error, Eq. 7.
 pub fn stiffness(density: f64, dt: f64, prototype: &Prototype) -> f64 {
     density / (2.0 * dt * dt * prototype.squares)
 }
 
-/// 1/D [Pa s]: the stress that answers a strain rate, Eq. 12.
+/// 1/D [Pa s]: stress per strain rate, Eq. 12.
 ///
-/// Differs from [Ihmsen13] Eq. 12, whose prefactor is upside down.
+/// Differs from [Ihmsen13] Eq. 12, whose prefactor is inverted.
 pub fn viscosity(density: f64, dt: f64, prototype: &Prototype) -> f64 {
     density * prototype.dimensions.count() as f64 / (2.0 * dt * prototype.squares)
 }

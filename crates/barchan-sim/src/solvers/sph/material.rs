@@ -1,7 +1,7 @@
-//! What makes the material dry or wet, and the forces that do not change in the loop.
+//! Wetting, and the forces that are constant during the iterations.
 
 use super::kernel::Kernel;
-use super::neighbors::{MOST, NeighborList, sum_lanes};
+use super::neighbors::{MAX_NEIGHBORS, NeighborList, sum_lanes};
 use super::{Sph, TASK};
 use crate::math::lanes::LANES;
 use crate::solver::StepContext;
@@ -10,25 +10,24 @@ use fearless_simd::{Simd, dispatch, f32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// ε of the artificial viscosity: keeps it finite for particles in one place.
-const SOFT: f32 = 0.01;
+/// ε of the artificial viscosity: keeps it finite for coincident particles.
+const SOFTENING: f32 = 0.01;
 
-/// A particle as its neighbors see it: velocity [m/s], mass [kg], viscosity and cohesion intensity.
-pub type Moving = [f32; 6];
+/// State of a neighbor: velocity [m/s], mass [kg], viscosity and cohesion intensity.
+pub type NeighborState = [f32; 6];
 
 impl Sph {
-    /// Particles in wetting regions turn wet or dry.
-    pub(super) fn moisten(&mut self, cx: &StepContext<'_>) {
+    /// Wets or dries the particles in wetting regions.
+    pub(super) fn update_wetness(&mut self, cx: &StepContext<'_>) {
         let p = &mut self.particles;
         for wetting in &self.wettings {
             if !(wetting.start..=wetting.end).contains(&cx.time) {
                 continue;
             }
             let gain = wetting.rate as f32 * cx.dt;
-            let both = p.wetness.par_iter_mut().zip(&p.position);
-            both.with_min_len(TASK).for_each(|(wetness, x)| {
-                let is_inside = (wetting.shape.as_ref()).is_none_or(|s| s.distance(*x) < 0.0);
-                if is_inside {
+            let states = p.wetness.par_iter_mut().zip(&p.position);
+            states.with_min_len(TASK).for_each(|(wetness, x)| {
+                if (wetting.shape.as_ref()).is_none_or(|s| s.distance(*x) < 0.0) {
                     *wetness = (*wetness + gain).clamp(0.0, 1.0);
                 }
             });
@@ -37,28 +36,27 @@ impl Sph {
 
     /// Gravity, artificial viscosity and cohesion (Eq. 22) [m/s²].
     pub(super) fn apply_material_forces(&mut self, cx: &StepContext<'_>) {
-        let (p, s) = (&self.particles, &mut self.scratch);
-        let laws = &self.laws;
+        let (p, s, laws) = (&self.particles, &mut self.scratch, &self.laws);
         let states = p.material.par_iter().zip(&p.wetness);
         (states.zip(&p.velocity).zip(&p.mass))
             .with_min_len(TASK)
             .map(|(((material, wetness), v), mass)| {
-                let (viscosity, cohesion) = laws[usize::from(*material)].at(*wetness);
+                let (viscosity, cohesion) = laws[usize::from(*material)].at_wetness(*wetness);
                 [v.x, v.y, v.z, *mass, viscosity, cohesion]
             })
-            .collect_into_vec(&mut s.moving);
+            .collect_into_vec(&mut s.states);
         s.advection.clear();
         s.advection.resize(p.len(), cx.gravity);
-        let is_any = |k: usize| s.moving.par_iter().any(|state| state[k] != 0.0);
+        let any = |k: usize| s.states.par_iter().any(|state| state[k] != 0.0);
         let forces = MaterialForces {
             kernel: self.kernel,
             spacing: self.spec.spacing() as f32,
             speed: self.kernel.support * self.spec.sound_speed as f32,
-            is_viscous: is_any(4),
-            is_sticky: is_any(5),
-            moving: &s.moving,
+            is_viscous: any(4),
+            is_cohesive: any(5),
+            states: &s.states,
         };
-        if !forces.is_viscous && !forces.is_sticky {
+        if !forces.is_viscous && !forces.is_cohesive {
             return;
         }
         let level = self.level;
@@ -79,16 +77,16 @@ struct MaterialForces<'a> {
     /// h c_s [m²/s].
     speed: f32,
     is_viscous: bool,
-    is_sticky: bool,
-    moving: &'a [Moving],
+    is_cohesive: bool,
+    states: &'a [NeighborState],
 }
 
 /// A particle and sixteen of its neighbors.
 struct Pairs<'a, S: Simd> {
     simd: S,
-    own: &'a Moving,
+    own: &'a NeighborState,
     other: [f32x16<S>; 6],
-    /// V_j ∇W_ij, and what it is of x_i − x_j.
+    /// V_j ∇W_ij, and its factor of x_i − x_j.
     gradient: [f32x16<S>; 3],
     slope: f32x16<S>,
 }
@@ -97,18 +95,17 @@ impl MaterialForces<'_> {
     /// Adds the accelerations of the particles of a task, the first of which is `first`.
     #[inline(always)]
     fn add<S: Simd>(&self, simd: S, near: &NeighborList, first: usize, out: &mut [Vec3]) {
-        // The states of the neighbors side by side, with room for the last sixteen.
-        let mut others = [[0.0f32; MOST + LANES]; 6];
-        for (k, (neighbors, out)) in near.each().zip(out).enumerate() {
-            let own = &self.moving[first + k];
+        // States of the neighbors as columns, padded by sixteen.
+        let mut others = [[0.0f32; MAX_NEIGHBORS + LANES]; 6];
+        for (own, (neighbors, out)) in self.states[first..].iter().zip(near.each().zip(out)) {
             let count = neighbors.index.len();
             for (at, j) in neighbors.index.iter().enumerate() {
-                let state = &self.moving[*j as usize];
+                let state = &self.states[*j as usize];
                 for (column, value) in others.iter_mut().zip(state) {
                     column[at] = *value;
                 }
             }
-            // What lies beyond the last has no mass.
+            // The padding has no mass.
             others[3][count..count + LANES].fill(0.0);
             let mut sums = [f32x16::splat(simd, 0.0); 3];
             for from in (0..count).step_by(LANES) {
@@ -133,7 +130,7 @@ impl MaterialForces<'_> {
                 if self.is_viscous {
                     add(&mut sums, self.viscosity(&pairs), &pairs.gradient);
                 }
-                if self.is_sticky {
+                if self.is_cohesive {
                     add(&mut sums, self.cohesion(&pairs), &pairs.gradient);
                 }
             }
@@ -141,7 +138,7 @@ impl MaterialForces<'_> {
         }
     }
 
-    /// Artificial viscosity, as a factor of V_j ∇W_ij.
+    /// Artificial viscosity, Eq. 20, as a factor of V_j ∇W_ij.
     #[inline(always)]
     fn viscosity<S: Simd>(&self, pairs: &Pairs<'_, S>) -> f32x16<S> {
         let Pairs {
@@ -151,35 +148,35 @@ impl MaterialForces<'_> {
             gradient,
             slope,
         } = *pairs;
-        let nothing = f32x16::splat(simd, 0.0);
-        let apart = |axis: usize| f32x16::splat(simd, own[axis]) - other[axis];
-        // Positive where they approach: the gradient points to the neighbor.
-        let closing = apart(0) * gradient[0] + apart(1) * gradient[1] + apart(2) * gradient[2];
+        let zero = f32x16::splat(simd, 0.0);
+        let relative = |axis: usize| f32x16::splat(simd, own[axis]) - other[axis];
+        // Positive for approaching particles: the gradient points to the neighbor.
+        let closing =
+            relative(0) * gradient[0] + relative(1) * gradient[1] + relative(2) * gradient[2];
         let mass = other[3];
-        let thick = (other[4] + own[4]) * self.speed * mass / (mass + own[3]);
-        let softness = SOFT * self.kernel.support * self.kernel.support;
-        let soft = square(&gradient) + slope * slope * softness;
-        let factor = thick * closing * slope / soft;
-        closing.simd_gt(nothing).select(factor, nothing)
+        let viscosity = (other[4] + own[4]) * self.speed * mass / (mass + own[3]);
+        let softening = SOFTENING * self.kernel.support * self.kernel.support;
+        let softened = square(&gradient) + slope * slope * softening;
+        let factor = viscosity * closing * slope / softened;
+        closing.simd_gt(zero).select(factor, zero)
     }
 
     /// Cohesion (Eq. 22), as a factor of V_j ∇W_ij, which is the slope times x_i − x_j.
     ///
-    /// Differs from [Ihmsen13] Eq. 22: a pair pulls as hard as the mean of what each pulls its like with, κ m², so that both are
-    /// pulled alike and no pair of materials harder than one of them; and nearer than a spacing the kernel grows no more, or
-    /// pairs would fall into each other.
+    /// Differs from [Ihmsen13] Eq. 22: the force is the mean of κ m² of the two particles, so that it is reciprocal and no pair of
+    /// materials attracts more than the stronger of them; and below one spacing it is constant, or pairs would collapse.
     #[inline(always)]
     fn cohesion<S: Simd>(&self, pairs: &Pairs<'_, S>) -> f32x16<S> {
         let (simd, slope) = (pairs.simd, pairs.slope);
-        let nothing = f32x16::splat(simd, 0.0);
+        let zero = f32x16::splat(simd, 0.0);
         let (mass, own_mass) = (pairs.other[3], pairs.own[3]);
-        let sticky = pairs.other[5] * mass * mass + pairs.own[5] * own_mass * own_mass;
+        let cohesion = pairs.other[5] * mass * mass + pairs.own[5] * own_mass * own_mass;
         let apart = square(&pairs.gradient).sqrt() / slope.abs();
         let (pull, _) = (self.kernel).lanes(simd, apart.max(f32x16::splat(simd, self.spacing)));
-        let factor = -(sticky * (0.5 / own_mass) * pull / slope);
-        // At the end of its reach the kernel pulls no more.
-        let factor = slope.simd_lt(nothing).select(factor, nothing);
-        mass.simd_gt(nothing).select(factor, nothing)
+        let factor = -(cohesion * (0.5 / own_mass) * pull / slope);
+        // The slope is 0 at the end of the support.
+        let factor = slope.simd_lt(zero).select(factor, zero);
+        mass.simd_gt(zero).select(factor, zero)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `sph` in the registry.
 
-use super::{Sph, memory_estimate};
+use super::Sph;
 use crate::sampling::Spacing;
 use crate::solvers::Method;
 use barchan_scene::{Material, SPH, Scene, SphMaterial, SphSpec};
@@ -9,7 +9,8 @@ use barchan_scene::{Material, SPH, Scene, SphMaterial, SphSpec};
 pub static METHOD: Method = Method {
     family: &SPH,
     build: |scene, level| Ok(Box::new(Sph::new(scene, level)?)),
-    memory: |_, particles| memory_estimate(particles),
+    // Twice the state, the neighbor lists of a bed at rest with spare capacity, and the rest of the scratch.
+    memory: |_, particles| particles as u64 * (2 * 89 + 2 * 34 * 16 + 160),
     spacing,
     describe: |scene| format!("{} iterations", scene.settings::<SphSpec>().iterations),
     parameter,
@@ -23,7 +24,7 @@ fn spacing(scene: &Scene) -> Spacing {
         dx: spec.spacing(),
         particles_per_cell: 1.0,
         grain: None,
-        // A row that does not fit would be pushed inwards at once.
+        // Particles closer than that would be displaced in the first step.
         clearance: 0.9 * spec.radius,
     }
 }
@@ -31,7 +32,7 @@ fn spacing(scene: &Scene) -> Spacing {
 fn parameter<'a>(_: &Scene, material: &'a mut Material, key: &str) -> Option<&'a mut f64> {
     let given: SphMaterial = material.settings();
     match key {
-        // An intensity takes the place of the cohesion.
+        // Replaced by an intensity.
         "cohesion" if given.cohesion_intensity.is_some() => return None,
         "wet_cohesion" if given.wet_cohesion_intensity.is_some() => return None,
         "wet_cohesion" => {

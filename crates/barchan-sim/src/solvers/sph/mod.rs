@@ -1,5 +1,6 @@
 //! Smoothed particle hydrodynamics for sand, after [Ihmsen13]. Symbols, choices and limits: docs/solvers/sph.md.
 
+pub mod boundary;
 pub mod kernel;
 pub mod law;
 mod material;
@@ -8,8 +9,6 @@ mod motion;
 mod neighbors;
 mod particles;
 mod passes;
-mod state;
-pub mod surface;
 mod walls;
 
 use crate::neighbors::cells::Cells;
@@ -20,46 +19,45 @@ use crate::solver::{
 use crate::solvers::refusal::{self, Lacks};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, SphWalls, SphYield, Wetting};
+use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, Wetting};
 use fearless_simd::Level;
 use glam::Vec3;
 use kernel::{Kernel, Prototype};
-use law::SandParticle;
-use material::Moving;
+use law::SandLaw;
+use material::NeighborState;
 pub use method::METHOD;
 use neighbors::NeighborSearch;
 use particles::Particles;
-use passes::{Columns, Residual, Row};
+use passes::{Columns, Density, Residual, Row};
 use rayon::prelude::*;
-use surface::Sampling;
 use walls::{WallSettings, Walls};
 
-/// Particles that one task works on; fixed, so that results do not depend on the number of threads.
+/// Particles per task; fixed, so that results do not depend on the number of threads.
 const TASK: usize = 512;
 
-/// Bulk modulus in units of γ ρ0: the pressure that passes aim at is that of the predicted density. Without a modulus it would
-/// be the sum of the errors of all passes, which depends on how many there are.
-const STIFF: f64 = 1.0;
-/// The same where passes go on until the compression is small.
-const STIFFER: f64 = 10.0;
-/// Part of what would cure the worst wave that a pass corrects pressure by.
+/// Bulk modulus in units of γ ρ0. It bounds the pressure of a predicted density; otherwise pressure would be the sum of the errors of
+/// all iterations and depend on their number.
+const STIFFNESS: f64 = 1.0;
+/// The same for iterations up to an error bound.
+const STIFFNESS_UNTIL: f64 = 10.0;
+/// Pressure correction of an iteration, as a fraction of the one that removes the error of the worst wavelength.
 ///
-/// Differs from [Ihmsen13] Eq. 7 and 12, which look at one particle: a wave answers up to 2.8 times as much as one
-/// ([`Prototype::peak`]), so that passes as printed overshoot 1.4 times in pressure and 2.8 times more in friction, and both
-/// push the same way.
+/// Differs from [Ihmsen13] Eq. 7 and 12, which consider a single particle: the response of a wave is up to 2.8 times as large
+/// ([`Prototype::peak`]), so the printed corrections overshoot by 1.4 in pressure and 2.8 in friction, in the same
+/// direction.
 const PRESSURE_GAIN: f32 = 0.7;
-/// Speed at which sand that was crushed, or placed too near, comes apart [m/s] where nothing moves against it faster: pressure is bounded by
-/// what makes it so fast. With the default time step 5 m of sand press so much.
-const PARTING: f32 = 1.0;
-/// Part of 1/D (Eq. 12) that a pass corrects friction by.
+/// Least bound of the speed at which compressed particles separate [m/s]; faster motion raises it. With the default step it
+/// corresponds to the pressure of 5 m of sand.
+const SEPARATION_SPEED: f32 = 1.0;
+/// Friction correction of an iteration, as a fraction of 1/D (Eq. 12).
 const FRICTION_GAIN: f64 = 0.1;
-/// The same where friction begins at nothing in every step: the worst wave is stopped by one pass.
-const FRICTION_GAIN_ALONE: f64 = 0.35;
+/// The same where friction starts from zero in every step: one iteration stops the worst wavelength.
+const FRICTION_GAIN_FROM_ZERO: f64 = 0.35;
 
-/// Part that a pass leaves of the pressure by which friction is limited.
+/// Fraction of the support pressure that an iteration keeps.
 ///
-/// Differs from [Ihmsen13], where that is the present pressure: in sand that flows the pressure of a particle comes and goes
-/// within a few steps, and friction that went with it each time would have to grow again from nothing.
+/// Differs from [Ihmsen13], where the present pressure limits friction: in flowing sand it fluctuates within a few steps, and
+/// friction removed with it would have to build up again from zero.
 const SUPPORT_KEPT: f32 = 0.93;
 
 /// SPH solver.
@@ -69,66 +67,57 @@ pub struct Sph {
     level: Level,
     kernel: Kernel,
     prototype: Prototype,
-    laws: Vec<SandParticle>,
+    laws: Vec<SandLaw>,
     wettings: Vec<Wetting>,
     particles: Particles,
     scratch: Scratch,
 }
 
-/// What a step needs and a checkpoint does not.
+/// Working memory of a step, not part of the state.
 #[derive(Default)]
 struct Scratch {
     cells: Cells,
     spare: Particles,
     neighbors: NeighborSearch,
     walls: Walls,
-    /// Density over that at rest δ, and its square.
-    fraction: Vec<f32>,
-    squares: Vec<f32>,
-    /// What a pass answers an error of δ with [Pa].
-    gain: Vec<f32>,
-    moving: Vec<Moving>,
-    /// Accelerations that do not change in the loop [m/s²].
+    densities: Vec<Density>,
+    states: Vec<NeighborState>,
+    /// Accelerations that are constant during the iterations [m/s²].
     advection: Vec<Vec3>,
     /// Predicted velocities [m/s], and pressures [Pa].
     predicted: Vec<Row>,
     /// (ŝ − p I)/δ² [Pa].
     tensor: Vec<Columns>,
-    /// Velocities that particles give each other where they collide one by one [m/s].
+    /// Velocity change by collisions of isolated particles [m/s].
     collision: Vec<Vec3>,
 }
 
-/// What all stages of a step go by.
+/// Settings of a step, shared by all stages.
 struct Step<'a> {
     level: Level,
     dt: f32,
-    dimensions: Dimensions,
+    spec: &'a SphSpec,
+    prototype: &'a Prototype,
+    laws: &'a [SandLaw],
     /// Volume of a particle [m³].
     volume: f32,
     /// Density of the lightest material [kg/m³].
     lightest: f32,
-    /// |Σ V ∇W|² of the worst wave in a bed [1/m²].
-    peak: f32,
     /// Ratio of the collective to the single-particle response; scales the pressure gain in dense regions.
-    together: f32,
-    /// Bulk modulus [Pa], and 1 over it.
+    collective_ratio: f32,
+    /// Bulk modulus [Pa], and its inverse.
     bulk: f32,
-    softness: f32,
-    /// Density over that at rest beyond which pressure grows no more.
-    most_dense: f32,
-    /// Whether anybody asks how far passes are from what they want.
-    measures: bool,
+    compressibility: f32,
+    /// Relative density beyond which pressure no longer increases.
+    max_density: f32,
     /// 1/D [Pa s].
     viscosity: f32,
-    /// Part of the pressure that limits friction that a pass leaves.
-    kept: f32,
-    yielding: SphYield,
-    walls: SphWalls,
-    laws: &'a [SandParticle],
+    /// Fraction of the support pressure that an iteration keeps.
+    support_kept: f32,
 }
 
 impl Sph {
-    /// A solver without particles. Refuses what it cannot do.
+    /// A solver without particles. Refuses what it does not support.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: SphSpec = scene.settings();
         let lacks = Lacks {
@@ -146,7 +135,7 @@ impl Sph {
             kernel: Kernel::new(2.0 * spec.spacing(), scene.dimensions),
             prototype,
             laws: laws
-                .map(|m| SandParticle::new(m, &prototype))
+                .map(|m| SandLaw::new(m, &prototype))
                 .collect::<Result<_, _>>()?,
             wettings: scene.wettings.clone(),
             particles: Particles::default(),
@@ -159,110 +148,103 @@ impl Sph {
         self.spec.spacing().powi(self.dimensions.count() as i32)
     }
 
-    fn settings(&self, dt: f32, fastest: f32) -> Step<'_> {
-        // The lightest gives way most.
+    /// Density of the lightest material [kg/m³].
+    fn lightest(&self) -> f64 {
         let densities = self.laws.iter().map(|law| law.density);
-        let density = densities.fold(f64::INFINITY, f64::min);
+        densities.fold(f64::INFINITY, f64::min)
+    }
+
+    fn step_settings(&self, dt: f32, fastest: f32) -> Step<'_> {
+        // The lightest material has the largest response.
+        let density = self.lightest();
         let gamma = law::stiffness(density, f64::from(dt), &self.prototype);
-        // Only a modulus beyond γ ρ0 lets a crowd overshoot.
-        let (stiff, together) = match self.spec.until {
-            None => (STIFF, 1.0),
-            Some(_) => (STIFFER, self.prototype.peak / self.prototype.squares),
+        // The collective response overshoots only with a modulus beyond γ ρ0.
+        let (stiffness, collective_ratio) = match self.spec.until {
+            None => (STIFFNESS, 1.0),
+            Some(_) => {
+                let ratio = self.prototype.peak / self.prototype.squares;
+                (STIFFNESS_UNTIL, ratio)
+            }
         };
-        let (friction_gain, kept) = match self.spec.static_friction {
+        let bulk = gamma * stiffness;
+        let (friction_gain, support_kept) = match self.spec.static_friction {
             true => (FRICTION_GAIN, SUPPORT_KEPT),
-            false => (FRICTION_GAIN_ALONE, 0.0),
+            false => (FRICTION_GAIN_FROM_ZERO, 0.0),
         };
+        let viscosity = law::viscosity(density, f64::from(dt), &self.prototype);
         Step {
             level: self.level,
             dt,
-            dimensions: self.dimensions,
+            spec: &self.spec,
+            prototype: &self.prototype,
+            laws: &self.laws,
             volume: self.volume() as f32,
             lightest: density as f32,
-            peak: self.prototype.peak as f32,
-            together: together as f32,
-            bulk: (gamma * stiff) as f32,
-            softness: (1.0 / (gamma * stiff)) as f32,
-            most_dense: self.most_dense(gamma * stiff, density, fastest) as f32,
-            measures: self.spec.until.is_some(),
-            viscosity: (friction_gain * law::viscosity(density, f64::from(dt), &self.prototype))
-                as f32,
-            kept,
-            yielding: self.spec.yielding,
-            walls: self.spec.wall_friction,
-            laws: &self.laws,
+            collective_ratio: collective_ratio as f32,
+            bulk: bulk as f32,
+            compressibility: (1.0 / bulk) as f32,
+            max_density: self.max_density(bulk, density, fastest) as f32,
+            viscosity: (friction_gain * viscosity) as f32,
+            support_kept,
         }
     }
 
-    /// Density over that at rest beyond which pressure grows no more, for a bulk modulus [Pa]. What cohesion presses comes on top,
-    /// or the material would fall into itself; lumps that pull themselves together part at [`PARTING`], however fast they are.
-    fn most_dense(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
-        let pull = self.tension();
-        let speed = match pull > 0.0 {
-            true => PARTING,
-            false => fastest.max(PARTING),
+    /// Relative density beyond which pressure no longer increases, for a bulk modulus [Pa]. The pressure of cohesion is added,
+    /// or cohesive material would collapse; it contracts by itself, so its speed does not count.
+    fn max_density(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
+        let tension = self.tension();
+        let speed = match tension > 0.0 {
+            true => SEPARATION_SPEED,
+            false => fastest.max(SEPARATION_SPEED),
         };
-        1.0 + f64::from(speed) / (bulk / density).sqrt() + 2.0 * pull / bulk
+        1.0 + f64::from(speed) / (bulk / density).sqrt() + 2.0 * tension / bulk
     }
 
-    /// The most that cohesion presses any material together [Pa].
+    /// Largest pressure by cohesion of any material [Pa].
     fn tension(&self) -> f64 {
-        let most = |law: &SandParticle| {
+        let most = |law: &SandLaw| {
             let intensity = f64::from(law.cohesion[0].max(law.cohesion[1]));
             law::tension(intensity, law.density, &self.prototype)
         };
         self.laws.iter().map(most).fold(0.0, f64::max)
     }
 
-    /// Particles in the order of the cells that hold them.
+    /// Sorts the particles by cell.
     fn sort(&mut self) {
         let s = &mut self.scratch;
         s.cells.sort(&self.particles.position, self.kernel.support);
         self.particles.reorder(&s.cells, &mut s.spare);
     }
 
-    /// Neighbors, boundary particles and densities.
+    /// Neighbors with kernel gradients, and contacts with bodies.
     fn find_neighbors(&mut self, cx: &StepContext<'_>) {
         let volume = self.volume() as f32;
         let (p, s) = (&self.particles, &mut self.scratch);
-        s.neighbors
-            .find(self.level, &s.cells, &p.position, &self.kernel, volume);
-        let spacing = self.spec.spacing() as f32;
-        let set = match self.spec.wall_friction {
-            SphWalls::Coulomb => WallSettings {
-                sampling: Sampling::firm(spacing, self.kernel, self.dimensions),
-                viscosity: 0.0,
-                remembers: self.spec.static_friction,
-            },
-            SphWalls::Viscous => WallSettings {
-                sampling: Sampling::plain(spacing, self.kernel, self.dimensions),
-                viscosity: 0.5 * self.kernel.support * self.spec.sound_speed as f32,
-                remembers: self.spec.static_friction,
-            },
-        };
-        s.walls.find(&set, p, cx.colliders);
+        (s.neighbors).find(self.level, &s.cells, &p.position, &self.kernel, volume);
+        let settings = WallSettings::new(&self.spec, self.kernel, self.dimensions);
+        s.walls.find(&settings, p, cx.colliders);
     }
 
-    /// Predictor and corrector, from the pressure of the density and the friction of the last step on, until the error is small
-    /// or the passes are used up. Returns how many passes it took, and the compression that they left.
+    /// Predictor–corrector loop, starting from the pressure of the present density and the friction of the last step, until the error
+    /// is small or the maximum number of iterations is reached. Returns the number of iterations and the remaining
+    /// compression.
     fn iterate(&mut self, cx: &StepContext<'_>) -> (u32, f32) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let step = self.settings(cx.dt, fastest(&particles, &scratch.walls));
-        passes::compute_densities(&step, &mut scratch); // Eq. 16
+        let step = self.step_settings(cx.dt, velocity_range(&particles, &scratch.walls));
         if !self.spec.static_friction {
             particles.stress.fill(Default::default());
         }
-        passes::begin(&step, &mut particles, &mut scratch);
+        passes::initialize(&step, &mut particles, &mut scratch); // Eq. 16
         let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
         let mut left = (0, 0.0);
-        for pass in 1..=most {
+        for iteration in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15
-            scratch.walls.push_bodies(cx.dt, &particles, cx.colliders);
+            (scratch.walls).move_bodies(cx.dt, &particles, cx.colliders);
             let residual = passes::correct(&step, &mut particles, &mut scratch); // Eq. 6, 11–14
-            left = (pass, residual.compression);
-            let enough = (self.spec.until).is_some_and(|until| is_small(&until, &residual));
-            if pass >= self.spec.iterations && enough {
+            left = (iteration, residual.compression);
+            let has_converged = (self.spec.until).is_some_and(|until| is_small(&until, &residual));
+            if iteration >= self.spec.iterations && has_converged {
                 break;
             }
         }
@@ -272,15 +254,15 @@ impl Sph {
     }
 }
 
-/// The most that velocities of particles, and of bodies at them, can differ [m/s].
-fn fastest(particles: &Particles, walls: &Walls) -> f32 {
+/// Upper bound of the velocity differences of particles, and of bodies in contact with them [m/s].
+fn velocity_range(particles: &Particles, walls: &Walls) -> f32 {
     let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
     let contacts = walls.contacts.par_iter().flatten();
     let all = grains.copied().chain(contacts.map(|c| c.velocity));
-    let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let empty = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
     let (low, high) = all
         .map(|v| (v, v))
-        .reduce(nothing, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+        .reduce(empty, |a, b| (a.0.min(b.0), a.1.max(b.1)));
     (high - low).length()
 }
 
@@ -300,9 +282,7 @@ impl Solver for Sph {
     }
 
     fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
-        let positions = self.particles.position.par_iter();
-        let keep: Vec<bool> = positions.map(|p| !region.contains(*p)).collect();
-        Ok(self.particles.retain(&keep))
+        Ok(self.particles.remove(region))
     }
 
     fn particles(&self) -> usize {
@@ -314,7 +294,7 @@ impl Solver for Sph {
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
-        let law = SandParticle::new(material, &self.prototype)?;
+        let law = SandLaw::new(material, &self.prototype)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
             _ => return Err(refusal::changed("sph", material)),
@@ -331,7 +311,7 @@ impl Solver for Sph {
             return Ok(StepStats::default());
         }
         let watch = Stopwatch::new();
-        self.moisten(cx); // §3.4: dry to wet
+        self.update_wetness(cx); // §3.4
         self.sort();
         let watch = watch.lap(cx, "sort");
         self.find_neighbors(cx); // Eq. 1, 16
@@ -340,9 +320,7 @@ impl Solver for Sph {
         let watch = watch.lap(cx, "material forces");
         let (iterations, residual) = self.iterate(cx); // Algorithm 1: Eq. 5–15, 17–21
         let watch = watch.lap(cx, "pressure and friction");
-        self.scratch
-            .walls
-            .react(cx.dt, &self.particles, cx.impulses);
+        (self.scratch.walls).add_reactions(cx.dt, &self.particles, cx.impulses);
         let max_speed = self.advance(cx)?;
         watch.lap(cx, "motion");
         Ok(StepStats {
@@ -353,22 +331,21 @@ impl Solver for Sph {
     }
 
     fn download(&mut self, columns: &Wanted<'_>, out: &mut Frame) -> Result<(), SolverError> {
-        self.write_columns(columns, out);
+        let spacing = self.spec.spacing() as f32;
+        let is_dry = self.wettings.is_empty();
+        let is_wanted = |name: &str| columns.include(name) && !(is_dry && name == "wetness");
+        self.particles.write_frame(spacing, is_wanted, out);
         Ok(())
     }
 
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
-        self.save_state(out);
+        self.particles.save(out);
         Ok(())
     }
 
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        self.load_state(from)
+        self.particles = Particles::load(from, self.laws.len())?;
+        self.particles.radius.fill(self.spec.radius as f32);
+        Ok(())
     }
-}
-
-/// Memory that a run of that many particles needs at its peak [bytes].
-pub fn memory_estimate(particles: usize) -> u64 {
-    // Twice the state, the neighbors of a bed at rest with what lists grow too much, and the rest of the scratch.
-    particles as u64 * (2 * 89 + 2 * 34 * 16 + 160)
 }

@@ -1,90 +1,73 @@
-//! The end of a step: grains that collide one by one, sleeping, and where everything goes. And how long a step may be.
+//! The end of a step: collisions of isolated particles, sleeping and advection. And the bounds of the time step.
 
-use super::passes::Row;
+use super::passes::three;
 use super::walls::Contact;
 use super::{Sph, TASK};
 use crate::collider::Colliders;
 use crate::contacts::rigid::Impulse;
 use crate::contacts::take_own;
+use crate::particles::max_speed;
 use crate::solver::{Bound, Pace, SolverError, StepContext};
 use barchan_scene::SphSpec;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Distance at which particles that press nobody touch each other [spacings].
-const GRAIN: f32 = 0.9;
-/// Part of the closing speed that one of two such particles takes in a step: several may collide at once.
+/// Distance at which particles without pressure collide [spacings].
+const COLLISION_DISTANCE: f32 = 0.9;
+/// Fraction of the closing speed removed by each of two such particles in a step; several may collide at once.
 const COLLISION_SHARE: f32 = 0.5;
-/// Part of h²/ν that a step may be with an artificial viscosity ν.
-const VISCOUS: f32 = 0.25;
+/// Longest step with an artificial viscosity ν, as a fraction of h²/ν.
+const VISCOUS_CFL: f32 = 0.25;
 
 impl Sph {
-    /// No particle crosses more than a part of the spacing in a step, and viscosity does not overshoot.
+    /// Bounds by the displacement of particles in a step, as a fraction of the spacing, and by the stability of viscosity and cohesion.
     pub(super) fn bounds(&self) -> Pace {
         let spec = &self.spec;
         let (spacing, cfl) = (spec.spacing() as f32, spec.cfl as f32);
-        let speeds = self.particles.velocity.par_iter();
-        let fastest = speeds
-            .with_min_len(4 * TASK)
-            .map(|v| v.length_squared())
-            .reduce(|| 0.0, f32::max)
-            .sqrt();
         let usual = spec.spacing() / SphSpec::USUAL_PACE;
-        let moving = cfl * spacing / fastest;
+        let moving = cfl * spacing / max_speed(&self.particles.velocity);
+        let other = |dt: f32| Bound { dt, ..Bound::NONE };
         Pace::Bounded {
             bounds: [
                 Bound::at_rest(spec.max_dt as f32, "solver.sph.max_dt", spec.max_dt, usual),
                 Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::USUAL_CFL),
-                Bound {
-                    dt: self.viscous_dt(),
-                    ..Bound::NONE
-                },
-                Bound {
-                    dt: self.cohesive_dt(),
-                    ..Bound::NONE
-                },
+                other(self.viscous_dt()),
+                other(self.cohesive_dt()),
             ],
             travel: spec.cfl * spec.spacing(),
         }
-    }
-
-    fn lightest(&self) -> f32 {
-        let densities = self.laws.iter().map(|law| law.density as f32);
-        densities.fold(f32::INFINITY, f32::min)
     }
 
     /// Longest step that artificial viscosity allows [s].
     fn viscous_dt(&self) -> f32 {
         let densities = self.laws.iter().map(|law| law.density as f32);
         let heaviest = densities.fold(0.0, f32::max);
-        let thickest = self.laws.iter().flat_map(|law| law.viscosity);
-        let thickest = thickest.fold(0.0, f32::max) * self.spec.sound_speed as f32;
-        // Among heavy ones a light particle is slowed down up to twice as much.
-        let slowed = 2.0 * heaviest / (heaviest + self.lightest());
-        match thickest > 0.0 {
-            true => VISCOUS * self.kernel.support / (slowed * thickest),
+        let viscosities = self.laws.iter().flat_map(|law| law.viscosity);
+        let viscosity = viscosities.fold(0.0, f32::max) * self.spec.sound_speed as f32;
+        // The response of a light particle among heavy ones is up to twice as large.
+        let response = 2.0 * heaviest / (heaviest + self.lightest() as f32);
+        match viscosity > 0.0 {
+            true => VISCOUS_CFL * self.kernel.support / (response * viscosity),
             false => f32::INFINITY,
         }
     }
 
-    /// Longest step that cohesion, which is a spring, allows [s]: waves in the lightest material go at √(tension/ρ0).
+    /// Longest step that the attraction of cohesion allows [s]: its wave speed in the lightest material is √(tension/ρ0).
     fn cohesive_dt(&self) -> f32 {
-        let wave = self.tension() as f32 / self.lightest();
+        let wave = self.tension() as f32 / self.lightest() as f32;
         match wave > 0.0 {
             true => self.spec.cfl as f32 * self.spec.spacing() as f32 / wave.sqrt(),
             false => f32::INFINITY,
         }
     }
 
-    /// Takes the predicted velocities, and moves. Returns the highest speed [m/s].
+    /// Moves the particles with their predicted velocities. Returns the highest speed [m/s].
     pub(super) fn advance(&mut self, cx: &mut StepContext<'_>) -> Result<f32, SolverError> {
-        self.keep_wall_friction();
+        self.store_wall_friction();
         let spec = self.spec;
         let (sleep, wake) = (spec.sleep_velocity as f32, spec.wake_acceleration as f32);
         self.collide(cx.dt);
-        let p = &mut self.particles;
-        let s = &mut self.scratch;
-        let dt = cx.dt;
+        let (p, s, dt) = (&mut self.particles, &mut self.scratch, cx.dt);
         let (predicted, collision) = (&s.predicted, &s.collision);
         let (contacts, _) = s.walls.parts();
         let colliders = cx.colliders;
@@ -95,31 +78,28 @@ impl Sph {
             .map(|(task, ((xs, vs), contacts))| {
                 let mut fastest = 0.0f32;
                 let mut contacts = &mut contacts[..];
-                for (k, (place, v)) in xs.iter_mut().zip(vs).enumerate() {
-                    let i = task * TASK + k;
-                    let [x, y, z, _] = predicted[i];
-                    let mut new = Vec3::new(x, y, z) + collision[i];
-                    let gained = (new - *v).length();
-                    if new.length() < sleep && gained < wake * dt {
+                for (i, (x, v)) in (task * TASK..).zip(xs.iter_mut().zip(vs)) {
+                    let mut new = three(&predicted[i]) + collision[i];
+                    let change = (new - *v).length();
+                    if new.length() < sleep && change < wake * dt {
                         new = Vec3::ZERO;
                     }
                     let own = take_own(&mut contacts, |c| c.particle as usize == i);
-                    let mut to = *place + dt * new;
-                    keep_out(colliders, own, dt, &mut to, &mut new);
+                    *x += dt * new;
+                    push_out(colliders, own, dt, x, &mut new);
                     *v = new;
-                    *place = to;
                     fastest = fastest.max(new.length());
                 }
                 fastest
             })
             .reduce(|| 0.0, |a, b| if a.is_nan() { a } else { b.max(a) });
-        self.react_to_kept_out(cx);
+        self.add_push_out_reactions(cx);
         self.check_finite(cx.dt)?;
         Ok(fastest)
     }
 
-    /// Friction of bodies is where the next step begins.
-    fn keep_wall_friction(&mut self) {
+    /// Stores the friction of bodies for the next step.
+    fn store_wall_friction(&mut self) {
         let friction = &mut self.particles.wall_friction;
         friction.fill(Vec3::ZERO);
         for contact in self.scratch.walls.contacts.iter().flatten() {
@@ -127,25 +107,23 @@ impl Sph {
         }
     }
 
-    /// Velocities that particles without pressure give each other where they collide, as [Alduan11] has them: no two come
-    /// nearer than grains would [m/s].
+    /// Velocity changes by collisions of particles without pressure, after [Alduan11]: no two come closer than the collision
+    /// distance.
     fn collide(&mut self, dt: f32) {
-        let p = &self.particles;
-        let s = &mut self.scratch;
+        let (p, s) = (&self.particles, &mut self.scratch);
         s.collision.clear();
         s.collision.resize(p.len(), Vec3::ZERO);
         if !self.spec.discrete_forces {
             return;
         }
         let predicted = &s.predicted;
-        let reach = GRAIN * self.spec.spacing() as f32;
+        let reach = COLLISION_DISTANCE * self.spec.spacing() as f32;
         let tasks = s.neighbors.tasks().par_iter();
         tasks
             .zip(s.collision.par_chunks_mut(TASK))
             .enumerate()
             .for_each(|(task, (near, out))| {
-                for (k, (neighbors, out)) in near.each().zip(out).enumerate() {
-                    let i = task * TASK + k;
+                for (i, (neighbors, out)) in (task * TASK..).zip(near.each().zip(out)) {
                     if p.pressure[i] > 0.0 {
                         continue;
                     }
@@ -158,7 +136,7 @@ impl Sph {
                         let Some(normal) = apart.try_normalize() else {
                             continue;
                         };
-                        let closing = apart_of(&predicted[i], &predicted[j]).dot(normal);
+                        let closing = (three(&predicted[i]) - three(&predicted[j])).dot(normal);
                         let overlap = reach - distance - dt * closing;
                         if closing >= 0.0 || overlap <= 0.0 {
                             continue;
@@ -171,8 +149,8 @@ impl Sph {
             });
     }
 
-    /// Bodies get the momentum of particles that were kept out of them.
-    fn react_to_kept_out(&self, cx: &mut StepContext<'_>) {
+    /// Adds the reactions to particles that were pushed out of bodies.
+    fn add_push_out_reactions(&self, cx: &mut StepContext<'_>) {
         let p = &self.particles;
         for contact in self.scratch.walls.contacts.iter().flatten() {
             if contact.pressure_acceleration == Vec3::ZERO {
@@ -186,11 +164,11 @@ impl Sph {
 
     fn check_finite(&self, dt: f32) -> Result<(), SolverError> {
         let p = &self.particles;
-        let places = p.position.par_iter().zip(&p.velocity);
-        let lost = places
+        let states = p.position.par_iter().zip(&p.velocity);
+        let bad = states
             .with_min_len(4 * TASK)
             .position_first(|(x, v)| !(x.is_finite() && v.is_finite()));
-        match lost {
+        match bad {
             None => Ok(()),
             Some(i) => Err(SolverError::NotFinite {
                 id: p.id[i],
@@ -202,25 +180,21 @@ impl Sph {
     }
 }
 
-fn apart_of(a: &Row, b: &Row) -> Vec3 {
-    Vec3::new(a[0] - b[0], a[1] - b[1], a[2] - b[2])
-}
-
-/// No center of a particle goes into a body: it stops at the surface. Puts the acceleration that this takes into
-/// `pressure_acceleration` of the contacts, and zero where there was none.
-fn keep_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
+/// Moves the center of a particle out of bodies and removes its closing velocity. Stores the acceleration in
+/// `pressure_acceleration` of the contacts, zero if there was none.
+fn push_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Vec3, v: &mut Vec3) {
     for contact in contacts {
         contact.pressure_acceleration = Vec3::ZERO;
         let Some(collider) = colliders.list.get(contact.body as usize) else {
             continue;
         };
-        // The body stays and the particle moves as seen from it.
-        let seen = *x - dt * contact.velocity;
-        let depth = -collider.distance(seen);
+        // Relative to the body, which stays in place.
+        let relative = *x - dt * contact.velocity;
+        let depth = -collider.distance(relative);
         if depth <= 0.0 {
             continue;
         }
-        let normal = collider.normal(seen);
+        let normal = collider.normal(relative);
         let closing = (*v - contact.velocity).dot(normal).min(0.0);
         *x += depth * normal;
         *v -= closing * normal;

@@ -1,4 +1,4 @@
-//! Who is near whom, with the gradient of the kernel between them: found once a step and read in every pass.
+//! Neighbor lists with kernel gradients: built once a step, read in every iteration.
 
 use super::TASK;
 use super::kernel::Kernel;
@@ -10,32 +10,32 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Neighbors of a particle at most: as many as there are in a bed compressed to a fifteenth.
-pub const MOST: usize = 496;
+/// Maximum number of neighbors of a particle: that of a bed compressed to a fifteenth of its volume.
+pub const MAX_NEIGHBORS: usize = 496;
 
-/// Neighbors of a particle, itself among them. Gradients and slopes go on for sixteen beyond the last, which mean nothing.
+/// Neighbors of a particle, itself included. Gradients and slopes are padded by sixteen entries without meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbors<'a> {
     /// V_j ∇W_ij [1/m].
     pub gradient: [&'a [f32]; 3],
-    /// V_j W'/r [1/m²]: times x_i − x_j it is the gradient.
+    /// V_j W'/r [1/m²]: factor from x_i − x_j to the gradient.
     pub slope: &'a [f32],
-    /// Their numbers.
+    /// Indices.
     pub index: &'a [u32],
 }
 
 impl Neighbors<'_> {
-    /// Number of each neighbor and V_j ∇W_ij [1/m].
+    /// Index of each neighbor and V_j ∇W_ij [1/m].
     #[inline(always)]
     pub fn each(&self) -> impl Iterator<Item = (usize, Vec3)> {
         let [x, y, z] = self.gradient;
         let gradients = x.iter().zip(y).zip(z);
-        let numbers = self.index.iter().map(|j| *j as usize);
-        numbers.zip(gradients.map(|((x, y), z)| Vec3::new(*x, *y, *z)))
+        let indices = self.index.iter().map(|j| *j as usize);
+        indices.zip(gradients.map(|((x, y), z)| Vec3::new(*x, *y, *z)))
     }
 }
 
-/// What is found for a particle beside its neighbors.
+/// Sums over the neighbors of a particle.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Neighborhood {
     /// Σ V_j W_ij over all particles, itself included.
@@ -49,7 +49,7 @@ pub struct Neighborhood {
 /// Neighbors of the particles of a task.
 #[derive(Debug, Default)]
 pub struct NeighborList {
-    /// Where the neighbors of each particle end in what follows, which is longer.
+    /// End of each particle's neighbors in the columns below, which are longer.
     ends: Vec<u32>,
     gradient: [Vec<f32>; 3],
     slope: Vec<f32>,
@@ -63,11 +63,11 @@ impl NeighborList {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| {
             let range = begin as usize..*end as usize;
-            let longer = range.start..range.end + LANES;
+            let padded = range.start..range.end + LANES;
             let [x, y, z] = &self.gradient;
             Neighbors {
-                gradient: [&x[longer.clone()], &y[longer.clone()], &z[longer.clone()]],
-                slope: &self.slope[longer],
+                gradient: [&x[padded.clone()], &y[padded.clone()], &z[padded.clone()]],
+                slope: &self.slope[padded],
                 index: &self.index[range],
             }
         })
@@ -75,7 +75,7 @@ impl NeighborList {
 
     /// Room for the neighbors of a particle from `begin` on.
     fn room(&mut self, begin: usize) -> Hits<'_> {
-        let end = begin + MOST + LANES;
+        let end = begin + MAX_NEIGHBORS + LANES;
         if self.index.len() < end {
             let longer = end + end / 2;
             for column in self.gradient.iter_mut().chain([&mut self.slope]) {
@@ -93,7 +93,7 @@ impl NeighborList {
     }
 }
 
-/// Particles within reach of one, with room for the last sixteen: x_i − x_j [m], which become gradients, and numbers.
+/// Neighbors found so far, with room for sixteen more: x_i − x_j [m], later replaced by gradients, and indices.
 struct Hits<'a> {
     count: usize,
     apart: [&'a mut [f32]; 3],
@@ -123,8 +123,8 @@ impl NeighborSearch {
         let count = positions.len();
         for (axis, column) in self.columns.iter_mut().enumerate() {
             column.resize(count + LANES, 0.0);
-            let places = column[..count].par_iter_mut().zip(positions);
-            places
+            let entries = column[..count].par_iter_mut().zip(positions);
+            entries
                 .with_min_len(4 * TASK)
                 .for_each(|(c, p)| *c = p[axis]);
         }
@@ -138,11 +138,9 @@ impl NeighborSearch {
             kernel: *kernel,
             volume,
         };
-        let all = self
-            .tasks
-            .par_iter_mut()
-            .zip(self.sums.par_chunks_mut(TASK));
-        all.enumerate().for_each(|(task, (list, sums))| {
+        let lists = self.tasks.par_iter_mut();
+        let lists = lists.zip(self.sums.par_chunks_mut(TASK));
+        lists.enumerate().for_each(|(task, (list, sums))| {
             let first = task * TASK;
             let range = first..first + sums.len();
             dispatch!(level, simd => search.run(simd, range, list, sums));
@@ -193,7 +191,7 @@ impl Search<'_> {
         }
     }
 
-    /// Particles from `begin` to `end` that are in reach of particle `i`.
+    /// Neighbors of particle `i` among those from `begin` to `end`.
     #[inline(always)]
     fn row<S: Simd>(&self, simd: S, i: usize, begin: usize, end: usize, hits: &mut Hits) {
         let [x, y, z] = self.columns;
@@ -201,7 +199,7 @@ impl Search<'_> {
         let reach = f32x16::splat(simd, self.kernel.support * self.kernel.support);
         let ahead = u32x16::from_fn(simd, |k| k as u32);
         let mut from = begin;
-        while from < end && hits.count < MOST {
+        while from < end && hits.count < MAX_NEIGHBORS {
             let apart = |c: &Vec<f32>, own: f32| {
                 f32x16::splat(simd, own) - f32x16::from_slice(simd, &c[from..from + LANES])
             };
@@ -218,22 +216,22 @@ impl Search<'_> {
                     .store_slice(&mut hits.apart[1][at.clone()]);
                 dz.compress(found)
                     .store_slice(&mut hits.apart[2][at.clone()]);
-                let numbers = ahead + from as u32;
-                numbers.compress(found).store_slice(&mut hits.index[at]);
+                let indices = ahead + from as u32;
+                indices.compress(found).store_slice(&mut hits.index[at]);
                 hits.count += bits.count_ones() as usize;
             }
             from += LANES;
         }
-        hits.count = hits.count.min(MOST);
+        hits.count = hits.count.min(MAX_NEIGHBORS);
     }
 
-    /// The kernel at all hits.
+    /// Evaluates the kernel for all hits.
     #[inline(always)]
     fn apply_kernel<S: Simd>(&self, simd: S, hits: &mut Hits) -> Neighborhood {
         let mut fraction = f32x16::splat(simd, 0.0);
         let mut sums = [fraction; 3];
         let mut squares = fraction;
-        // What lies beyond the last hit is no neighbor: far away, it weighs nothing.
+        // The padding lies outside the support.
         for column in &mut hits.apart {
             column[hits.count..hits.count + LANES].fill(self.kernel.support);
         }
@@ -265,7 +263,7 @@ impl Search<'_> {
     }
 }
 
-/// Sums over the lanes. No `map`: it would call a function for each, out of reach of the machine's best instructions.
+/// Sums over the lanes. Not with `map`, whose closures would be compiled without the instructions of the SIMD level.
 #[inline(always)]
 pub fn sum_lanes<S: Simd>(v: &[f32x16<S>; 3]) -> Vec3 {
     Vec3::new(v[0].reduce_sum(), v[1].reduce_sum(), v[2].reduce_sum())

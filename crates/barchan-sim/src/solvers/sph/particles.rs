@@ -1,6 +1,6 @@
-//! The particles: structure of arrays, in the order of their cells.
+//! State of the particles, in the order of their cells.
 
-use crate::particles::{ID, MASS, MATERIAL, POSITION, Quantity, Tolerance, VELOCITY, columns};
+use crate::particles::{Quantity, Tolerance, columns};
 use barchan_frame::Unit;
 use glam::Vec3;
 
@@ -28,29 +28,19 @@ const WALL_FRICTION: Quantity<Vec3> = Quantity::state(
 );
 
 columns! {
-    /// State of all particles, and its copy while they are put in order.
+    /// State of all particles.
     pub struct Particles {
-        /// Positions [m].
-        position: Vec3 = POSITION,
-        /// Velocities [m/s].
-        velocity: Vec3 = VELOCITY,
-        /// Stable identities.
-        id: u32 = ID,
-        /// Materials.
-        material: u8 = MATERIAL,
-        /// Masses [kg].
-        mass: f32 = MASS,
         /// Radii [m]: half the spacing.
         radius: f32 = RADIUS,
         /// Pressure [Pa].
         pressure: f32 = PRESSURE,
         /// From dry (0) to wet (1).
         wetness: f32 = WETNESS,
-        /// Pressure that limits friction: the mean about the particle and over the last steps [Pa].
+        /// Pressure that limits friction [Pa]: mean over the neighborhood and the last steps.
         support_pressure: f32 = SUPPORT_PRESSURE,
         /// Frictional stress ŝ [Pa].
         stress: Symmetric = STRESS,
-        /// Acceleration by friction of the bodies that it touches [m/s²].
+        /// Acceleration by friction of bodies [m/s²].
         wall_friction: Vec3 = WALL_FRICTION,
     }
 }

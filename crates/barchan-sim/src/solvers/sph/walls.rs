@@ -1,32 +1,34 @@
-//! Particles and bodies: pressure and friction between them, Eq. 16–21, and what the bodies get.
+//! Contacts of particles with bodies: pressure and friction, Eq. 16–21, and the reactions on the bodies.
 
 use super::TASK;
+use super::boundary::{BoundaryParticle, BoundaryParticles, Sampling};
+use super::kernel::Kernel;
 use super::particles::Particles;
-use super::surface::{BoundaryPoint, Sampling, Surface};
-use crate::collider::{BodyImpulses, Colliders, GROUP, NearBodies, PosedCollider};
+use crate::collider::{BodyImpulses, Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContacts, Coupling};
-use barchan_scene::{Boundary, Bounds};
+use crate::contacts::{BodyContacts, Coupling, find_contacts};
+use barchan_scene::{Boundary, Bounds, Dimensions, SphSpec, SphWalls};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-/// Distance from the surface within which bodies that hold grains do so [spacings].
-const TOUCH: f32 = 0.75;
+/// Distance from the surface within which sticky and slipping bodies hold particles [spacings].
+const HOLDING_DISTANCE: f32 = 0.75;
 /// ε of Eq. 20.
-const SOFT: f32 = 0.01;
+const SOFTENING: f32 = 0.01;
 
-/// A particle within reach of the boundary particles of a body.
+/// A particle within the support of boundary particles of a body.
 #[derive(Debug, Clone, Copy)]
 pub struct Contact {
-    /// The particle.
+    /// Index of the particle.
     pub particle: u32,
-    /// The body.
+    /// Index of the body.
     pub body: u32,
-    /// What grains may do at it.
+    /// Boundary condition.
     pub boundary: Boundary,
-    /// Whether the particle is at the surface of a body that holds grains.
-    pub touches: bool,
+    /// Whether a sticky or slipping body holds the particle.
+    pub is_held: bool,
     /// Coulomb coefficient.
     pub friction: f32,
     /// Σ V_b W_ib.
@@ -39,13 +41,13 @@ pub struct Contact {
     pub flux: f32,
     /// Mean velocity of the boundary particles [m/s].
     pub velocity: Vec3,
-    /// Their mean place, from the origin of the body [m].
+    /// Mean position of the boundary particles, from the origin of the body [m].
     pub arm: Vec3,
     /// Σ (x_b − origin) × V_b ∇W_ib.
     pub moment: Vec3,
     /// Acceleration by artificial viscosity, Eq. 20 [m/s²].
     pub viscous: Vec3,
-    /// Part of a correction that this contact takes: less than 1 where a light body gives way to many.
+    /// Fraction of a correction that this contact takes; below 1 at a free body, which responds to all of its contacts.
     pub share: f32,
     /// Acceleration of the particle by friction [m/s²].
     pub friction_acceleration: Vec3,
@@ -56,68 +58,75 @@ pub struct Contact {
 /// All contacts with bodies.
 #[derive(Debug, Default)]
 pub struct Walls {
-    surfaces: Vec<Surface>,
+    surfaces: Vec<BoundaryParticles>,
     /// Contacts of the particles of each task.
     pub contacts: BodyContacts<Contact>,
-    missing: Vec<Vec<(u32, IVec3)>>,
+    /// Bodies and cells that are not sampled yet, in any order.
+    missing: Mutex<Vec<(u32, IVec3)>>,
     coupling: Coupling,
     /// Center of mass of each body, from its origin [m].
     centers: Vec<Vec3>,
 }
 
-/// What contacts go by.
+/// Parameters of contacts.
 pub struct WallSettings {
-    /// How bodies are sampled.
-    pub sampling: Sampling,
+    sampling: Sampling,
     /// h c_s/2 of Eq. 20 [m²/s].
-    pub viscosity: f32,
-    /// Whether friction goes on from the last step.
-    pub remembers: bool,
+    viscosity: f32,
+    /// Whether friction starts from that of the last step.
+    warm_starts: bool,
+}
+
+impl WallSettings {
+    /// Parameters for the settings of a scene.
+    pub fn new(spec: &SphSpec, kernel: Kernel, dimensions: Dimensions) -> Self {
+        let (walls, spacing) = (spec.wall_friction, spec.spacing() as f32);
+        Self {
+            sampling: Sampling::new(spacing, kernel, dimensions, walls),
+            viscosity: match walls {
+                SphWalls::Coulomb => 0.0,
+                SphWalls::Viscous => 0.5 * kernel.support * spec.sound_speed as f32,
+            },
+            warm_starts: spec.static_friction,
+        }
+    }
 }
 
 impl Walls {
-    /// Finds the particles in reach of bodies, and makes the boundary particles that are not there yet.
-    pub fn find(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
-        self.surfaces
-            .resize_with(colliders.list.len(), Surface::default);
-        let tasks = particles.len().div_ceil(TASK);
-        self.contacts.resize_with(tasks, Vec::new);
-        self.missing.resize_with(tasks, Vec::new);
-        self.look(set, particles, colliders);
-        if self.missing.iter().any(|m| !m.is_empty()) {
+    /// Finds the particles within reach of bodies, and samples the bodies where they are not sampled yet.
+    pub fn find(&mut self, settings: &WallSettings, particles: &Particles, colliders: &Colliders) {
+        (self.surfaces).resize_with(colliders.list.len(), BoundaryParticles::default);
+        self.search(settings, particles, colliders);
+        let missing = self.missing.get_mut();
+        let missing = std::mem::take(missing.unwrap_or_else(PoisonError::into_inner));
+        if !missing.is_empty() {
             for (body, surface) in self.surfaces.iter_mut().enumerate() {
-                let own = self.missing.iter().flatten();
-                let own = own.filter(|(b, _)| *b as usize == body);
-                let cells: Vec<IVec3> = own.map(|(_, cell)| *cell).collect();
-                surface.grow(&set.sampling, colliders.list[body].geometry(), cells);
+                let own = missing.iter().filter(|(b, _)| *b as usize == body);
+                let cells = own.map(|(_, cell)| *cell).collect();
+                let geometry = colliders.list[body].geometry();
+                surface.sample_around(&settings.sampling, geometry, cells);
             }
-            self.look(set, particles, colliders);
+            self.search(settings, particles, colliders);
         }
-        self.split(particles, colliders);
+        self.split_masses(particles, colliders);
     }
 
-    /// Contacts of all particles, as far as the bodies are sampled, and the cells where they are not.
-    fn look(&mut self, set: &WallSettings, particles: &Particles, colliders: &Colliders) {
+    /// Contacts of all particles with the parts of bodies that are sampled, and the cells that are not.
+    fn search(&mut self, settings: &WallSettings, particles: &Particles, colliders: &Colliders) {
         let search = Search {
-            set,
+            settings,
             particles,
             colliders,
             surfaces: &self.surfaces,
+            missing: &self.missing,
         };
-        let lists = self.contacts.par_iter_mut().zip(&mut self.missing);
-        lists.enumerate().for_each(|(task, (list, missing))| {
-            list.clear();
-            missing.clear();
-            let first = task * TASK;
-            let end = (first + TASK).min(particles.len());
-            for first in (first..end).step_by(GROUP) {
-                search.group(first..(first + GROUP).min(end), list, missing);
-            }
+        find_contacts(&mut self.contacts, particles.len(), TASK, |group, list| {
+            search.group(group, list);
         });
     }
 
-    /// A body that grains can move gives way to all of them together.
-    fn split(&mut self, particles: &Particles, colliders: &Colliders) {
+    /// Splits the mass of free bodies among their contacts.
+    fn split_masses(&mut self, particles: &Particles, colliders: &Colliders) {
         let touched = self.contacts.iter().flatten().map(|c| c.body);
         (self.coupling).begin(colliders, colliders.list.len(), touched);
         self.centers.clear();
@@ -126,78 +135,74 @@ impl Walls {
             return;
         }
         let (coupling, centers) = (&self.coupling, &self.centers);
-        let contacts = self.contacts.par_iter_mut();
-        contacts.flatten().for_each(|contact| {
+        let contacts = self.contacts.par_iter_mut().flatten();
+        contacts.for_each(|contact| {
             let body = contact.body as usize;
-            let Some(mass) = &colliders.list[body].mass else {
-                return;
-            };
-            let inverse = mass.inverse_mass_along(contact.arm - centers[body], contact.normal);
-            let all = coupling.count(body) * particles.mass[contact.particle as usize];
-            contact.share = 1.0 / (1.0 + all * inverse);
+            if let Some(mass) = &colliders.list[body].mass {
+                let inverse = mass.inverse_mass_along(contact.arm - centers[body], contact.normal);
+                let all = coupling.count(body) * particles.mass[contact.particle as usize];
+                contact.share = 1.0 / (1.0 + all * inverse);
+            }
         });
     }
 
-    /// Lets the free bodies feel what the contacts of this pass gave the particles.
-    pub fn push_bodies(&mut self, dt: f32, particles: &Particles, colliders: &Colliders) {
-        let given = self
-            .contacts
-            .iter()
-            .flatten()
-            .map(|c| (c.body, given(dt, particles, c)));
-        (self.coupling).respond(colliders, PosedCollider::center_arm, given);
+    /// Moves the free bodies by the reactions of this iteration.
+    pub fn move_bodies(&mut self, dt: f32, particles: &Particles, colliders: &Colliders) {
+        let contacts = self.contacts.iter().flatten();
+        let impulses = contacts.map(|c| (c.body, reaction(dt, particles, c)));
+        (self.coupling).respond(colliders, PosedCollider::center_arm, impulses);
     }
 
-    /// Contacts, and how the bodies moved in the present pass.
-    pub fn parts(&mut self) -> (&mut [Vec<Contact>], PushedBodies<'_>) {
-        let pushed = PushedBodies {
+    /// Contacts, and the response of the bodies in this iteration.
+    pub fn parts(&mut self) -> (&mut [Vec<Contact>], BodyResponses<'_>) {
+        let responses = BodyResponses {
             any: self.coupling.has_free(),
-            gained: self.coupling.gained(),
+            responses: self.coupling.responses(),
             centers: &self.centers,
         };
-        (&mut self.contacts, pushed)
+        (&mut self.contacts, responses)
     }
 
-    /// Adds what the particles gave the bodies in a step.
-    pub fn react(&self, dt: f32, particles: &Particles, impulses: &mut BodyImpulses) {
+    /// Adds the reactions of a step to the impulses on the bodies.
+    pub fn add_reactions(&self, dt: f32, particles: &Particles, impulses: &mut BodyImpulses) {
         for contact in self.contacts.iter().flatten() {
-            impulses.bodies[contact.body as usize] += given(dt, particles, contact);
+            impulses.bodies[contact.body as usize] += reaction(dt, particles, contact);
         }
     }
 }
 
-/// What a contact gives its body, about the origin of the body.
-fn given(dt: f32, particles: &Particles, contact: &Contact) -> Impulse {
+/// Impulse of a contact on its body in a step, about the origin of the body.
+fn reaction(dt: f32, particles: &Particles, contact: &Contact) -> Impulse {
     let momentum = -f64::from(particles.mass[contact.particle as usize] * dt);
     let pressure = momentum * contact.pressure_acceleration.as_dvec3();
     let friction = momentum * contact.friction_acceleration.as_dvec3();
-    // Pressure goes along G: its moment is that of the boundary particles.
+    // Pressure acts along G, at the boundary particles: its moment is proportional to theirs.
     let length = contact.gradient.length_squared().max(f32::MIN_POSITIVE);
     let part = contact.pressure_acceleration.dot(contact.gradient) / length;
-    let turning = momentum * f64::from(part) * contact.moment.as_dvec3();
+    let torque = momentum * f64::from(part) * contact.moment.as_dvec3();
     Impulse {
         linear: pressure + friction,
-        angular: turning + contact.arm.as_dvec3().cross(friction),
+        angular: torque + contact.arm.as_dvec3().cross(friction),
     }
 }
 
-/// How free bodies moved in the present pass.
-pub struct PushedBodies<'a> {
+/// Response of the free bodies in the present iteration.
+pub struct BodyResponses<'a> {
     any: bool,
-    gained: &'a [Twist],
+    responses: &'a [Twist],
     centers: &'a [Vec3],
 }
 
-impl PushedBodies<'_> {
-    /// Velocity that the present pass gave the body at the contact [m/s], and Σ V_b ∇W · v_b of it [1/s].
+impl BodyResponses<'_> {
+    /// Velocity that the body has gained at the contact in this iteration [m/s], and Σ V_b ∇W · v_b of it [1/s].
     #[inline(always)]
-    pub fn gained(&self, contact: &Contact) -> (Vec3, f32) {
+    pub fn at(&self, contact: &Contact) -> (Vec3, f32) {
         if !self.any {
             return (Vec3::ZERO, 0.0);
         }
         let body = contact.body as usize;
-        let (gained, center) = (&self.gained[body], self.centers[body]);
-        let (velocity, spin) = (gained.linear.as_vec3(), gained.angular.as_vec3());
+        let (response, center) = (&self.responses[body], self.centers[body]);
+        let (velocity, spin) = (response.linear.as_vec3(), response.angular.as_vec3());
         let about = contact.moment - center.cross(contact.gradient);
         (
             velocity + spin.cross(contact.arm - center),
@@ -206,56 +211,117 @@ impl PushedBodies<'_> {
     }
 }
 
-/// What contacts are found among.
+/// Input of the search for contacts.
 struct Search<'a> {
-    set: &'a WallSettings,
+    settings: &'a WallSettings,
     particles: &'a Particles,
     colliders: &'a Colliders,
-    surfaces: &'a [Surface],
+    surfaces: &'a [BoundaryParticles],
+    missing: &'a Mutex<Vec<(u32, IVec3)>>,
 }
 
 impl Search<'_> {
-    /// Contacts of some particles that lie together, and the cells where bodies are not sampled.
-    fn group(
-        &self,
-        particles: Range<usize>,
-        list: &mut Vec<Contact>,
-        missing: &mut Vec<(u32, IVec3)>,
-    ) {
-        let (set, p) = (self.set, self.particles);
-        let support = set.sampling.kernel.support;
+    /// Contacts of a group of particles that are close together; reports cells in which a body is not sampled.
+    fn group(&self, particles: Range<usize>, list: &mut Vec<Contact>) {
+        let (sampling, p) = (&self.settings.sampling, self.particles);
+        let support = sampling.kernel.support;
         let region = Bounds::from_points(p.position[particles.clone()].iter().copied());
         let near = NearBodies::select(self.colliders, |c| c.may_reach(&region, support));
         for i in particles {
-            let (x, v) = (p.position[i], p.velocity[i]);
+            let x = p.position[i];
             let start = list.len();
             for (body, collider) in near.of(self.colliders) {
                 if !collider.may_touch(x, support) {
                     continue;
                 }
-                let own = collider.to_body(x);
-                let cell = set.sampling.cell_of(own);
-                let Some(points) = self.surfaces[body].near(&cell) else {
-                    missing.push((body as u32, cell));
-                    continue;
-                };
-                list.extend(
-                    contact(set, collider, points, [x, own, v]).map(|c| Contact {
-                        particle: i as u32,
-                        body: body as u32,
-                        ..c
-                    }),
-                );
+                let local = collider.to_body(x);
+                let cell = sampling.cell_of(local);
+                match self.surfaces[body].near(&cell) {
+                    Some(points) => list.extend(self.contact(i, body, local, points)),
+                    None => {
+                        let missing = self.missing.lock();
+                        let mut missing = missing.unwrap_or_else(PoisonError::into_inner);
+                        missing.push((body as u32, cell));
+                    }
+                }
             }
-            if set.remembers {
-                remember(&mut list[start..], p.wall_friction[i]);
+            if self.settings.warm_starts {
+                warm_start(&mut list[start..], p.wall_friction[i]);
             }
         }
     }
+
+    /// The contact of a particle with a body, if boundary particles are in reach. `local` is the position in the body's frame [m].
+    fn contact(
+        &self,
+        particle: usize,
+        body: usize,
+        local: Vec3,
+        points: &[BoundaryParticle],
+    ) -> Option<Contact> {
+        let (settings, collider) = (self.settings, &self.colliders.list[body]);
+        let (sampling, kernel) = (&settings.sampling, &settings.sampling.kernel);
+        let (x, v) = (
+            self.particles.position[particle],
+            self.particles.velocity[particle],
+        );
+        let rotation = collider.pose.rotation;
+        let velocity_at = |arm: Vec3| collider.velocity + collider.angular_velocity.cross(arm);
+        let (mut fraction, mut gradient, mut flux) = (0.0, Vec3::ZERO, 0.0);
+        let (mut moment, mut arm_sum, mut weight) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        let mut viscous = Vec3::ZERO;
+        for b in points {
+            let apart = local - b.position;
+            let r = apart.length();
+            if r >= kernel.support {
+                continue;
+            }
+            let apart = rotation * apart;
+            let arm = rotation * b.position;
+            let volume = sampling.weight * b.volume;
+            let g = volume * kernel.slope(r) * apart;
+            let w = volume * kernel.value(r);
+            fraction += w;
+            gradient += g;
+            moment += arm.cross(g);
+            arm_sum += w * arm;
+            weight += w;
+            if settings.viscosity > 0.0 || !collider.is_still() {
+                let velocity = velocity_at(arm);
+                flux += g.dot(velocity);
+                let closing = (v - velocity).dot(apart).min(0.0);
+                let softened = r * r + SOFTENING * kernel.support * kernel.support;
+                viscous += settings.viscosity * closing / softened * g;
+            }
+        }
+        if weight <= 0.0 {
+            return None;
+        }
+        let arm = arm_sum / weight;
+        let can_hold = collider.boundary != Boundary::Separating;
+        Some(Contact {
+            particle: particle as u32,
+            body: body as u32,
+            boundary: collider.boundary,
+            is_held: can_hold && collider.distance(x) < HOLDING_DISTANCE * sampling.spacing,
+            friction: collider.friction,
+            fraction,
+            gradient,
+            normal: -gradient.normalize_or_zero(),
+            flux,
+            velocity: velocity_at(arm),
+            arm,
+            moment,
+            viscous: collider.friction * viscous,
+            share: 1.0,
+            friction_acceleration: Vec3::ZERO,
+            pressure_acceleration: Vec3::ZERO,
+        })
+    }
 }
 
-/// What friction was in the last step goes to the contact that carries most.
-fn remember(contacts: &mut [Contact], friction: Vec3) {
+/// Assigns the friction of the last step to the strongest of a particle's contacts.
+fn warm_start(contacts: &mut [Contact], friction: Vec3) {
     let strongest = contacts.iter_mut().max_by(|a, b| {
         let (a, b) = (a.gradient.length_squared(), b.gradient.length_squared());
         a.total_cmp(&b)
@@ -263,66 +329,4 @@ fn remember(contacts: &mut [Contact], friction: Vec3) {
     if let Some(contact) = strongest {
         contact.friction_acceleration = friction;
     }
-}
-
-/// The contact of a particle with a body, if boundary particles are in reach. The particle is given by its place in the
-/// world and in the body's frame [m], and its velocity [m/s].
-fn contact(
-    set: &WallSettings,
-    collider: &PosedCollider,
-    points: &[BoundaryPoint],
-    [x, own, v]: [Vec3; 3],
-) -> Option<Contact> {
-    let kernel = &set.sampling.kernel;
-    let turn = collider.pose.rotation;
-    let (mut fraction, mut gradient, mut flux) = (0.0, Vec3::ZERO, 0.0);
-    let (mut moment, mut middle, mut weight) = (Vec3::ZERO, Vec3::ZERO, 0.0);
-    let mut viscous = Vec3::ZERO;
-    for b in points {
-        let apart = own - b.position;
-        let r = apart.length();
-        if r >= kernel.support {
-            continue;
-        }
-        let apart = turn * apart;
-        let arm = turn * b.position;
-        let volume = set.sampling.weight * b.volume;
-        let g = volume * kernel.slope(r) * apart;
-        let w = volume * kernel.value(r);
-        fraction += w;
-        gradient += g;
-        moment += arm.cross(g);
-        middle += w * arm;
-        weight += w;
-        if set.viscosity > 0.0 || !collider.is_still() {
-            let own = collider.velocity + collider.angular_velocity.cross(arm);
-            flux += g.dot(own);
-            let closing = (v - own).dot(apart).min(0.0);
-            let soft = r * r + SOFT * kernel.support * kernel.support;
-            viscous += set.viscosity * closing / soft * g;
-        }
-    }
-    if weight <= 0.0 {
-        return None;
-    }
-    let arm = middle / weight;
-    let holds = collider.boundary != Boundary::Separating;
-    Some(Contact {
-        particle: 0,
-        body: 0,
-        boundary: collider.boundary,
-        touches: holds && collider.distance(x) < TOUCH * set.sampling.spacing,
-        friction: collider.friction,
-        fraction,
-        gradient,
-        normal: -gradient.normalize_or_zero(),
-        flux,
-        velocity: collider.velocity + collider.angular_velocity.cross(arm),
-        arm,
-        moment,
-        viscous: collider.friction * viscous,
-        share: 1.0,
-        friction_acceleration: Vec3::ZERO,
-        pressure_acceleration: Vec3::ZERO,
-    })
 }

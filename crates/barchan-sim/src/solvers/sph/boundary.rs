@@ -1,21 +1,21 @@
-//! Boundary particles of a body: points below its surface with the volume that each stands for, Eq. 16.
+//! Boundary particles of a body: points below its surface with the volume of each, Eq. 16.
 //!
-//! They are made where particles come near and kept in the body's frame, so a floor without end costs what lies under
+//! They are sampled where particles come near and stored in the body's frame, so an infinite floor costs only the part under
 //! the sand.
 
 use super::kernel::Kernel;
-use barchan_scene::{Bounds, Dimensions, Geometry};
+use barchan_scene::{Bounds, Dimensions, Geometry, SphWalls};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Edge of a tile, which is sampled as a whole [spacings].
+/// Edge of a tile, the unit of sampling [spacings].
 const TILE: f32 = 8.0;
 
 /// A boundary particle, in the body's frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BoundaryPoint {
-    /// Place [m].
+pub struct BoundaryParticle {
+    /// Position [m].
     pub position: Vec3,
     /// V_b = 1/Σ W_bk over the boundary particles of the body [m³].
     pub volume: f32,
@@ -23,16 +23,16 @@ pub struct BoundaryPoint {
 
 /// The boundary particles of a body.
 #[derive(Debug, Default)]
-pub struct Surface {
-    tiles: HashMap<IVec3, Vec<BoundaryPoint>>,
-    /// Those in reach of a particle in the cell.
-    cells: HashMap<IVec3, Vec<BoundaryPoint>>,
+pub struct BoundaryParticles {
+    tiles: HashMap<IVec3, Vec<BoundaryParticle>>,
+    /// Those within the support of any point of the cell.
+    cells: HashMap<IVec3, Vec<BoundaryParticle>>,
 }
 
 /// How bodies are sampled.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
-    /// Distance of particles [m].
+    /// Spacing of the particles [m].
     pub spacing: f32,
     /// Kernel of the simulation.
     pub kernel: Kernel,
@@ -40,43 +40,33 @@ pub struct Sampling {
     pub dimensions: Dimensions,
     /// Depth of the boundary particles below the surface [m].
     pub depth: f32,
-    /// How many times their volume boundary particles count.
+    /// Factor of the volume of boundary particles.
     pub weight: f32,
 }
 
 impl Sampling {
-    /// Boundary particles as in [Ihmsen13]: a particle at rest touches the surface with its own radius where the layer is
-    /// about 1.1 spacings away.
-    pub fn plain(spacing: f32, kernel: Kernel, dimensions: Dimensions) -> Self {
-        Self {
-            spacing,
-            kernel,
-            dimensions,
-            depth: 0.6 * spacing,
-            weight: 1.0,
-        }
-    }
-
-    /// Boundary particles that hold the lowest layer of a lattice where it is and press it as the next layer does.
+    /// Sampling for a model of wall friction: as in [Ihmsen13] for the viscous one. There a particle rests on the surface with its
+    /// radius, about 1.1 spacings from the layer.
     ///
-    /// Differs from [Ihmsen13] Eq. 16: a single layer of boundary particles changes too slowly with distance to answer two
-    /// pressures with one, and the layer at a body would carry several times that of the next. Deeper down, where the
-    /// kernel falls faster, and counted more often, it does both: at 1.45 spacings its sum has twice the slope that a layer
-    /// of sand has at one.
-    pub fn firm(spacing: f32, kernel: Kernel, dimensions: Dimensions) -> Self {
+    /// Differs from [Ihmsen13] Eq. 16 for Coulomb friction: one layer varies too slowly with distance to balance the pressures of two
+    /// layers of sand, and the lowest layer would carry several times the pressure of the next. Deeper, where the kernel is
+    /// steeper, and with a larger weight, it does: 1.45 spacings away its sum has twice the slope of a layer of sand.
+    pub fn new(spacing: f32, kernel: Kernel, dimensions: Dimensions, walls: SphWalls) -> Self {
+        let (depth, weight) = match (walls, dimensions) {
+            (SphWalls::Viscous, _) => (0.6, 1.0),
+            (SphWalls::Coulomb, Dimensions::Three) => (0.95, 5.85),
+            (SphWalls::Coulomb, Dimensions::Two) => (0.95, 4.8),
+        };
         Self {
             spacing,
             kernel,
             dimensions,
-            depth: 0.95 * spacing,
-            weight: match dimensions {
-                Dimensions::Three => 5.85,
-                Dimensions::Two => 4.8,
-            },
+            depth: depth * spacing,
+            weight,
         }
     }
 
-    /// The cell of a place in the body's frame.
+    /// The cell of a point in the body's frame.
     pub fn cell_of(&self, p: Vec3) -> IVec3 {
         (p / self.kernel.support).floor().as_ivec3()
     }
@@ -85,7 +75,7 @@ impl Sampling {
         (p / (TILE * self.spacing)).floor().as_ivec3()
     }
 
-    /// What a particle in that cell can reach.
+    /// Points within the support of any point of the cell.
     fn reach_of(&self, cell: IVec3) -> Bounds {
         let low = cell.as_vec3() * self.kernel.support;
         Bounds {
@@ -94,7 +84,7 @@ impl Sampling {
         }
     }
 
-    fn sample(&self, geometry: &Geometry, tile: IVec3) -> Vec<BoundaryPoint> {
+    fn sample(&self, geometry: &Geometry, tile: IVec3) -> Vec<BoundaryParticle> {
         let low = tile.as_vec3() * (TILE * self.spacing);
         let own = Bounds {
             min: low,
@@ -107,7 +97,7 @@ impl Sampling {
             1.0 / near.sum::<f32>()
         };
         let inside = |p: &&Vec3| self.tile_of(**p) == tile;
-        let point = |p: &Vec3| BoundaryPoint {
+        let point = |p: &Vec3| BoundaryParticle {
             position: *p,
             volume: volume(p),
         };
@@ -115,14 +105,19 @@ impl Sampling {
     }
 }
 
-impl Surface {
-    /// Boundary particles that a particle in the cell can reach, and some that it cannot; `None` where nobody has looked.
-    pub fn near(&self, cell: &IVec3) -> Option<&[BoundaryPoint]> {
+impl BoundaryParticles {
+    /// All boundary particles within the support of a point in the cell, and others close by; `None` if not sampled yet.
+    pub fn near(&self, cell: &IVec3) -> Option<&[BoundaryParticle]> {
         self.cells.get(cell).map(Vec::as_slice)
     }
 
-    /// Samples the body about cells. What comes out does not depend on what was sampled before.
-    pub fn grow(&mut self, sampling: &Sampling, geometry: &Geometry, mut cells: Vec<IVec3>) {
+    /// Samples the body around cells. The result does not depend on what was sampled before.
+    pub fn sample_around(
+        &mut self,
+        sampling: &Sampling,
+        geometry: &Geometry,
+        mut cells: Vec<IVec3>,
+    ) {
         cells.sort_by_key(|c| c.to_array());
         cells.dedup();
         let mut missing: Vec<IVec3> = (cells.iter())
