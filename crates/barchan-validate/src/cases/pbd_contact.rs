@@ -3,8 +3,9 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::trial::G;
 use crate::{Case, Context, ValidateError};
+use barchan_scene::PbdFriction::{Coulomb, Macklin};
 use barchan_sim::solvers::pbd::contact::{
-    Accumulated, Law, V3, contact_area, dot, pass_factors, project, project_macklin,
+    Accumulated, Law, V3, contact_area, dot, iteration_factors, project,
 };
 
 /// Spring and damper.
@@ -67,7 +68,7 @@ fn frictionless(spring: f64, damper: f64) -> Law<f64> {
         keep: 1.0,
         spring,
         damper,
-        parting: f64::INFINITY,
+        max_separation: f64::INFINITY,
         ..Law::default()
     }
 }
@@ -124,7 +125,7 @@ impl Point {
         };
         let active = at(moved) <= 0.0 || (plane.adhesion > 0.0 && at([0.0; 3]) <= 0.0);
         if active {
-            let (spring, damper) = pass_factors(plane.stiffness, plane.damping, w, dt, passes);
+            let (spring, damper) = iteration_factors(plane.stiffness, plane.damping, w, dt, passes);
             let law = Law {
                 static_friction: plane.static_friction,
                 kinetic_friction: plane.kinetic_friction,
@@ -141,7 +142,7 @@ impl Point {
                     Fault::AdhesionEveryPass => sum.adhesion = 0.0,
                     _ => {}
                 }
-                let by = project(&law, self.normal, at(moved), moved, &mut sum);
+                let by = project(Coulomb, &law, self.normal, at(moved), moved, &mut sum);
                 moved = std::array::from_fn(|a| moved[a] + by[a]);
             }
         }
@@ -295,7 +296,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let once = drop(&SMOOTH, 1, 100, Fault::None);
     let differences = (2..=50).map(|passes| worst(&drop(&SMOOTH, passes, 100, Fault::None), &once));
-    let factors = |passes| pass_factors(1000.0, 100.0, 1.0, 0.01, passes);
+    let factors = |passes| iteration_factors(1000.0, 100.0, 1.0, 0.01, passes);
     let ((k1, c1), (k5, c5)) = (factors(1), factors(5));
     Ok(outcome(
         "How many passes share the correction of a contact does not change its trajectory.",
@@ -331,7 +332,7 @@ fn contact_time(w_of: fn(f64, f64) -> f64) -> (f64, f64) {
     let (mass, dt) = ([1.0, 3.0], 1e-3);
     let w = mass.map(|m| 1.0 / m);
     let (mut x, mut v) = ([0.0, 0.98], [0.0, 0.0]);
-    let (spring, damper) = pass_factors(100.0, 0.0, w_of(w[0], w[1]), dt, 10);
+    let (spring, damper) = iteration_factors(100.0, 0.0, w_of(w[0], w[1]), dt, 10);
     let law = frictionless(spring, damper);
     let mut time = 0.0;
     while x[1] - x[0] < 1.0 {
@@ -341,7 +342,7 @@ fn contact_time(w_of: fn(f64, f64) -> f64) -> (f64, f64) {
             // i is the second, n points to it.
             let gap = (x[1] + d[1]) - (x[0] + d[0]) - 1.0;
             let moved = [d[1] - d[0], 0.0, 0.0];
-            let by = project(&law, [1.0, 0.0, 0.0], gap, moved, &mut sum)[0];
+            let by = project(Coulomb, &law, [1.0, 0.0, 0.0], gap, moved, &mut sum)[0];
             d[1] += w[1] / (w[0] + w[1]) * by;
             d[0] -= w[0] / (w[0] + w[1]) * by;
         }
@@ -444,7 +445,14 @@ fn macklin(slip: f64) -> (f64, f64) {
         ..frictionless(1.0, 0.0)
     };
     let mut sum = Accumulated::default();
-    let by = project_macklin(&law, [0.0, 1.0, 0.0], -0.01, [slip, -0.01, 0.0], &mut sum);
+    let by = project(
+        Macklin,
+        &law,
+        [0.0, 1.0, 0.0],
+        -0.01,
+        [slip, -0.01, 0.0],
+        &mut sum,
+    );
     (by[0], dot(sum.tangent, sum.tangent))
 }
 

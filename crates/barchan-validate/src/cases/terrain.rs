@@ -10,7 +10,7 @@ use crate::{Case, Context, ValidateError};
 use barchan_frame::TERRAIN_HEIGHT;
 use barchan_scene::{TerrainSpec, material_presets};
 use barchan_sim::height_field::SLOPE_TOLERANCE;
-use barchan_sim::terrain::{GrainSize, ExistingGrains, Terrain};
+use barchan_sim::terrain::{ExistingGrains, GrainSize, Terrain};
 use glam::Vec3;
 
 /// Mass of soil that slides.
