@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod grains;
 pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};

@@ -114,8 +114,8 @@ fn axisymmetric_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError
         friction_angle,
         cells,
     };
-    // Coarse grids hold back low columns: with eight cells in the radius, that of a = 1 is below the band.
-    let (aspects, cells) = context.pick((&[2.0, 3.0][..], 8.0), (&[0.5, 1.0, 2.0, 3.0], 16.0));
+    // Coarse grids hold back low columns: with eight cells in the radius only high ones are within the band.
+    let (aspects, cells) = context.pick((&[3.0][..], 8.0), (&[0.5, 1.0, 2.0, 3.0], 16.0));
     let mut runs = vec![];
     let mut checks = vec![];
     let mut notes = vec![];

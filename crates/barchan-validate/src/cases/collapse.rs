@@ -55,6 +55,14 @@ pub const COLUMN: Column = Column {
     set: &[],
 };
 
+/// The column of a form: half as fine where it has to be quick.
+fn usual(context: &Context<'_>) -> Column {
+    Column {
+        cells: context.pick(0.5, 1.0) * COLUMN.cells,
+        ..COLUMN
+    }
+}
+
 /// Frames in √(h/g).
 const FRAMES_A_TAU: f64 = 15.0;
 /// √(h/g) that are simulated.
@@ -195,12 +203,11 @@ fn orders(
     runouts: &[[f64; 2]],
     heights: &[[f64; 2]],
 ) -> Result<[Check; 2], ValidateError> {
-    let usual = |path: &[[f64; 2]]| interpolate(path, 2.0);
-    let mut deposits = vec![[usual(runouts), usual(heights)]];
+    let mut deposits = vec![[interpolate(runouts, 2.0), interpolate(heights, 2.0)]];
     for (at, friction_angle) in [(0, 20.0), (2, 40.0)] {
         let column = Column {
             friction_angle,
-            ..COLUMN
+            ..usual(context)
         };
         let deposit = column.collapse(context, &format!("φ = {friction_angle}°"))?;
         deposits.insert(at, [deposit.runout, deposit.height]);
@@ -218,13 +225,14 @@ fn orders(
 }
 
 fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let aspects = context.pick(&[1.0, 2.0][..], &ASPECTS);
+    let aspects = context.pick(&[2.0][..], &ASPECTS);
+    let usual = usual(context);
     let mut runouts = vec![];
     let mut heights = vec![];
     let mut checks = vec![];
     let mut notes = vec![];
     for &aspect in aspects {
-        let column = Column { aspect, ..COLUMN };
+        let column = Column { aspect, ..usual };
         let deposit = column.collapse(context, &format!("a = {aspect}"))?;
         runouts.push([aspect, deposit.runout]);
         heights.push([aspect, deposit.height]);
@@ -272,7 +280,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let rough = Column {
         friction_angle: 2f64.atan().to_degrees(),
-        ..COLUMN
+        ..usual
     };
     let rough = rough.collapse(context, "μ = 2")?;
     checks.push(Check::control(
@@ -338,11 +346,7 @@ fn runout_plot(solver: &str, runouts: &[[f64; 2]], fine: &[[f64; 2]], rough: f64
         "beads [Lajeunesse05]",
         &curve(&beads, 0.4, 8.5),
     )
-    .with(
-        Style::Points,
-        &format!("{solver}, φ = 30°, d = 20 dx"),
-        runouts,
-    )
+    .with(Style::Points, &format!("{solver}, φ = 30°"), runouts)
     .with(
         Style::Points,
         &format!("{solver}, φ = 30°, d = 40 dx"),
@@ -371,15 +375,16 @@ fn height_plot(solver: &str, heights: &[[f64; 2]], rough: f64) -> Plot {
 }
 
 fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let column = usual(context);
     let high = Column {
         aspect: 5.0,
-        ..COLUMN
+        ..column
     };
-    let usual = COLUMN.collapse(context, "a = 2")?;
+    let usual = column.collapse(context, "a = 2")?;
     let tall = high.collapse(context, "a = 5")?;
     let light = Column {
         scales: [1.0, 0.5, 1.0],
-        ..COLUMN
+        ..column
     };
     let mut light = light.collapse(context, "a = 2, half the gravity")?;
     // In the τ of the usual gravity.

@@ -214,8 +214,11 @@ fn backward_euler(plane: &Plane, steps: usize) -> Vec<f64> {
     heights
 }
 
-/// Step and height [m] of the catalog, k = 1000 N/m and c = 100 N s/m, and k = 100 N/m without damping.
-const STATED: [(f64, f64, &[(usize, f64)]); 2] = [
+/// Stiffness [N/m], damping [N s/m], and heights [m] after some steps.
+type Stated = (f64, f64, &'static [(usize, f64)]);
+
+/// Heights of the catalog.
+const STATED: [Stated; 2] = [
     (
         1000.0,
         100.0,
