@@ -21,12 +21,16 @@ macro_rules! cases {
 #[rustfmt::skip]
 cases! {
     a4_mpm: "A4", "mpm", Quick;
+    b1_sph: "B1", "sph", Quick;
+    b2_sph: "B2", "sph", Quick;
     c2_mpm: "C2", "mpm", Quick;
     c4_mpm: "C4", "mpm", Quick;
     c7_mpm: "C7", "mpm", Quick;
     d1_mpm: "D1", "mpm", Quick;
     d1_pbd: "D1", "pbd", Quick;
     d1_sph: "D1", "sph", Quick;
+    d2_sph: "D2", "sph", Quick;
+    d3_sph: "D3", "sph", Quick;
     d4_mpm: "D4", "mpm", Quick;
     e1_mpm: "E1", "mpm", Quick;
     e2_mpm: "E2", "mpm", Quick;
@@ -48,8 +52,15 @@ cases! {
     g7_sph: "G7", "sph", Quick;
     j7_pbd: "J7", "pbd", Quick;
     j8_pbd: "J8", "pbd", Quick;
+    l1_sph: "L1", "sph", Quick;
     l2_sph: "L2", "sph", Quick;
+    l3_sph: "L3", "sph", Quick;
+    l4_sph: "L4", "sph", Quick;
+    l5_sph: "L5", "sph", Quick;
+    l6_sph: "L6", "sph", Quick;
+    l7_sph: "L7", "sph", Quick;
     l9_sph: "L9", "sph", Quick;
+    l10_pbd: "L10", "pbd", Quick;
     l10_sph: "L10", "sph", Quick;
     p2_mpm: "P2", "mpm", Quick;
     p3_mpm: "P3", "mpm", Quick;

@@ -18,7 +18,7 @@ pub const A4: Case = Case {
 pub const D1: Case = Case {
     name: "D1",
     title: "A block or a grain on an incline: Coulomb friction",
-    solvers: &["mpm", "pbd", "sph"],
+    solvers: &["mpm", "pbd"],
     seconds: 1.0,
     run: coulomb_block,
 };
@@ -153,7 +153,7 @@ struct Slider {
     acceleration: fn(&Context<'_>, f64, f64) -> Result<f64, ValidateError>,
 }
 
-const SLIDERS: [Slider; 3] = [
+const SLIDERS: [Slider; 2] = [
     Slider {
         solver: "mpm",
         setup: "2D elastic block 8 × 4 cells on a plane, between 0.2 and 0.6 s.",
@@ -163,11 +163,6 @@ const SLIDERS: [Slider; 3] = [
         solver: "pbd",
         setup: "A grain, which does not turn, on a plane, between 0.5 and 1.5 s.",
         acceleration: super::pbd::acceleration,
-    },
-    Slider {
-        solver: "sph",
-        setup: "3D slab of sand, 10 × 1 × 10 particles with a cohesion of 300 Pa, on a plane, between 0.5 and 1.5 s.",
-        acceleration: super::sph::acceleration,
     },
 ];
 
