@@ -4,12 +4,12 @@
 
 pub mod grains;
 pub mod localization;
-pub mod sph;
 
 use barchan_frame::{Checkpoint, ColumnData};
 use barchan_scene::{Overrides, Scene, SceneSource, load};
 use barchan_sim::simulation::{Control, Simulation};
 use glam::{DVec3, Vec3};
+use std::path::Path;
 
 /// A scene from TOML text.
 pub fn scene(text: &str) -> Scene {
@@ -19,6 +19,22 @@ pub fn scene(text: &str) -> Scene {
         directory: ".".into(),
     };
     load(&source, &Overrides::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+/// A scene of `scenes/` with keys set, each as `path=value`.
+pub fn scene_file(name: &str, set: &[&str]) -> Scene {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let changes = Overrides {
+        set: set.iter().map(|s| (*s).to_owned()).collect(),
+        ..Overrides::default()
+    };
+    let source = SceneSource::from_file(&scenes.join(name)).unwrap();
+    load(&source, &changes).unwrap_or_else(|e| panic!("{name} {set:?}: {e:?}"))
+}
+
+/// A simulation of a scene of `scenes/` at t = 0.
+pub fn start_file(name: &str, set: &[&str]) -> Simulation {
+    Simulation::new(&scene_file(name, set)).unwrap()
 }
 
 /// A simulation of TOML text at t = 0.
