@@ -32,6 +32,8 @@ cases! {
     b5_mpm: "B5", "mpm", Quick;
     b6_mpm: "B6", "mpm", Quick;
     c1_mpm: "C1", "mpm", Quick;
+    b1_sph: "B1", "sph", Quick;
+    b2_sph: "B2", "sph", Quick;
     c2_mpm: "C2", "mpm", Quick;
     c3_mpm: "C3", "mpm", Quick;
     c4_mpm: "C4", "mpm", Quick;
@@ -47,6 +49,8 @@ cases! {
     d1_sph: "D1", "sph", Quick;
     d2_pbd: "D2", "pbd", Quick;
     d3_pbd: "D3", "pbd", Quick;
+    d2_sph: "D2", "sph", Quick;
+    d3_sph: "D3", "sph", Quick;
     d4_mpm: "D4", "mpm", Quick;
     d6_mpm: "D6", "mpm", Quick;
     d7_mpm: "D7", "mpm", Quick;
@@ -76,8 +80,15 @@ cases! {
     j6_pbd: "J6", "pbd", Quick;
     j7_pbd: "J7", "pbd", Quick;
     j8_pbd: "J8", "pbd", Quick;
+    l1_sph: "L1", "sph", Quick;
     l2_sph: "L2", "sph", Quick;
+    l3_sph: "L3", "sph", Quick;
+    l4_sph: "L4", "sph", Quick;
+    l5_sph: "L5", "sph", Quick;
+    l6_sph: "L6", "sph", Quick;
+    l7_sph: "L7", "sph", Quick;
     l9_sph: "L9", "sph", Quick;
+    l10_pbd: "L10", "pbd", Quick;
     l10_sph: "L10", "sph", Quick;
     o1_pbd: "O1", "pbd", Quick;
     o2_pbd: "O2", "pbd", Quick;

@@ -6,11 +6,7 @@ mod paper;
 
 use barchan::sim::simulation::Simulation;
 use glam::Vec3;
-use paper::{height, load_scene, now, of_material, positions, run_to};
-
-fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {
-    Simulation::new(&load_scene(&format!("holz2014/{name}"), scale, set)).unwrap()
-}
+use paper::{frame_of, height, now, of_material, positions, run_to, start};
 
 /// Position [rad or m] of a joint.
 fn joint(simulation: &Simulation, name: &str) -> f64 {
@@ -22,7 +18,7 @@ fn joint(simulation: &Simulation, name: &str) -> f64 {
 
 /// Largest distance of the heights of both grains from those that backward Euler gives [m].
 fn off_backward_euler(set: &[&str]) -> [f64; 2] {
-    let mut simulation = scene("drop", 1.0, set);
+    let mut simulation = start("holz2014/drop", 1.0, set);
     let springs = [(1000.0, 100.0), (100.0, 0.0)];
     let (mut z, mut v, dt, r) = ([0.15f64; 2], [0.0f64; 2], 0.01, 0.05);
     let mut off = [0.0f64; 2];
@@ -58,8 +54,7 @@ fn figure_2_a_grain_on_a_spring_and_damper_follows_backward_euler() {
 #[test]
 fn figure_3_friction_and_adhesion_make_heaps_steeper() {
     let heights = |set: &[&str]| {
-        let mut simulation = scene("repose", 1.0, set);
-        let frame = run_to(&mut simulation, 210);
+        let frame = frame_of("holz2014/repose", 1.0, set, 210);
         [0, 1, 2].map(|m| height(&of_material(&frame, m)))
     };
     let [smooth, rough, cohesive] = heights(&[]);
@@ -78,10 +73,10 @@ fn figure_3_friction_and_adhesion_make_heaps_steeper() {
 
 /// Turns of the wheel [rad], tilt of the plank [rad], and how far the last weight has slid [m].
 fn wheel_and_plank(set: &[&str]) -> (f64, f64, f32) {
-    let mut simulation = scene("wheel_and_plank", 1.0, set);
+    let mut simulation = start("holz2014/wheel_and_plank", 1.0, set);
     let frame = run_to(&mut simulation, 180);
-    let start = Vec3::new(-1.44, 0.83, 0.0);
-    let slid = now(&frame, "weight 1", start).distance(start);
+    let place = Vec3::new(-1.44, 0.83, 0.0);
+    let slid = now(&frame, "weight 1", place).distance(place);
     (
         joint(&simulation, "axle"),
         joint(&simulation, "pivot"),
@@ -106,10 +101,7 @@ fn figure_4_grains_turn_the_wheel_and_tilt_the_plank() {
 
 #[test]
 fn figure_5_slopes_by_solver_and_error_reduction() {
-    let slope = |set: &[&str]| {
-        let mut simulation = scene("slopes", 0.7, set);
-        height(&positions(&run_to(&mut simulation, 210)))
-    };
+    let slope = |set: &[&str]| height(&positions(&frame_of("holz2014/slopes", 0.7, set, 210)));
     let reduced = slope(&[]);
     let averaged = slope(&["solver.pbd.error_reduction=0"]);
     let more = slope(&["solver.pbd.error_reduction=0", "solver.pbd.iterations=40"]);
@@ -126,7 +118,7 @@ fn figure_5_slopes_by_solver_and_error_reduction() {
 
 /// Mass of grains in and at the bucket [kg]: with the load lifted, turned over and held, and after shaking.
 fn loads(set: &[&str]) -> [f32; 3] {
-    let mut simulation = scene("loam", 1.0, set);
+    let mut simulation = start("holz2014/loam", 1.0, set);
     [225, 334, 425].map(|number| {
         let frame = run_to(&mut simulation, number);
         let middle = now(&frame, "bucket", Vec3::new(3.98, 0.6, -0.05));
@@ -153,8 +145,7 @@ fn figure_6_loam_sticks_to_the_bucket_until_it_is_shaken() {
 
 /// Mean height of the surface of the bed [m] along the blade's way, by distance from its middle line: beside it on either side, and on it.
 fn ridges(set: &[&str]) -> [f32; 3] {
-    let mut simulation = scene("ridges", 0.8, set);
-    let frame = run_to(&mut simulation, 205);
+    let frame = frame_of("holz2014/ridges", 0.8, set, 205);
     let radii = frame.column("radius").unwrap().data.as_f32().unwrap();
     let tops: Vec<Vec3> = positions(&frame)
         .iter()

@@ -6,10 +6,11 @@
 mod paper;
 
 use barchan::scene::SphSpec;
-use barchan::sim::sampling::estimate_particles;
-use barchan::sim::simulation::Simulation;
 use glam::Vec3;
-use paper::{height, load_scene, now, of_material, positions, run_to};
+use paper::{
+    assert_count, frame_of, full_count, height, load_scene, now, of_material, positions_where,
+    run_to, start,
+};
 
 /// Base particles of Table 1, §5.4 and the captions.
 const PARTICLES: &[(&str, &[&str], f64)] = &[
@@ -24,10 +25,6 @@ const PARTICLES: &[(&str, &[&str], f64)] = &[
     ("resolution_quarter", &[], 125e3),
 ];
 
-fn scene(name: &str, scale: f64, set: &[&str]) -> Simulation {
-    Simulation::new(&load_scene(&format!("ihmsen2013/{name}"), scale, set)).unwrap()
-}
-
 /// Height of the center of mass [m]: less a matter of single grains than that of the top.
 fn center(grains: &[Vec3]) -> f32 {
     grains.iter().map(|p| p.y).sum::<f32>() / grains.len() as f32
@@ -36,13 +33,8 @@ fn center(grains: &[Vec3]) -> f32 {
 #[test]
 fn numbers_of_particles_are_those_of_the_paper() {
     for &(name, set, wanted) in PARTICLES {
-        let full = load_scene(&format!("ihmsen2013/{name}"), 1.0, set);
-        let count = match full.fills.is_empty() {
-            true => estimate_particles(&full) as f64,
-            false => Simulation::new(&full).unwrap().particles() as f64,
-        };
-        let ratio = count / wanted;
-        assert!((ratio - 1.0).abs() < 0.1, "{name} {set:?}: {count}");
+        let count = full_count(&format!("ihmsen2013/{name}"), 0.5, set);
+        assert_count(&format!("{name} {set:?}"), count, wanted);
     }
 }
 
@@ -71,13 +63,11 @@ fn parameters_are_those_of_the_paper() {
 
 /// Height of the sand before the blade at the end [m], and of what lies where the hull is.
 fn pushed(set: &[&str]) -> [f32; 2] {
-    let mut simulation = scene("bulldozer", 0.5, set);
-    let frame = run_to(&mut simulation, 160);
+    let frame = frame_of("ihmsen2013/bulldozer", 0.4, set, 160);
     let front = now(&frame, "blade", Vec3::ZERO).x;
-    let between = |from: f32, to: f32| -> Vec<Vec3> {
-        let all = positions(&frame).into_iter();
-        all.filter(|p| (front + from..front + to).contains(&p.x) && p.z.abs() < 0.3)
-            .collect()
+    let between = |from: f32, to: f32| {
+        let near = |p: &Vec3| (front + from..front + to).contains(&p.x) && p.z.abs() < 0.3;
+        positions_where(&frame, near)
     };
     [height(&between(0.1, 0.5)), height(&between(-2.2, -0.7))]
 }
@@ -99,8 +89,7 @@ fn figure_1_the_blade_gathers_sand_and_the_machine_holds_none() {
 #[test]
 fn figure_2_the_larger_the_angle_the_taller_the_heap() {
     let heights = |set: &[&str]| {
-        let mut simulation = scene("piles", 0.4, set);
-        let frame = run_to(&mut simulation, 450);
+        let frame = frame_of("ihmsen2013/piles", 0.33, set, 450);
         [0, 1, 2].map(|m| center(&of_material(&frame, m)))
     };
     let [low, middle, steep] = heights(&[]);
@@ -120,8 +109,7 @@ fn figure_2_the_larger_the_angle_the_taller_the_heap() {
 #[test]
 fn figure_3_a_wet_block_keeps_together() {
     let heights = |set: &[&str]| {
-        let mut simulation = scene("dry_and_wet", 0.4, set);
-        let frame = run_to(&mut simulation, 200);
+        let frame = frame_of("ihmsen2013/dry_and_wet", 0.33, set, 200);
         [0, 1].map(|m| height(&of_material(&frame, m)))
     };
     let [dry, wet] = heights(&[]);
@@ -139,9 +127,8 @@ fn figure_3_a_wet_block_keeps_together() {
 
 /// Particles that are 0.4 m above the sand when the ball has been in it for 0.35 s.
 fn splashed(set: &[&str]) -> usize {
-    let mut simulation = scene("splash", 0.4, set);
-    let frame = run_to(&mut simulation, 20);
-    positions(&frame).iter().filter(|p| p.y > 0.4).count()
+    let frame = frame_of("ihmsen2013/splash", 0.4, set, 20);
+    positions_where(&frame, |p| p.y > 0.4).len()
 }
 
 #[test]
@@ -156,8 +143,7 @@ fn figure_4_a_fast_ball_throws_up_a_crown() {
 
 /// Depth below the surface of the lowest point of the light, medium and heavy ball [m].
 fn sunk(set: &[&str]) -> [f32; 3] {
-    let mut simulation = scene("spheres", 0.4, set);
-    let frame = run_to(&mut simulation, 125);
+    let frame = frame_of("ihmsen2013/spheres", 0.4, set, 125);
     let starts = [("light", -1.1), ("medium", 0.0), ("heavy", 1.1)];
     starts.map(|(name, z)| 0.3 - now(&frame, name, Vec3::new(-1.5, 1.0, z)).y)
 }
@@ -178,9 +164,9 @@ fn figure_5_sand_carries_balls_of_any_weight() {
 
 #[test]
 fn figure_6_the_ladder_holds_until_it_is_released() {
-    let mut simulation = scene("rope_ladder", 0.3, &[]);
-    let start = Vec3::new(0.0, 2.2, 0.0);
-    let mut height = |frame: u32| now(&run_to(&mut simulation, frame), "rung 7", start).y;
+    let mut simulation = start("ihmsen2013/rope_ladder", 0.3, &[]);
+    let rung = Vec3::new(0.0, 2.2, 0.0);
+    let mut height = |frame: u32| now(&run_to(&mut simulation, frame), "rung 7", rung).y;
     let (held, fallen) = (height(410), height(480));
     println!("Figure 6: rung at {held:.2} m, then at {fallen:.2} m");
     assert!((held - 2.2).abs() < 0.02, "{held}");
@@ -192,13 +178,8 @@ fn figure_6_the_ladder_holds_until_it_is_released() {
 #[test]
 fn wetted_sand_stands_and_dry_sand_does_not() {
     let heights = |set: &[&str]| {
-        let mut simulation = scene("wetting", 0.4, set);
-        let frame = run_to(&mut simulation, 150);
-        let half = |right: bool| -> Vec<Vec3> {
-            let all = positions(&frame).into_iter();
-            all.filter(|p| (p.x > 0.0) == right).collect()
-        };
-        [center(&half(false)), center(&half(true))]
+        let frame = frame_of("ihmsen2013/wetting", 0.33, set, 150);
+        [false, true].map(|right| center(&positions_where(&frame, |p| (p.x > 0.0) == right)))
     };
     let [dry, wet] = heights(&[]);
     println!("wetting: dry half {dry:.2} m, wet half {wet:.2} m");

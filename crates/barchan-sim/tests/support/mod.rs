@@ -2,8 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod sph;
-
 use barchan_frame::{Checkpoint, ColumnData};
 use barchan_scene::{Overrides, Scene, SceneSource, load, load_file};
 use barchan_sim::simulation::{Control, Simulation};

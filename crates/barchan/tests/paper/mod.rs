@@ -1,23 +1,56 @@
 //! Scenes of papers, run and looked at.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use barchan::frame::Frame;
 use barchan::scene::{Overrides, Scene, SceneSource, load};
+use barchan::sim::sampling::estimate_particles;
 use barchan::sim::simulation::{Control, Simulation};
 use glam::{Quat, Vec3};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Where the scenes are.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/papers")
+}
 
 /// A scene of a paper, such as `holz2014/drop`.
 pub fn load_scene(name: &str, scale: f64, set: &[&str]) -> Scene {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/papers");
     let changes = Overrides {
         scale: Some(scale),
         set: set.iter().map(|s| (*s).to_owned()).collect(),
         ..Overrides::default()
     };
-    let source = SceneSource::from_file(&folder.join(format!("{name}.toml"))).unwrap();
+    let source = SceneSource::from_file(&folder().join(format!("{name}.toml"))).unwrap();
     load(&source, &changes).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The same as a simulation at t = 0.
+pub fn start(name: &str, scale: f64, set: &[&str]) -> Simulation {
+    Simulation::new(&load_scene(name, scale, set)).unwrap()
+}
+
+/// The same at the end of a frame.
+pub fn frame_of(name: &str, scale: f64, set: &[&str], frame: u32) -> Frame {
+    run_to(&mut start(name, scale, set), frame)
+}
+
+/// Particles that a scene has, or will have had emitted, at full resolution. Fills are sampled coarsely and scaled up:
+/// that sees what colliders keep free.
+pub fn full_count(name: &str, scale: f64, set: &[&str]) -> f64 {
+    let full = load_scene(name, 1.0, set);
+    if full.fills.is_empty() {
+        return estimate_particles(&full) as f64;
+    }
+    let coarse = start(name, scale, set).particles() as f64;
+    coarse / scale.powi(full.dimensions.count() as i32)
+}
+
+/// Whether a number of particles is that of the paper within a tenth.
+pub fn assert_count(what: &str, count: f64, wanted: f64) {
+    let ratio = count / wanted;
+    assert!((ratio - 1.0).abs() < 0.1, "{what}: {ratio} of the paper's");
 }
 
 /// Goes on to the end of a frame.
@@ -42,6 +75,11 @@ pub fn of_material(frame: &Frame, wanted: usize) -> Vec<Vec3> {
     all.filter(|(_, m)| usize::from(**m) == wanted)
         .map(|(p, _)| p)
         .collect()
+}
+
+/// Positions at which `keep` holds.
+pub fn positions_where(frame: &Frame, keep: impl Fn(&Vec3) -> bool) -> Vec<Vec3> {
+    positions(frame).into_iter().filter(keep).collect()
 }
 
 /// Where a point of a body at the start is now.

@@ -1,0 +1,244 @@
+//! L10: what lies still stays.
+
+use super::column::Shaft;
+use super::{block_on_floor, grains, mass};
+use crate::outcome::{Band, Check, Outcome};
+use crate::plot::{Axis, Plot, Style};
+use crate::scene::scene;
+use crate::trial::{G, Trial, floats};
+use crate::{Case, Context, ValidateError};
+use barchan_scene::Dimensions;
+use glam::{DVec3, Vec3};
+
+/// Rest.
+pub const L10: Case = Case {
+    name: "L10",
+    title: "A heap at rest stays, and so does a load on a truck",
+    solvers: &["pbd", "sph"],
+    seconds: 60.0,
+    run: stays,
+};
+
+/// Spacing of the particles [m].
+const D0: f64 = 0.1;
+
+/// Friction that begins anew in every step.
+const ANEW: &str = "solver.sph.static_friction=false";
+
+/// Positions by identity [m], with any solver.
+fn places(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
+    let state = trial.save()?;
+    let ids = state.column("id").and_then(|c| c.data.as_u32());
+    let Some((ids, x)) = ids.zip(floats(&state, "position")) else {
+        return Err(trial.unusable("the state lacks a column"));
+    };
+    let vector = |v: &[f32; 3]| DVec3::from_array(v.map(f64::from));
+    let all = ids.iter().zip(x.as_chunks::<3>().0.iter().map(vector));
+    let mut all: Vec<(u32, DVec3)> = all.map(|(id, x)| (*id, x)).collect();
+    all.sort_by_key(|(id, _)| *id);
+    Ok(all.into_iter().map(|(_, x)| x).collect())
+}
+
+/// A heap after it slumped for 5 s.
+struct Heap {
+    /// Time [s] and largest displacement of a particle [spacings].
+    path: Vec<[f64; 2]>,
+    /// Height at the end [m].
+    height: f64,
+}
+
+impl Heap {
+    fn run(
+        context: &Context<'_>,
+        label: &str,
+        seconds: u32,
+        set: &[&str],
+    ) -> Result<Self, ValidateError> {
+        let half = context.pick(0.3, 0.4);
+        let scene = block_on_floor([-half, 0.0, -half], [half, 1.5 * half, half])
+            .set("frame_rate", 1)
+            .with(set);
+        let mut trial = Trial::start(context, label, 5 + seconds, scene)?;
+        trial.advance(5)?;
+        let before = places(&mut trial)?;
+        let mut path = vec![];
+        for _ in 0..seconds {
+            trial.advance(1)?;
+            let now = places(&mut trial)?;
+            let far = before.iter().zip(&now).map(|(a, b)| a.distance(*b));
+            let most = far.fold(0.0, f64::max) / D0;
+            path.push([trial.simulation.time() - 5.0, most]);
+        }
+        let height = places(&mut trial)?.iter().map(|p| p.y).fold(0.0, f64::max);
+        Ok(Self { path, height })
+    }
+
+    fn most(&self) -> f64 {
+        self.path.iter().map(|p| p[1]).fold(0.0, f64::max)
+    }
+}
+
+fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+    let (still, settings, without) = match context.solver {
+        "pbd" => (
+            0.05,
+            "collider.floor.friction=0.6",
+            ("floor without friction", "collider.floor.friction=0"),
+        ),
+        _ => (
+            0.1,
+            "materials.sand.friction_angle=45",
+            ("friction begins anew", ANEW),
+        ),
+    };
+    let (still, high) = (Band::below(still), Band::above(context.pick(0.2, 0.35)));
+    let awake = Heap::run(context, "heap", 60, &[settings])?;
+    let moving = Heap::run(
+        context,
+        without.0,
+        context.pick(10, 60),
+        &[settings, without.1],
+    )?;
+    let control = format!("heap: largest displacement, {}", without.0);
+    let mut plot = Plot::new(
+        "Largest displacement of a particle",
+        Axis::new("time t [s]"),
+        Axis::new("displacement [spacings]"),
+    )
+    .with(Style::Curve, "heap", &awake.path);
+    let mut checks = vec![
+        Check::new(
+            "heap: largest displacement in a minute",
+            awake.most(),
+            "spacings",
+            still,
+        ),
+        Check::new("heap: height", awake.height, "m", high),
+        Check::control(control, moving.most(), "spacings", still),
+    ];
+    let mut notes = vec![];
+    if context.solver == "sph" {
+        let asleep = Heap::run(
+            context,
+            "heap, sleeping",
+            60,
+            &[settings, "solver.sph.sleep_velocity=0.01"],
+        )?;
+        plot = plot.with(Style::Curve, "heap, sleeping", &asleep.path);
+        checks.extend([
+            Check::new(
+                "heap with sleeping: largest displacement in a minute",
+                asleep.most(),
+                "spacings",
+                still,
+            ),
+            Check::new("heap with sleeping: height", asleep.height, "m", high),
+        ]);
+        checks.extend(load(context, still, &mut notes)?);
+        checks.extend(corners(context)?);
+    }
+    Ok(Outcome {
+        physics: "Static friction: a heap stays as it is, and a bed that speeds up slower than the sand can bear keeps its load.".into(),
+        setup: "3D, particles of 5 cm. A block of 0.8 × 0.6 × 0.8 m (quick: 0.6 × 0.45 × 0.6) that slumped for 5 s, and the minute after it. With sph: a bed \
+                1.8 m long (quick: 1.2), filled 0.4 m high, θ = 40°, that goes 6.7 m in 4 s with up to 2.5 m/s² either way; and a column in a shaft of rough planes."
+            .into(),
+        reference: "Nothing moves. [Ihmsen13] §6 names loads on accelerating bodies as what its friction, which begins anew in every \
+                    step, cannot hold."
+            .into(),
+        plots: vec![plot.with(Style::ControlCurve, &format!("control: {}", without.0), &moving.path)],
+        checks,
+        notes,
+    })
+}
+
+// ---- A load on a truck ----
+
+/// Largest and mean displacement of a load on its bed [spacings].
+fn haul(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], ValidateError> {
+    let [x, z] = context.pick([0.6, 0.3], [0.9, 0.5]);
+    let bed = "collider.bed.shape.difference";
+    let scene = scene!("truck")
+        .set("fill.load.shape.box.min", vec![-x, 0.0, -z])
+        .set("fill.load.shape.box.max", vec![x, 0.4, z])
+        .set(&format!("{bed}.0.box.min"), vec![-x - 0.3, -0.3, -z - 0.3])
+        .set(&format!("{bed}.0.box.max"), vec![x + 0.3, 0.5, z + 0.3])
+        .set(&format!("{bed}.1.box.min"), vec![-x, 0.0, -z])
+        .set(&format!("{bed}.1.box.max"), vec![x, 2.0, z])
+        .with(set);
+    let mut trial = Trial::start(context, label, 55, scene)?;
+    trial.advance(10)?;
+    let before = places(&mut trial)?;
+    trial.advance(45)?;
+    let gone = DVec3::new(6.6667, 0.0, 0.0);
+    let after = places(&mut trial)?;
+    let far = before.iter().zip(&after);
+    let far: Vec<f64> = far.map(|(a, b)| (*b - gone).distance(*a) / D0).collect();
+    let mean = far.iter().sum::<f64>() / far.len() as f64;
+    Ok([far.into_iter().fold(0.0, f64::max), mean])
+}
+
+fn load(
+    context: &Context<'_>,
+    still: Band,
+    notes: &mut Vec<String>,
+) -> Result<[Check; 2], ValidateError> {
+    let [most, mean] = haul(context, "truck", &[])?;
+    let [slid, slid_mean] = haul(context, "truck, friction begins anew", &[ANEW])?;
+    notes.push(format!(
+        "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction begins anew."
+    ));
+    Ok([
+        Check::new(
+            "load: largest displacement on the bed",
+            most,
+            "spacings",
+            still,
+        ),
+        Check::control(
+            "load, friction begins anew",
+            slid,
+            "spacings",
+            Band::below(0.2),
+        ),
+    ])
+}
+
+// ---- Corners ----
+
+/// Slip that each of three walls takes away is taken away three times; then sand in a corner never rests.
+fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
+    let mut checks = vec![];
+    for friction in [0.3, 0.8] {
+        let shaft = Shaft {
+            dimensions: Dimensions::Three,
+            across: 5,
+            angle: 40.0,
+            friction,
+        };
+        let mut trial = Trial::start(context, format!("shaft, μ = {friction}"), 60, shaft.scene())?;
+        trial.advance(60)?;
+        let all = grains(&mut trial)?;
+        let force = trial.forces()?.first().map_or(f64::NAN, |f| -f.y);
+        let fastest = all
+            .iter()
+            .map(|g| g.v)
+            .map(Vec3::length)
+            .fold(0.0, f32::max);
+        let what = |text: &str| format!("{text} after 6 s, μ = {friction}");
+        checks.extend([
+            Check::new(
+                what("shaft: fastest particle"),
+                f64::from(fastest),
+                "m/s",
+                Band::below(1e-2),
+            ),
+            Check::new(
+                what("shaft: force on the floor over the weight"),
+                force / (mass(&all) * G),
+                "",
+                Band::below(1.5),
+            ),
+        ]);
+    }
+    Ok(checks)
+}
