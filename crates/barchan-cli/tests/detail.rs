@@ -193,10 +193,7 @@ fn a_base_whose_first_frame_is_gone_leaves_nothing() {
 #[test]
 fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
     let place = Place::new();
-    let pour = "frames = 8\nframe_rate = 24\n[solver]\nresolution = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\n\
-                velocity = [0, -1, 0]\nshape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n\
-                [[drain]]\nshape = { box = { min = [-1, -1, -1], max = [1, 0.2, 1] } }\n";
-    place.write("pour.toml", pour);
+    place.scene("pour.toml");
     place.json(&["run", "pour.toml", "-o", "base", "--frames", "4", "--json"]);
     let first = finished(&place, &["--grains", "4k", "-o", "grains"]);
     place.json(&["run", "base", "--resume", "--frames", "8", "--json"]);
@@ -215,19 +212,35 @@ fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
 #[test]
 fn bases_without_particles_and_in_the_plane_are_refined() {
     let place = Place::new();
-    let late = "frames = 2\n[solver]\nresolution = 0.04\n[[emitter]]\nmaterial = \"dry sand\"\nstart = 9\nvelocity = [0, -1, 0]\n\
-                shape = { box = { min = [-0.05, 0.5, -0.05], max = [0.05, 0.55, 0.05] } }\n";
-    place.write("late.toml", late);
-    place.json(&["run", "late.toml", "-o", "base", "--json"]);
+    place.scene("pour.toml");
+    let late = [
+        "run",
+        "pour.toml",
+        "-o",
+        "base",
+        "--frames",
+        "2",
+        "--set",
+        "emitter.spout.start=9",
+        "--json",
+    ];
+    place.json(&late);
     let nothing = finished(&place, &["--grains", "5k", "-o", "nothing"]);
     assert_eq!(nothing["grains"], 0);
     assert_eq!(nothing["frames"], 2);
 
-    let flat = "frames = 4\ndimensions = 2\n[solver]\nresolution = 0.04\n[[fill]]\nmaterial = \"dry sand\"\n\
-                shape = { box = { min = [-0.1, 0, -1], max = [0.1, 0.3, 1] } }\n\
-                [[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n";
-    place.write("flat.toml", flat);
-    place.json(&["run", "flat.toml", "-o", "plane", "--json"]);
+    let flat = [
+        "run",
+        "block.toml",
+        "-o",
+        "plane",
+        "--frames",
+        "4",
+        "--set",
+        "dimensions=2",
+        "--json",
+    ];
+    place.json(&flat);
     let command = [
         "detail", "plane", "--grains", "5k", "-o", "grains", "--json",
     ];

@@ -146,11 +146,18 @@ fn settings_change_the_picture() {
 #[test]
 fn flat_scenes_are_drawn_flat() {
     let place = Place::new();
-    let flat = "dimensions = 2\nframes = 2\n[solver]\nresolution = 0.02\n\
-        [[fill]]\nshape = { box = { min = [-0.2, 0], max = [0.2, 0.3] } }\nmaterial = \"dry sand\"\n\
-        [[collider]]\nshape = { half_space = { normal = [0, 1] } }\n";
-    place.write("flat.toml", flat);
-    place.json(&["run", "flat.toml", "-o", "r", "--json"]);
+    let flat = [
+        "run",
+        "block.toml",
+        "-o",
+        "r",
+        "--frames",
+        "2",
+        "--set",
+        "dimensions=2",
+        "--json",
+    ];
+    place.json(&flat);
     let outcome = place.run(&[
         "render", "r", "--json", "--size", "640x360", "--frames", "last",
     ]);

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Outcome, Place, entries};
+use common::{Outcome, Place, entries, scene_path};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -146,30 +146,13 @@ fn a_finished_run_has_nothing_to_resume_but_can_be_prolonged() {
     assert_eq!(info["complete"], true);
 }
 
-/// A small block that breaks down.
-const SPH: &str = r#"
-frame_rate = 50
-[solver]
-method = "sph"
-resolution = 0.06
-[materials.sand]
-preset = "dry sand"
-[[collider]]
-shape = { half_space = { normal = [0, 1, 0] } }
-[[fill]]
-material = "sand"
-shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.6, 0.3] } }
-[[body]]
-density = 4000
-shape = { sphere = { center = [0, 0.8, 0], radius = 0.15 } }
-"#;
-
 #[test]
 fn sph_gives_the_same_bytes_after_a_resume_and_for_any_number_of_threads() {
     let place = Place::new();
-    place.write("sph.toml", SPH);
+    let scene = scene_path("golden/sph3d.toml");
+    let scene = scene.to_str().unwrap();
     let run = |directory: &str, threads: &str, frames: &str| {
-        let arguments = ["run", "sph.toml", "--json", "-o", directory];
+        let arguments = ["run", scene, "--json", "-o", directory];
         let more = ["--threads", threads, "--frames", frames];
         place.digest(&[&arguments[..], &more].concat())
     };

@@ -6,13 +6,11 @@
 mod common;
 
 use barchan::gallery;
-use barchan::scene::{FAMILIES, Law, Overrides, SceneSource, load};
+use barchan::scene::{FAMILIES, Law, Overrides, Scene, SceneSource, load, load_file};
 use barchan::sim::simulation::{Control, Simulation};
 use barchan::sim::solvers::{METHODS, parameters, set_parameter};
-use common::{Place, SCENE};
-use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Stdio;
+use common::{Place, SCENE, scene_path, viewer::Viewer};
+use std::io::{Read, Write};
 
 fn names() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().map(|family| family.name)
@@ -64,38 +62,14 @@ fn the_same_scene_runs_with_every_solver() {
 fn the_live_view_takes_another_solver() {
     let place = Place::new();
     for name in names() {
-        let arguments = [
-            "view",
-            "block.toml",
-            "--no-open",
-            "--json",
-            "--port",
-            "0",
-            "--solver",
-            name,
-        ];
-        let mut child = place
-            .command(&arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let out = child.stdout.take().unwrap();
-        BufReader::new(out).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
-        let address = said["url"]
-            .as_str()
-            .unwrap()
-            .trim_start_matches("http://")
-            .trim_end_matches('/');
+        let viewer = Viewer::launch(&place, &["block.toml", "--solver", name]);
+        let address = &viewer.address;
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         let request =
             format!("GET /api/result HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        child.kill().unwrap();
-        child.wait().unwrap();
         assert!(
             answer.contains(&format!("\"solver\":\"{name}\"")),
             "{answer}"
@@ -196,13 +170,18 @@ fn gallery_scenes_run_with_every_solver() {
     assert!(ran >= 14, "{ran}");
 }
 
+/// A block of a sand that only has an angle of friction.
+fn own_sand(solver: &str) -> Scene {
+    let set = [
+        &format!("solver.method={solver}"),
+        "materials={ sand = { friction_angle = 33 } }",
+        "fill.block.material=sand",
+    ];
+    load_file(scene_path("tests/block.toml"), &set).unwrap()
+}
+
 #[test]
 fn live_parameters_are_those_of_the_family() {
-    let source = SceneSource {
-        name: "s".into(),
-        text: SCENE.replace("dry sand", "sand") + "[materials.sand]\nfriction_angle = 33\n",
-        directory: ".".into(),
-    };
     for (method, keys) in METHODS.iter().zip([
         &["young", "friction_angle", "cohesion"][..],
         &[
@@ -220,11 +199,7 @@ fn live_parameters_are_those_of_the_family() {
             "wet_viscosity",
         ],
     ]) {
-        let overrides = Overrides {
-            solver: Some(method.family.name.to_owned()),
-            ..Overrides::default()
-        };
-        let mut scene = load(&source, &overrides).unwrap();
+        let mut scene = own_sand(method.family.name);
         let before = scene.materials[0].clone();
         let found = parameters(&scene, &scene.materials[0]);
         assert_eq!(found.iter().map(|p| p.key).collect::<Vec<_>>(), keys);
@@ -243,14 +218,7 @@ fn live_parameters_are_those_of_the_family() {
 /// What `pbd` derives from physical quantities.
 #[test]
 fn contacts_follow_from_the_material() {
-    let text = "[solver]\nmethod = \"pbd\"\nresolution = 0.04\n[materials.sand]\nfriction_angle = 33\n\
-                [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
-    let source = SceneSource {
-        name: "s".into(),
-        text: text.into(),
-        directory: ".".into(),
-    };
-    let scene = load(&source, &Overrides::default()).unwrap();
+    let scene = own_sand("pbd");
     let found = parameters(&scene, &scene.materials[0]);
     let value = |key: &str| found.iter().find(|p| p.key == key).unwrap().value;
     // Between 18° (5°) and 37° (15°).

@@ -8,52 +8,9 @@ use barchan::frame::{ColumnData, Frame, ResultDirectory};
 use common::{Outcome, Place, entries};
 use std::fs;
 
-const BED: &str = r#"
-dimensions = 2
-frames = 6
-frame_rate = 24
+const BED: &str = include_str!("../../../scenes/tests/bed.toml");
 
-[solver]
-resolution = 0.02
-
-[materials.sand]
-preset = "dry sand"
-
-[[fill]]
-shape = { box = { min = [0, 0], max = [0.4, 0.1] } }
-material = "sand"
-
-[[collider]]
-name = "floor"
-shape = { half_space = { normal = [0, 1] } }
-"#;
-
-/// Lists its materials in another order than the bed does.
-const DROP: &str = r#"
-dimensions = 2
-frames = 4
-frame_rate = 24
-start = { result = "results/bed" }
-
-[solver]
-resolution = 0.02
-
-[materials.ball]
-preset = "soft rubber"
-
-[materials.sand]
-preset = "dry sand"
-
-[[fill]]
-name = "ball"
-shape = { sphere = { center = [0.2, 0.2, 0], radius = 0.05 } }
-material = "ball"
-velocity = [0, -1]
-
-[[collider]]
-name = "floor"
-shape = { half_space = { normal = [0, 1] } }
-"#;
+const DROP: &str = include_str!("../../../scenes/tests/drop.toml");
 
 /// With a settled bed in `results/bed`, and `drop.toml` about to use it.
 fn settled() -> Place {
@@ -150,11 +107,8 @@ fn threads_and_interruption_change_nothing() {
 #[test]
 fn a_scene_without_fills_goes_on_as_the_bed_would() {
     let place = settled();
-    let alone = DROP.split("[[fill]]").next().unwrap();
-    let floor = "[[collider]]\nname = \"floor\"\nshape = { half_space = { normal = [0, 1] } }\n";
-    let alone = alone.replace("[materials.ball]\npreset = \"soft rubber\"\n", "");
-    place.write("on.toml", &format!("{alone}{floor}"));
-    place.json(&["run", "on.toml", "-o", "on", "--frames", "3", "--json"]);
+    place.scene("next.toml");
+    place.json(&["run", "next.toml", "-o", "on", "--frames", "3", "--json"]);
     place.json(&["run", "bed.toml", "-o", "long", "--frames", "9", "--json"]);
     let (a, b) = (frame(&place, "on", 3), frame(&place, "long", 9));
     assert_eq!(a.particles(), b.particles());

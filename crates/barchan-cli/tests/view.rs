@@ -4,46 +4,16 @@
 
 mod common;
 
-use common::{Place, entries};
+use common::{Place, entries, viewer::Viewer};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
-
-/// A running viewer; ends with the test.
-struct Viewer {
-    child: Child,
-    address: String,
-}
 
 impl Viewer {
     fn start(place: &Place, directory: &str) -> Self {
-        Self::start_with(
-            place,
-            &["view", directory, "--no-open", "--json", "--port", "0"],
-        )
-    }
-
-    fn start_with(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = place.command(arguments);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"));
-        let url = said["url"].as_str().unwrap();
-        let address = url
-            .trim_start_matches("http://")
-            .trim_end_matches('/')
-            .to_owned();
-        Self { child, address }
+        Self::launch(place, &[directory])
     }
 
     /// Sends bytes as they are.
@@ -67,13 +37,6 @@ impl Viewer {
         self.raw(&format!(
             "GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n"
         ))
-    }
-}
-
-impl Drop for Viewer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

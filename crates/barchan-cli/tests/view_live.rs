@@ -5,54 +5,28 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, viewer::Viewer};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// Many grains, so that pictures are large: 100 kB each.
-const SCENE: &str = r#"
-frame_rate = 60
-[solver]
-method = "pbd"
-resolution = 0.02
-[solver.pbd]
-iterations = 1
-[[fill]]
-shape = { box = { min = [-0.3, 0, -0.3], max = [0.3, 0.25, 0.3] } }
-material = "dry sand"
-[[collider]]
-shape = { half_space = { normal = [0, 1, 0] } }
-"#;
-
-struct Viewer {
-    child: Child,
-    address: String,
-}
+const SCENE: [&str; 9] = [
+    "block.toml",
+    "--set",
+    "frame_rate=60",
+    "--set",
+    "solver={ method = \"pbd\", resolution = 0.02, pbd = { iterations = 1 } }",
+    "--set",
+    "fill.block.shape.box.min=[-0.3, 0, -0.3]",
+    "--set",
+    "fill.block.shape.box.max=[0.3, 0.25, 0.3]",
+];
 
 impl Viewer {
     fn start(place: &Place, more: &[&str]) -> Self {
-        let mut arguments = vec!["view", "live.toml", "--no-open", "--json", "--port", "0"];
-        arguments.extend(more);
-        let mut child = place
-            .command(&arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
-        let url = said["url"].as_str().unwrap();
-        let address = url.trim_start_matches("http://").trim_end_matches('/');
-        Self {
-            child,
-            address: address.to_owned(),
-        }
+        Self::launch(place, &[&SCENE, more].concat())
     }
 
     /// Asks for the WebSocket, with more headers; the status, and the connection.
@@ -98,13 +72,6 @@ impl Viewer {
             std::thread::sleep(Duration::from_millis(20));
         }
         false
-    }
-}
-
-impl Drop for Viewer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -169,15 +136,9 @@ impl Socket {
     }
 }
 
-fn place() -> Place {
-    let place = Place::new();
-    place.write("live.toml", SCENE);
-    place
-}
-
 #[test]
 fn only_the_own_page_may_steer() {
-    let place = place();
+    let place = Place::new();
     let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let host = viewer.address.clone();
     let status = |host: &str, more: &str| viewer.connect(host, more).0;
@@ -190,7 +151,7 @@ fn only_the_own_page_may_steer() {
 
 #[test]
 fn nonsense_is_answered_and_does_no_harm() {
-    let place = place();
+    let place = Place::new();
     let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let mut socket = viewer.open();
     socket.picture();
@@ -219,7 +180,7 @@ fn nonsense_is_answered_and_does_no_harm() {
 
 #[test]
 fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
-    let place = place();
+    let place = Place::new();
     let viewer = Viewer::start(&place, &[]);
     let mut socket = viewer.open();
     let number = |picture: &Value| picture["frame"].as_u64().unwrap();
@@ -253,7 +214,7 @@ fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
 
 #[test]
 fn it_ends_with_its_last_reader_or_stays_when_told_to() {
-    let place = place();
+    let place = Place::new();
     let small = ["--set", "solver.resolution=0.1"];
     let mut viewer = Viewer::start(&place, &small);
     let mut staying = Viewer::start(&place, &[small.as_slice(), &["--stay"]].concat());

@@ -3,26 +3,14 @@
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory, Unit};
 use barchan_post::stress::{CSV_HEADER, StressError, Substance, csv_line, histories, stress};
+use barchan_scene::load_file;
 use std::collections::BTreeSet;
 
-/// Hardening sand and an elastic ball.
+/// Text of a scene of hardening sand and an elastic ball.
 fn scene(dimensions: usize) -> String {
-    format!(
-        r#"dimensions = {dimensions}
-[solver]
-resolution = 0.02
-[materials.sand]
-preset = "klar sand"
-[materials.ball]
-preset = "rubber"
-[[fill]]
-shape = {{ sphere = {{ center = [0, 1, 0], radius = 0.1 }} }}
-material = "sand"
-[[fill]]
-shape = {{ sphere = {{ center = [0, 2, 0], radius = 0.1 }} }}
-material = "ball"
-"#
-    )
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/balls.toml");
+    let scene = load_file(file, &[&format!("dimensions={dimensions}")]);
+    scene.unwrap().document
 }
 
 /// Grains 7 (sand) and 5 (ball), in that order.

@@ -261,20 +261,13 @@ pub fn floor(height: f32) -> Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan_scene::{SceneSource, load};
+    use barchan_scene::load_file;
 
     /// A ball that stands at x = 1000 m in its own frame, moved by this much.
     fn ball(motion: &str) -> Prop {
-        let text = format!(
-            "[solver]\nresolution = 0.1\n[[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
-             [[collider]]\nshape = {{ sphere = {{ center = [1000, 0, 0], radius = 0.5 }} }}\n{motion}\n"
-        );
-        let source = SceneSource {
-            name: "ball.toml".into(),
-            text,
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Default::default()).unwrap();
+        let ball = "shape = { sphere = { center = [1000, 0, 0], radius = 0.5 } }";
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/block.toml");
+        let scene = load_file(file, &[&format!("collider=[{{ {ball}{motion} }}]")]).unwrap();
         let around = Bounds::from_corners(Vec3::splat(-10.0), Vec3::splat(10.0));
         props(&scene, &[], &around).remove(0)
     }
@@ -287,10 +280,10 @@ mod tests {
         };
         let moved = |x: f32| {
             format!(
-                "motion = {{ position = {{ keyframes = [{{ time = 0, value = [{x}, 3, 0] }}] }} }}"
+                ", motion = {{ position = {{ keyframes = [{{ time = 0, value = [{x}, 3, 0] }}] }} }}"
             )
         };
-        assert!(has_surface(&ball("motion = { velocity = [-100, 0, 0] }")));
+        assert!(has_surface(&ball(", motion = { velocity = [-100, 0, 0] }")));
         assert!(
             has_surface(&ball(&moved(-1000.0))),
             "stands still among the grains"

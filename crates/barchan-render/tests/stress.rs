@@ -185,15 +185,7 @@ fn nothing_to_draw_does_no_harm() {
     }
 }
 
-const SCENE: &str = r#"dimensions = 2
-[solver]
-resolution = 0.02
-[materials.sand]
-preset = "dry sand"
-[[fill]]
-shape = { box = { min = [0, 0], max = [0.2, 0.1] } }
-material = "sand"
-"#;
+const SCENE: &str = include_str!("../../../scenes/tests/bed.toml");
 
 fn frame(index: u32, with_stress: bool) -> Frame {
     let frame = common::frame(index, &[Vec3::ZERO, Vec3::new(0.1, 0.05, 0.0)]);

@@ -1,5 +1,5 @@
 //! Drives a bucket through soil and prints what it feels: `cargo run --release -p barchan-sim --example bucket`.
-//! The scene is `bucket.toml` beside this file; docs/embedding.md explains the calls.
+//! The scene is `scenes/tests/bucket.toml`; docs/embedding.md explains the calls.
 
 use barchan_sim::bodies::MotorTarget;
 use barchan_sim::simulation::Simulation;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Digs as planned; returns the largest force on the bucket [N].
 pub fn dig(mut show: impl FnMut(String)) -> Result<f64, Box<dyn Error>> {
-    let mut simulation = Simulation::from_toml(include_str!("bucket.toml"))?;
+    let mut simulation = Simulation::from_toml(include_str!("../../../scenes/tests/bucket.toml"))?;
     let bucket = simulation.body_index("bucket").ok_or("no bucket")?;
     let (mut steps, mut most) = (0, 0.0f64);
     for (until, speeds) in PLAN {

@@ -1,87 +1,57 @@
 //! What a scene takes over from the result that it starts from.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use barchan_frame::{Checkpoint, Column, ColumnData, Manifest, ManifestMaterial, ResultDirectory};
-use barchan_scene::{Overrides, Scene, SceneSource, load};
+mod support;
+
+use barchan_frame::{Checkpoint, Column, Manifest, ManifestMaterial, ResultDirectory};
+use barchan_scene::{Scene, load_file};
 use barchan_sim::collider::thin_movers;
-use barchan_sim::simulation::{Control, Simulation, SimulationError};
+use barchan_sim::simulation::{Simulation, SimulationError};
 use barchan_sim::start;
-use std::path::Path;
+use support::{advance, floats, scene_path, start_file};
 use tempfile::TempDir;
 
-const BED: &str = r#"dimensions = 2
-[solver]
-resolution = 0.02
-[materials.sand]
-preset = "dry sand"
-[[fill]]
-shape = { box = { min = [0, 0], max = [0.2, 0.1] } }
-material = "sand"
-spin = [0, 0, 1]
-[[collider]]
-shape = { half_space = { normal = [0, 1] } }
-"#;
-
-const NEXT: &str = r#"dimensions = 2
-start = { result = "bed" }
-[solver]
-resolution = 0.02
-[materials.sand]
-preset = "dry sand"
-"#;
-
-fn scene(text: &str, directory: &Path) -> Scene {
-    let source = SceneSource {
-        name: "test.toml".into(),
-        text: text.into(),
-        directory: directory.into(),
-    };
-    load(&source, &Overrides::default()).unwrap()
+/// A scene of scenes/tests as if its file were in this folder.
+fn scene_in(folder: &TempDir, name: &str, set: &[&str]) -> Scene {
+    let file = folder.path().join(name);
+    std::fs::copy(scene_path("tests").join(name), &file).unwrap();
+    load_file(file, set).unwrap()
 }
 
-/// A folder with the result of [`BED`] after two frames; `solver` is the name in its manifest.
+/// A folder with the result of bed.toml after two frames; `solver` is the name in its manifest.
 fn bed(solver: &str) -> (TempDir, Checkpoint) {
     let folder = tempfile::tempdir().unwrap();
-    let mut simulation = Simulation::new(&scene(BED, folder.path())).unwrap();
-    for _ in 0..2 {
-        simulation
-            .advance_frame(&mut |_| Control::Continue)
-            .unwrap();
-        simulation.write_frame().unwrap();
-    }
+    let mut simulation = start_file("tests/bed.toml", &["fill.0.spin=[0, 0, 1]"]);
+    advance(&mut simulation, 2);
     let state = simulation.save().unwrap();
     write_bed(&folder, solver, 2, &state);
     (folder, state)
 }
 
-/// Writes the result `bed`.
+/// Writes the result `results/bed`.
 fn write_bed(folder: &TempDir, solver: &str, dimensions: u32, state: &Checkpoint) {
     let manifest = Manifest {
         solver: solver.into(),
         dimensions,
         frames: state.index,
         materials: vec![ManifestMaterial {
-            name: "sand".into(),
+            name: if dimensions == 2 { "sand" } else { "dry sand" }.into(),
             density: 1600.0,
         }],
         ..Manifest::default()
     };
-    let result = ResultDirectory::create(&folder.path().join("bed"), &manifest, "").unwrap();
+    let results = folder.path().join("results");
+    std::fs::create_dir(&results).unwrap();
+    let result = ResultDirectory::create(&results.join("bed"), &manifest, "").unwrap();
     result.write_checkpoint(state).unwrap();
-}
-
-fn affine(state: &Checkpoint) -> &[f32] {
-    match &state.column("affine").unwrap().data {
-        ColumnData::F32(values) => values,
-        _ => panic!("floats"),
-    }
 }
 
 #[test]
 fn every_column_comes_over_whatever_the_grid() {
     let (folder, state) = bed("mpm");
     for dx in ["0.02", "0.03", "0.013"] {
-        let next = scene(&NEXT.replace("0.02", dx), folder.path());
+        let resolution = format!("solver.resolution={dx}");
+        let next = scene_in(&folder, "next.toml", &[&resolution]);
         let mut simulation = Simulation::new(&next).unwrap();
         assert_eq!((simulation.frame(), simulation.time()), (0, 0.0));
         let begun = simulation.save().unwrap();
@@ -102,35 +72,34 @@ fn every_column_comes_over_whatever_the_grid() {
 #[test]
 fn other_transfers_drop_the_affine_velocity() {
     let (folder, state) = bed("mpm");
-    assert!(affine(&state).iter().any(|c| *c != 0.0));
-    let text = NEXT.replace(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.transfer = \"pic\"",
-    );
-    let mut simulation = Simulation::new(&scene(&text, folder.path())).unwrap();
+    assert!(floats(&state, "affine").iter().any(|c| *c != 0.0));
+    let next = scene_in(&folder, "next.toml", &["solver.mpm.transfer=pic"]);
+    let mut simulation = Simulation::new(&next).unwrap();
     let begun = simulation.save().unwrap();
-    assert!(affine(&begun).iter().all(|c| c.to_bits() == 0));
+    assert!(floats(&begun, "affine").iter().all(|c| c.to_bits() == 0));
 }
 
 #[test]
 fn another_family_of_solvers_is_refused() {
     let (folder, _) = bed("dem");
-    let next = scene(NEXT, folder.path());
+    let next = scene_in(&folder, "next.toml", &[]);
     let Err(SimulationError::Start(error)) = Simulation::new(&next) else {
         panic!("the start should be refused");
     };
     assert!(error.message.contains("was simulated by `dem`"), "{error}");
     let placed = error.in_scene(&next).unwrap();
-    assert_eq!(placed.errors()[0].marked(), Some("\"bed\""));
-    assert_eq!(placed.errors()[0].line(), Some(2));
+    assert_eq!(placed.errors()[0].marked(), Some("\"results/bed\""));
+    assert_eq!(placed.errors()[0].line(), Some(5));
 }
 
 #[test]
 fn thin_bodies_are_found_whatever_their_shape() {
     let (folder, _) = bed("mpm");
     let with = |shape: &str| {
-        let body = "[[collider]]\nname = \"body\"\nmotion = { velocity = [1, 0] }\nshape = ";
-        let scene = scene(&format!("{NEXT}{body}{shape}\n"), folder.path());
+        let body = format!(
+            "collider=[{{ name = \"body\", motion = {{ velocity = [1, 0] }}, shape = {shape} }}]"
+        );
+        let scene = scene_in(&folder, "next.toml", &[&body]);
         thin_movers(&scene).first().map(|thin| thin.thickness)
     };
     let thin = with(
@@ -150,42 +119,21 @@ fn thin_bodies_are_found_whatever_their_shape() {
 /// Grains of cut terrain are numbered from the largest identity downwards; a scene that goes on from there has numbers left.
 #[test]
 fn a_scene_goes_on_from_a_site_that_was_dug() {
-    let site = r#"frame_rate = 60
-[solver]
-method = "pbd"
-resolution = 0.1
-[materials.sand]
-preset = "dry sand"
-[terrain]
-material = "sand"
-size = [3, 3]
-cell = 0.1
-depth = 1
-"#;
-    let blade = r#"
-[[collider]]
-shape = { box = { min = [-0.1, -0.3, -0.5], max = [0, 0.5, 0.5] } }
-motion = { position = { keyframes = [{ time = 0, value = [-1, 0, 0] }, { time = 1, value = [1, 0, 0] }] } }
-"#;
-    let spout = r#"
-[[emitter]]
-shape = { sphere = { center = [0, 1, 0], radius = 0.2 } }
-material = "sand"
-velocity = [0, -1, 0]
-"#;
     let folder = tempfile::tempdir().unwrap();
-    let mut dug = Simulation::new(&scene(&format!("{site}{blade}"), folder.path())).unwrap();
-    for _ in 0..30 {
-        dug.advance_frame(&mut |_| Control::Continue).unwrap();
-    }
+    let small = ["solver.resolution=0.1", "terrain.size=[3, 3]"];
+    let mut dug = start_file("tests/dig.toml", &small);
+    advance(&mut dug, 75);
     let grains = dug.particles();
     assert!(grains > 10, "{grains}");
     write_bed(&folder, "pbd", 3, &dug.save().unwrap());
-    let next = format!("start = {{ result = \"bed\" }}\n{site}{spout}");
-    let mut next = Simulation::new(&scene(&next, folder.path())).unwrap();
-    for _ in 0..30 {
-        next.advance_frame(&mut |_| Control::Continue).unwrap();
-    }
+    let spout = [
+        "start={ result = \"results/bed\" }",
+        "collider=[]",
+        "emitter=[{ shape = { sphere = { center = [0, 1, 0], radius = 0.2 } }, material = \"dry sand\", velocity = [0, -1, 0] }]",
+    ];
+    let next = scene_in(&folder, "dig.toml", &[&small[..], &spout].concat());
+    let mut next = Simulation::new(&next).unwrap();
+    advance(&mut next, 30);
     assert!(next.counters().emitted[0] > 20 && next.particles() > 20);
     let view = next.view().unwrap().arrays().unwrap();
     let mut ids = view.id.to_vec();

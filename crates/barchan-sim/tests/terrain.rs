@@ -1,65 +1,30 @@
 //! The hybrid of columns and grains in the position-based solver: a blade digs, soil comes to rest.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use barchan_frame::{Frame, TERRAIN_HEIGHT};
-use barchan_scene::{Overrides, SceneSource, load};
-use barchan_sim::simulation::{Control, Simulation};
-
-/// A blade in dry sand: size of the site, two corners of the blade before it moves, and keys of its way.
-fn site(size: &str, blade: [&str; 2], way: &str) -> String {
-    let [min, max] = blade;
-    format!(
-        r#"
-frames = 720
-frame_rate = 60
-
-[solver]
-method = "pbd"
-resolution = 0.08
-
-[terrain]
-material = "dry sand"
-size = {size}
-cell = 0.1
-depth = 1
-
-[[collider]]
-name = "blade"
-shape = {{ box = {{ min = {min}, max = {max} }} }}
-motion = {{ position = {{ keyframes = [{way}] }} }}
-"#
-    )
-}
+use barchan_sim::simulation::Simulation;
+use support::{advance, start_file};
 
 /// A short dig, 0.25 m deep.
-fn dig() -> String {
-    let way = "{ time = 0, value = [-1, 0.3, 0] }, { time = 0.5, value = [-1, 0, 0] }, { time = 1.5, value = [0.5, 0, 0] }, { time = 2, value = [0.2, 1, 0] }";
-    site("[6, 4]", ["[-0.1, -0.25, -0.5]", "[0, 0.5, 0.5]"], way)
+fn dig() -> Simulation {
+    start_file("tests/dig.toml", &[])
 }
 
 /// A push of 5 m with a blade whose edge is at that height: what it cuts must leave the track, and has nowhere to go but
 /// beside and before the blade.
-fn long_push(edge: &str) -> String {
-    let way = "{ time = 0, value = [-3, 0.3, 0] }, { time = 0.5, value = [-3, 0, 0] }, { time = 6.5, value = [2, 0, 0] }, { time = 7, value = [1.8, 1, 0] }";
-    let corner = format!("[-0.15, {edge}, -0.6]");
-    site("[9, 5]", [&corner, "[0, 0.7, 0.6]"], way)
+fn long_push(edge: f64) -> Simulation {
+    let way = "collider.blade.motion.position.keyframes=[{ time = 0, value = [-3, 0.3, 0] }, { time = 0.5, value = [-3, 0, 0] }, \
+               { time = 6.5, value = [2, 0, 0] }, { time = 7, value = [1.8, 1, 0] }]";
+    let low = format!("collider.blade.shape.box.min=[-0.15, {edge}, -0.6]");
+    let high = "collider.blade.shape.box.max=[0, 0.7, 0.6]";
+    start_file("tests/dig.toml", &["terrain.size=[9, 5]", &low, high, way])
 }
 
-fn simulation(text: &str) -> Simulation {
-    let source = SceneSource {
-        name: "test.toml".into(),
-        text: text.into(),
-        directory: ".".into(),
-    };
-    let scene = load(&source, &Overrides::default()).unwrap_or_else(|e| panic!("{e:?}"));
-    Simulation::new(&scene).unwrap()
-}
-
-fn advance(simulation: &mut Simulation, frames: usize) -> Frame {
-    for _ in 0..frames {
-        let control = simulation.advance_frame(&mut |_| Control::Continue);
-        assert_eq!(control.unwrap(), Control::Continue);
-    }
+/// Advances whole frames; the last one.
+fn frame_after(simulation: &mut Simulation, frames: u32) -> Frame {
+    advance(simulation, frames);
     simulation.write_frame().unwrap()
 }
 
@@ -75,14 +40,14 @@ fn masses(frame: &Frame) -> (f64, f64) {
 
 #[test]
 fn a_blade_digs_a_trench_in_soil_that_comes_to_rest() {
-    let mut simulation = simulation(&dig());
+    let mut simulation = dig();
     let first = simulation.write_frame().unwrap();
     let (none, whole) = masses(&first);
     assert_eq!((none, simulation.particles()), (0.0, 0));
     let mut most = 0;
     let mut fastest = 0.0f32;
     for frame in 1..=320 {
-        let frame_now = advance(&mut simulation, 1);
+        let frame_now = frame_after(&mut simulation, 1);
         let (grains, columns) = masses(&frame_now);
         let error = (grains + columns) / whole - 1.0;
         assert!(error.abs() < 1e-12, "frame {frame}: {error:e}");
@@ -96,39 +61,18 @@ fn a_blade_digs_a_trench_in_soil_that_comes_to_rest() {
     assert!(most > 500, "{most}");
     // The blade moves at 2.1 m/s at most, when it is lifted; grains under its edge shoot out, but not without bound.
     assert!(fastest < 5.0 * 2.1, "{fastest}");
-    let end = advance(&mut simulation, 0);
+    let end = frame_after(&mut simulation, 0);
     let heights = end.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
     let lowest = heights.iter().copied().fold(f32::INFINITY, f32::min);
     assert!(lowest < -0.1, "{lowest}");
     assert!(simulation.particles() < most / 5);
 }
 
-#[test]
-fn a_dig_is_the_same_for_any_threads_and_after_a_resume() {
-    let run = |threads: usize, resume: bool| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
-            let mut one = simulation(&dig());
-            advance(&mut one, 50);
-            if resume {
-                let saved = one.save().unwrap();
-                one = simulation(&dig());
-                one.load(&saved).unwrap();
-            }
-            advance(&mut one, 30);
-            one.save().unwrap().digest()
-        })
-    };
-    let reference = run(1, false);
-    assert_eq!(run(2, false), reference);
-    assert_eq!(run(2, true), reference);
-}
-
 /// What the blade pushes lies before its track, higher than the surface was; the track is a trench.
 #[test]
 fn soil_from_the_trench_lies_before_it() {
-    let mut simulation = simulation(&dig());
-    let end = advance(&mut simulation, 720);
+    let mut simulation = dig();
+    let end = frame_after(&mut simulation, 720);
     assert!(simulation.particles() < 20, "{}", simulation.particles());
     let heights = end.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
     let sum = |part: &dyn Fn(f32, f32) -> bool| -> f32 {
@@ -161,61 +105,31 @@ fn mean_height(frame: &Frame, [x0, x1]: [f32; 2], [z0, z1]: [f32; 2]) -> f32 {
 /// On a bed of grains alone, in a trial run, the middle of this track was 0.10 m below the settled bed and the ridges 0.11 m above.
 #[test]
 fn a_long_push_leaves_a_track_between_ridges() {
-    let end = advance(&mut simulation(&long_push("-0.15")), 600);
+    let end = frame_after(&mut long_push(-0.15), 600);
     let track = mean_height(&end, [-2.5, 0.5], [-0.3, 0.3]);
     let ridges = [[-1.1, -0.9], [0.9, 1.1]].map(|z| mean_height(&end, [-0.5, 0.5], z));
     println!("track {track:.3} m, ridges {ridges:.3?} m");
     assert!((-0.16..-0.09).contains(&track), "{track}");
     assert!(ridges.iter().all(|r| *r > 0.03), "{ridges:?}");
     // With the blade above the ground nothing changes.
-    let end = advance(&mut simulation(&long_push("0.2")), 600);
+    let end = frame_after(&mut long_push(0.2), 600);
     assert!(mean_height(&end, [-2.5, 0.5], [-0.3, 0.3]).abs() < 1e-5);
 }
 
 /// A plate of 2.9 kPa and a ball of 170 kg that falls 0.35 m; their bottoms are at 0.01 m and 0.35 m.
 #[test]
 fn bodies_come_to_rest_on_terrain() {
-    let scene = |shape: &str, density: f32| {
-        format!(
-            r#"
-frames = 90
-frame_rate = 30
-
-[solver]
-method = "pbd"
-resolution = 0.07
-
-[materials.loam]
-preset = "soil"
-friction_angle = 30
-[materials.loam.pbd]
-adhesion = 0
-
-[terrain]
-material = "loam"
-size = [6, 6]
-cell = 0.07
-depth = 2
-
-[[body]]
-name = "body"
-density = {density}
-shape = {shape}
-"#
-        )
-    };
-    let sinks = |text: &str| {
-        let mut simulation = simulation(text);
+    let sinks = |set: &[&str]| {
+        let mut simulation = start_file("tests/loam.toml", set);
         let body = simulation.body_index("body").unwrap();
         [60, 30].map(|frames| {
             advance(&mut simulation, frames);
             -simulation.pose(body).unwrap().position.y
         })
     };
-    let plate = "{ box = { center = [0, 0.04, 0], size = [0.9, 0.06, 0.9] } }";
-    let ball = "{ sphere = { center = [0, 0.6, 0], radius = 0.25 } }";
-    let plate = sinks(&scene(plate, 5000.0));
-    let ball = sinks(&scene(ball, 2600.0));
+    let plate = sinks(&[]);
+    let ball = "body.body.shape={ sphere = { center = [0, 0.6, 0], radius = 0.25 } }";
+    let ball = sinks(&["body.body.density=2600", ball]);
     println!("after 2 and 3 s the plate is {plate:.3?} m below its start, the ball {ball:.3?} m");
     // The plate on a cushion of loosened soil, within the diameter of a grain of the ground; the ball as on a bed of grains
     // alone, where it goes 0.43 m deep.

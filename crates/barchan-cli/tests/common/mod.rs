@@ -7,23 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+pub mod viewer;
+
 /// A block of sand on a floor, coarse enough for a run of a second.
-pub const SCENE: &str = r#"
-frames = 8
-frame_rate = 24
+pub const SCENE: &str = include_str!("../../../../scenes/tests/block.toml");
 
-[solver]
-resolution = 0.04
-
-[[fill]]
-name = "block"
-shape = { box = { min = [-0.1, 0.0, -0.1], max = [0.1, 0.2, 0.1] } }
-material = "dry sand"
-
-[[collider]]
-name = "floor"
-shape = { half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }
-"#;
+/// A file of `scenes/`.
+pub fn scene_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenes")
+        .join(name)
+}
 
 /// An empty directory to run the program in.
 pub struct Place {
@@ -48,12 +42,16 @@ impl Place {
         std::fs::write(self.path(name), text).unwrap();
     }
 
+    /// Puts a scene of `scenes/tests` here.
+    pub fn scene(&self, name: &str) {
+        std::fs::copy(scene_path("tests").join(name), self.path(name)).unwrap();
+    }
+
     /// Names of everything in it, sorted.
     pub fn entries(&self) -> Vec<String> {
         entries(self.directory.path())
     }
 
-    /// The program, about to run here.
     /// The program with these arguments. Runs make no pictures: most tests have no use for them.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.command_as_given(arguments);

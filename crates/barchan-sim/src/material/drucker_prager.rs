@@ -416,18 +416,12 @@ fn norm<T: Scalar>(v: [T; 3]) -> T {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use barchan_scene::{Overrides, SceneSource, load};
+    use barchan_scene::load_file;
     use proptest::prelude::*;
 
     fn sand(dimensions: Dimensions) -> Sand {
-        let text = "[solver]\nresolution = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
-                    [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n";
-        let source = SceneSource {
-            name: "law".into(),
-            text: text.into(),
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Overrides::default()).unwrap();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/balls.toml");
+        let scene = load_file(file, &["materials.sand.hardening=[35, 9, 0.3, 10]"]).unwrap();
         match &scene.materials[0].law {
             barchan_scene::Law::Sand(law) => Sand::new(law, dimensions),
             barchan_scene::Law::Elastic(_) => unreachable!(),

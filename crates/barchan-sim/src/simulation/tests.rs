@@ -167,61 +167,8 @@ fn ballistic(max_dt: f32) -> (Box<Ballistic>, Arc<Mutex<Script>>) {
 
 /// A cube of 1 m at height 5 m to 6 m, in cells of 0.25 m, of a material of 1000 kg/m³, above a floor.
 fn scene() -> Scene {
-    Scene {
-        name: "test".into(),
-        description: String::new(),
-        dimensions: Dimensions::Three,
-        frames: 10,
-        frame_rate: 24.0,
-        seed: 1,
-        domain: None,
-        periodic: [false; 3],
-        wettings: Vec::new(),
-        gravity: Gravity::default(),
-        materials: vec![Material {
-            wet_cohesion: None,
-            settings: Default::default(),
-            name: "sand".into(),
-            density: 1000.0,
-            law: Law::Elastic(ElasticLaw {
-                young: 1e5,
-                poisson: 0.3,
-                model: ElasticModel::Hencky,
-            }),
-            color: barchan_scene::ColorMix::plain([128; 3]),
-        }],
-        fills: vec![cube(Vec3::new(0.0, 5.0, 0.0), 1.0)],
-        emitters: Vec::new(),
-        colliders: vec![Collider {
-            name: "floor".into(),
-            shape: Geometry::half_space(Vec3::ZERO, Vec3::Y),
-            motion: Motion::default(),
-            boundary: Boundary::Sticky,
-            friction: 0.5,
-            look: None,
-            color: None,
-        }],
-        bodies: Vec::new(),
-        joints: Vec::new(),
-        drains: Vec::new(),
-        solver: SolverSpec::new(&MPM, 0.25).with(MpmSpec {
-            dx: 0.25,
-            particles_per_cell: 8.0,
-            kernel: Kernel::Quadratic,
-            transfer: Transfer::Apic,
-            max_dt: 1e-3,
-            cfl: 0.5,
-            elastic_cfl: 0.5,
-        }),
-        camera: None,
-        columns: Vec::new(),
-        check: FinalCheck::default(),
-        start: None,
-        terrain: None,
-        meshes: Vec::new(),
-        document: String::new(),
-        places: Default::default(),
-    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/cube.toml");
+    load_file(file, &[]).unwrap()
 }
 
 fn cube(corner: Vec3, edge: f32) -> Fill {

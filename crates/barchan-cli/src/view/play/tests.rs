@@ -6,7 +6,7 @@ use super::message::{self, Limits, Message};
 use super::orders::Orders;
 use super::*;
 use barchan::frame::{Checkpoint, Frame};
-use barchan::scene::{Material, Overrides, SceneSource, load};
+use barchan::scene::{Material, load_file};
 use barchan::sim::bodies::MotorTarget;
 use barchan::sim::sampling::Samples;
 use barchan::sim::solver::{
@@ -15,46 +15,13 @@ use barchan::sim::solver::{
 use glam::Vec3;
 use std::time::Instant;
 
-const SCENE: &str = r#"
-frame_rate = 100
-[solver]
-method = "pbd"
-resolution = 0.06
-[solver.pbd]
-dt = 0.01
-[[fill]]
-shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }
-material = "dry sand"
-[[collider]]
-shape = { half_space = { normal = [0, 1, 0] } }
-[[body]]
-name = "block"
-shape = { box = { min = [-0.1, 0.5, -0.1], max = [0.1, 0.6, 0.1] } }
-density = 500
-[[body]]
-name = "arm"
-shape = { box = { min = [0.5, 0.5, -0.05], max = [1.0, 0.6, 0.05] } }
-density = 500
-[[joint]]
-name = "elbow"
-type = "revolute"
-bodies = ["world", "arm"]
-anchor = [0.5, 0.55, 0]
-axis = [0, 0, 1]
-control = { keys = ["a", "d"], gamepad_axis = 1, speed = 90 }
-"#;
-
-fn scene(text: &str) -> Scene {
-    let source = SceneSource {
-        name: "s".into(),
-        text: text.into(),
-        directory: ".".into(),
-    };
-    load(&source, &Overrides::default()).unwrap()
+fn scene(set: &[&str]) -> Scene {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/live.toml");
+    load_file(file, set).unwrap()
 }
 
-fn live(text: &str) -> Live {
-    let scene = scene(text);
+fn live(set: &[&str]) -> Live {
+    let scene = scene(set);
     let simulation = Simulation::new(&scene).unwrap();
     Live::start(scene, simulation, Vec::new()).unwrap()
 }
@@ -94,7 +61,7 @@ fn time(header: &Value) -> f64 {
 
 #[test]
 fn it_runs_while_a_page_is_open_and_pauses_when_there_is_none() {
-    let live = live(SCENE);
+    let live = live(&[]);
     std::thread::sleep(Duration::from_millis(60));
     assert_eq!(time(&when(&live, |_| true)), 0.0);
     let page = live.play.page();
@@ -108,7 +75,7 @@ fn it_runs_while_a_page_is_open_and_pauses_when_there_is_none() {
 
 #[test]
 fn it_keeps_to_the_clock() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let _page = live.play.page();
     say(&live, r#"{"type":"speed","factor":0.25}"#);
     let begin = time(&when(&live, |h| h["speed"] == 0.25));
@@ -125,7 +92,7 @@ fn it_keeps_to_the_clock() {
 
 #[test]
 fn pause_step_and_start_over() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let _page = live.play.page();
     when(&live, |h| time(h) > 0.02);
     say(&live, r#"{"type":"play","on":false}"#);
@@ -140,7 +107,7 @@ fn pause_step_and_start_over() {
 
 #[test]
 fn a_parameter_reaches_the_simulation_and_survives_starting_over() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let text = r#"{"type":"parameter","material":0,"key":"friction_angle","value":12}"#;
     say(&live, text);
     let changed = |h: &Value| h["parameters"][0][0] == 12.0;
@@ -152,7 +119,7 @@ fn a_parameter_reaches_the_simulation_and_survives_starting_over() {
 
 #[test]
 fn a_motor_turns_its_joint_and_stops_at_zero() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let _page = live.play.page();
     say(&live, r#"{"type":"motor","joint":0,"velocity":1.0}"#);
     let position = |h: &Value| h["joints"][0][0].as_f64().unwrap();
@@ -165,7 +132,7 @@ fn a_motor_turns_its_joint_and_stops_at_zero() {
 
 #[test]
 fn a_pull_lifts_a_body_and_letting_go_drops_it() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let _page = live.play.page();
     let height = |h: &Value| h["bodies"][1]["position"][1].as_f64().unwrap();
     say(
@@ -180,8 +147,8 @@ fn a_pull_lifts_a_body_and_letting_go_drops_it() {
 
 #[test]
 fn a_terrain_comes_once_and_again_when_it_has_changed() {
-    let terrain = "[terrain]\nsize = [2, 2]\ncell = 0.25\ndepth = 0.5\nmaterial = \"dry sand\"\n";
-    let live = live(&format!("{SCENE}{terrain}").replace("resolution = 0.06", "resolution = 0.1"));
+    let terrain = "terrain={ size = [2, 2], cell = 0.25, depth = 0.5, material = \"dry sand\" }";
+    let live = live(&[terrain, "solver.resolution=0.1"]);
     let first = when(&live, |h| h["terrain"].is_string());
     assert_eq!(first["terrain"], "/api/live/terrain?number=1");
     let heights = live.play.terrain.borrow().clone();
@@ -243,7 +210,7 @@ impl Solver for GivesUp {
 
 #[test]
 fn a_solver_that_stops_is_told_and_can_start_over() {
-    let scene = scene(SCENE);
+    let scene = scene(&[]);
     let simulation = Simulation::with_solver(&scene, Box::new(GivesUp)).unwrap();
     let live = Live::start(scene, simulation, Vec::new()).unwrap();
     let _page = live.play.page();
@@ -261,13 +228,10 @@ fn a_solver_that_stops_is_told_and_can_start_over() {
 
 #[test]
 fn it_ends_at_once_however_long_a_frame_takes() {
-    let text = SCENE
-        .replace(
-            "method = \"pbd\"\nresolution = 0.06\n[solver.pbd]\ndt = 0.01",
-            "resolution = 0.02\n[solver.mpm]\nmax_dt = 1e-5",
-        )
-        .replace("frame_rate = 100", "frame_rate = 1");
-    let live = live(&text);
+    let live = live(&[
+        "frame_rate=1",
+        "solver={ resolution = 0.02, mpm = { max_dt = 1e-5 } }",
+    ]);
     let _page = live.play.page();
     say(&live, r#"{"type":"step"}"#);
     std::thread::sleep(Duration::from_millis(100));
@@ -286,7 +250,7 @@ fn the_last_page_that_closes_ends_it_unless_it_comes_back() {
         .enable_time()
         .build()
         .unwrap();
-    let live = live(SCENE);
+    let live = live(&[]);
     runtime.block_on(async {
         let closed = live.closed();
         tokio::pin!(closed);
@@ -310,7 +274,7 @@ fn a_page_that_came_and_went_unnoticed_counts() {
         .enable_time()
         .build()
         .unwrap();
-    let live = live(SCENE);
+    let live = live(&[]);
     runtime.block_on(async {
         let closed = live.closed();
         drop(live.play.page());
@@ -319,7 +283,7 @@ fn a_page_that_came_and_went_unnoticed_counts() {
 }
 
 fn example_limits() -> Limits {
-    let scene = scene(SCENE);
+    let scene = scene(&[]);
     limits(&scene, &Simulation::new(&scene).unwrap())
 }
 
@@ -485,7 +449,7 @@ fn almost(chance: &mut Chance) -> String {
 
 #[test]
 fn every_order_that_passes_is_obeyed_without_harm() {
-    let live = live(SCENE);
+    let live = live(&[]);
     let _page = live.play.page();
     let mut chance = Chance(11);
     for _ in 0..400 {

@@ -11,9 +11,10 @@ use crate::linalg;
 use crate::math::lanes::Row;
 use crate::solver::Timings;
 use barchan_frame::ColumnData;
-use barchan_scene::{Overrides, SceneSource, load};
+use barchan_scene::load_file;
 
 const DT: f32 = 2e-4;
+/// Grid spacing of the scene [m].
 const DX: f64 = 0.05;
 
 struct Random(u32);
@@ -28,26 +29,13 @@ impl Random {
 
 /// Sand and rubber over a rough floor.
 fn scene(dimensions: usize) -> Scene {
-    let text = format!(
-        "dimensions = {dimensions}\n[solver]\nresolution = {DX}\n\
-         [materials.sand]\ndensity = 1600\nyoung = 2e5\npoisson = 0.3\nfriction_angle = 30\n\
-         [materials.rubber]\nlaw = \"elastic\"\ndensity = 1100\nyoung = 2e5\npoisson = 0.4\n\
-         [[fill]]\nmaterial = \"sand\"\nshape = {{ sphere = {{ center = [0, 0, 0], radius = 0.1 }} }}\n\
-         [[fill]]\nmaterial = \"rubber\"\nshape = {{ sphere = {{ center = [0, 0.2, 0], radius = 0.1 }} }}\n\
-         [[collider]]\nfriction = 0.5\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n"
-    );
-    let text = match dimensions {
-        2 => text
-            .replace(", 0], radius", "], radius")
-            .replace("1, 0] }", "1] }"),
-        _ => text,
-    };
-    let source = SceneSource {
-        name: "passes".into(),
-        text,
-        directory: ".".into(),
-    };
-    load(&source, &Overrides::default()).unwrap()
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/balls.toml");
+    let set = [
+        &format!("dimensions={dimensions}"),
+        "materials.sand={ density = 1600, young = 2e5, poisson = 0.3, friction_angle = 30 }",
+        "materials.ball={ law = \"elastic\", density = 1100, young = 2e5, poisson = 0.4 }",
+    ];
+    load_file(file, &set).unwrap()
 }
 
 fn spec(scene: &Scene, kernel: Kernel, transfer: Transfer) -> MpmSpec {
