@@ -87,15 +87,53 @@ pub fn machine(machine: &Value) -> String {
     format!("{} ({})", text(machine, "processor"), text(machine, "simd"))
 }
 
+/// What the letters of the cases stand for.
+const LETTERS: &[(&str, &str)] = &[
+    ("A", "transfers between particles and grid"),
+    ("B", "elasticity and kinematics"),
+    ("C", "the law of sand, one particle"),
+    ("D", "friction on surfaces and slopes"),
+    ("E", "collapses, piles, slopes"),
+    ("F", "silos and confined stress"),
+    ("G", "earthmoving and intrusion"),
+    ("J", "contacts of position-based grains"),
+    ("L", "SPH"),
+    ("O", "height field"),
+    ("P", "symmetries and conservation"),
+];
+
+/// Letter of a case, or its name where that is a word.
+fn letter(case: &str) -> &str {
+    case.trim_end_matches(|c: char| !c.is_ascii_alphabetic())
+}
+
+/// A section for each letter.
+pub fn letters(report: &Value) -> Result<String, String> {
+    let mut page = String::new();
+    let mut last = "";
+    for entry in items(&report["entries"]) {
+        let now = letter(text(entry, "case"));
+        if now != last {
+            let known = LETTERS.iter().find(|(l, _)| *l == now);
+            let title = known.map_or(String::new(), |(_, title)| format!(": {title}"));
+            page += &format!("\n### {now}{title}\n\n{}", cases(report, &[now])?);
+            last = now;
+        }
+    }
+    match page.is_empty() {
+        true => Err("docs/results/validation.json holds no cases".into()),
+        false => Ok(page),
+    }
+}
+
 /// The checks of all cases of a letter (`E`), of a solver (`pbd`), of a case (`E2`), or of a case with a solver (`E2 sph`), and the reasons
 /// of those that reach a limit.
 pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
     let is_meant = |entry: &&Value| {
         let (case, solver) = (text(entry, "case"), text(entry, "solver"));
-        let letter = case.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
         which
             .iter()
-            .all(|word| [case, solver, letter].contains(word))
+            .all(|word| [case, solver, letter(case)].contains(word))
     };
     let found: Vec<&Value> = items(&report["entries"]).filter(is_meant).collect();
     if found.is_empty() || which.is_empty() {
@@ -104,36 +142,26 @@ pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
             which.join(" ")
         ));
     }
+    let empty = String::new;
     let rows = found.iter().flat_map(|entry| {
-        let name = format!("**{}**", text(entry, "case"));
         let cell = |key| text(entry, key).to_owned();
-        let title = vec![
-            name,
+        let bold = |key| format!("**{}**", text(entry, key));
+        let title = [
+            bold("case"),
             cell("solver"),
-            format!("**{}**", text(entry, "title")),
-            String::new(),
-            String::new(),
-            cell("verdict"),
+            bold("title"),
+            empty(),
+            empty(),
+            bold("verdict"),
         ];
         let checks = items(&entry["checks"]).map(check_row);
-        let error = entry["error"].as_str().map(|e| {
-            vec![
-                String::new(),
-                String::new(),
-                e.into(),
-                String::new(),
-                String::new(),
-                "fail".into(),
-            ]
-        });
-        std::iter::once(title).chain(checks).chain(error)
+        let error = entry["error"].as_str();
+        let error =
+            error.map(|e| vec![empty(), empty(), e.into(), empty(), empty(), "fail".into()]);
+        std::iter::once(title.to_vec()).chain(checks).chain(error)
     });
-    let mut page = table(
-        &["case", "solver", "what", "measured", "band", "verdict"],
-        rows,
-    );
-    page += &limits(&found);
-    Ok(page)
+    let head = ["case", "solver", "what", "measured", "band", "verdict"];
+    Ok(table(&head, rows) + &limits(&found))
 }
 
 fn check_row(check: &Value) -> Vec<String> {
@@ -276,7 +304,7 @@ mod tests {
         let report = report();
         let of_e = cases(&report, &["E"]).unwrap_or_default();
         for line in [
-            "| **E2** | mpm | **collapse** |  |  | limit |",
+            "| **E2** | mpm | **collapse** |  |  | **limit** |",
             "|  |  | run-out | 2.685 | 2.4 to 3.6 | pass |",
             "|  |  | slope | −29.6° | ≥ 32° | limit |",
             "|  |  | control: rough | 9 m | ≤ 1 m | rejected |",
@@ -285,6 +313,12 @@ mod tests {
             assert!(of_e.lines().any(|l| l == line), "{line}\n{of_e}");
         }
         assert!(!of_e.contains("L10"));
+        let all = letters(&report).unwrap_or_default();
+        assert!(
+            all.starts_with("\n### E: collapses, piles, slopes\n\n| case"),
+            "{all}"
+        );
+        assert!(all.contains(&of_e) && all.contains("\n### L: SPH\n"));
         assert!(
             cases(&report, &["sph"]).is_ok_and(|t| t.contains("it stopped") && !t.contains("E2"))
         );
