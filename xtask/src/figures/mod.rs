@@ -98,11 +98,14 @@ impl Results {
         match &*blocks::words(key) {
             ["validation", "about"] => Ok(validation::about(&self.validation)),
             ["validation", "cases"] => validation::letters(&self.validation),
+            ["summary", solver] => validation::summary(&self.validation, solver),
             ["cases", which @ ..] => validation::cases(&self.validation, which),
             ["check", which @ ..] => validation::check(&self.validation, which),
             ["bench", which @ ..] => performance::bench(&self.performance, which),
             ["replicate", name] => replicate::table(name, &self.replicability),
-            _ => Err("a key begins with cases, check, validation, bench or replicate".into()),
+            _ => Err(
+                "a key begins with cases, summary, check, validation, bench or replicate".into(),
+            ),
         }
     }
 }

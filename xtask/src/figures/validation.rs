@@ -164,6 +164,23 @@ pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
     Ok(table(&head, rows) + &limits(&found))
 }
 
+/// A line for each case of a solver.
+pub fn summary(report: &Value, solver: &str) -> Result<String, String> {
+    let entries = items(&report["entries"]).filter(|e| e["solver"] == solver);
+    let row = |entry: &Value| {
+        ["case", "title", "verdict"]
+            .map(|key| text(entry, key).to_owned())
+            .to_vec()
+    };
+    let rows: Vec<_> = entries.map(row).collect();
+    match rows.is_empty() {
+        true => Err(format!(
+            "docs/results/validation.json has no case with {solver}"
+        )),
+        false => Ok(table(&["case", "what", "verdict"], rows)),
+    }
+}
+
 fn check_row(check: &Value) -> Vec<String> {
     let control = check["control"] == true;
     let what = format!(
@@ -313,6 +330,9 @@ mod tests {
             assert!(of_e.lines().any(|l| l == line), "{line}\n{of_e}");
         }
         assert!(!of_e.contains("L10"));
+        let line = "| E2 | collapse | limit |";
+        assert!(summary(&report, "mpm").is_ok_and(|t| t.ends_with(&format!("{line}\n"))));
+        assert!(summary(&report, "dem").is_err());
         let all = letters(&report).unwrap_or_default();
         assert!(
             all.starts_with("\n### E: collapses, piles, slopes\n\n| case"),
