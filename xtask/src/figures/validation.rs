@@ -71,15 +71,23 @@ pub fn about(report: &Value) -> String {
     };
     let minutes = all().filter_map(|e| e["wall_s"].as_f64()).sum::<f64>() / 60.0;
     format!(
-        "barchan {} on {}, {} threads: {} runs {form} in {minutes:.0} min, of which {} pass, {} reach a known limit and {} fail.",
+        "barchan {} on {}, {}: {} runs {form} in {minutes:.0} min, of which {} pass, {} reach a known limit and {} fail.",
         text(report, "version"),
         machine(&report["machine"]),
-        report["threads"],
+        threads(report),
         all().count(),
         verdicts[0],
         verdicts[1],
         verdicts[2],
     )
+}
+
+/// Number of threads.
+pub fn threads(run: &Value) -> String {
+    match run["threads"].as_u64().unwrap_or(0) {
+        1 => "1 thread".into(),
+        count => format!("{count} threads"),
+    }
 }
 
 /// Processor and instruction set.
@@ -267,24 +275,34 @@ fn with_unit(value: &Value, unit: &str) -> String {
 
 /// A band in words.
 fn band(band: &Value, unit: &str) -> String {
-    let short = |value: &Value| value.as_f64().map_or_else(String::new, short);
-    match (&band["min"], &band["max"]) {
-        (Value::Null, Value::Null) => "any".into(),
-        (Value::Null, max) => format!("≤ {}", with_unit(max, unit)),
-        (min, Value::Null) => format!("≥ {}", with_unit(min, unit)),
-        (min, max) => format!("{} to {}", short(min), with_unit(max, unit)),
+    match (band["min"].as_f64(), band["max"].as_f64()) {
+        (Some(min), Some(max)) if max - min < 2e-3 * (max + min).abs() => {
+            let middle = shortest(0.5 * (min + max), 6);
+            format!(
+                "{middle} ± {}",
+                with_unit(&(0.5 * (max - min)).into(), unit)
+            )
+        }
+        (Some(min), Some(_)) => format!("{} to {}", short(min), with_unit(&band["max"], unit)),
+        (None, Some(_)) => format!("≤ {}", with_unit(&band["max"], unit)),
+        (Some(_), None) => format!("≥ {}", with_unit(&band["min"], unit)),
+        (None, None) => "any".into(),
     }
 }
 
 /// Four digits, without trailing zeros.
 fn short(value: f64) -> String {
+    shortest(value, 4)
+}
+
+fn shortest(value: f64, digits: i32) -> String {
     let power = if value == 0.0 {
         0
     } else {
         value.abs().log10().floor() as i32
     };
     let text = match power {
-        -4..6 => format!("{value:.*}", (3 - power).max(0) as usize),
+        -4..6 => format!("{value:.*}", (digits - 1 - power).max(0) as usize),
         _ => format!("{value:.2e}"),
     };
     let text = match text.contains('.') && !text.contains('e') {
@@ -358,6 +376,8 @@ mod tests {
         assert_eq!(figure(&["E2", "mpm", "slope", "0"]), Ok("−30".into()));
         assert!(figure(&["E2", "sph", "slope"]).is_err());
         assert!(figure(&["E2", "mpm", "slop"]).is_err_and(|e| e.contains("run-out; slope")));
+        let narrow = json!({"min": 2.039_59, "max": 2.039_63});
+        assert_eq!(band(&narrow, ""), "2.03961 ± 2.00e−5");
         let told = about(&report);
         assert!(
             told.contains("P (Avx2), 2 threads: 2 runs 1 of them in quick form in 2 min"),
