@@ -59,8 +59,8 @@ fn the_page_is_self_contained_and_keeps_earlier_cases() {
     let page = fs::read_to_string(place.path("out").join("report.html")).unwrap();
     for text in [
         "<svg",
-        "id=\"C4\"",
-        "id=\"C7\"",
+        "id=\"C4-mpm\"",
+        "id=\"C7-mpm\"",
         "barchan validate --case C4",
     ] {
         assert!(page.contains(text), "{text}");

@@ -3,7 +3,7 @@
 use super::outcome::{Band, Check, Verdict};
 use super::plot::escape;
 use super::report::{Entry, Report, date};
-use super::{CASES, solvers};
+use super::{CASES, Case, Form, solvers};
 use barchan_scene::numbers::rounded;
 use std::fmt::Write;
 
@@ -97,9 +97,11 @@ fn head(page: &mut String, report: &Report) {
     let newest = report.entries.iter().map(|e| e.unix_time).max();
     let _ = write!(
         page,
-        "<h1>Validation of barchan {}</h1><p class=\"soft\">Simulations against theory and experiment. {} · {} threads</p>",
+        "<h1>Validation of barchan {}</h1><p class=\"soft\">Simulations against theory and experiment. {} · {} ({}), {} threads</p>",
         escape(&report.version),
         newest.map_or_else(|| "Nothing was run.".into(), date),
+        escape(&report.machine.processor),
+        escape(&report.machine.simd),
         report.threads
     );
     page.push_str("<div class=\"tiles\">");
@@ -125,29 +127,17 @@ fn summary(page: &mut String, report: &Report) {
         let _ = write!(page, "<th>{solver}</th>");
     }
     page.push_str("</tr></thead><tbody>");
-    for case in CASES {
-        let found = |solver: &str| {
-            let is_it = |e: &&Entry| e.case == case.name && e.solver == solver;
-            report.entries.iter().find(is_it)
-        };
-        let title = escape(case.title);
-        if solvers().any(|s| found(s).is_some()) {
-            let _ = write!(
-                page,
-                "<tr><td><a href=\"#{0}\">{0}</a></td><td>{title}</td>",
-                case.name
-            );
-        } else {
-            let _ = write!(
-                page,
-                "<tr><td>{}</td><td class=\"soft\">{title}</td>",
-                case.name
-            );
-        }
+    for (name, cases) in by_name() {
+        // Cases of one name compare the same with other solvers, mostly under one title.
+        let mut titles: Vec<&str> = cases.iter().map(|c| c.title).collect();
+        titles.dedup();
+        let title = escape(&titles.join(" · "));
+        let _ = write!(page, "<tr><td>{name}</td><td>{title}</td>");
         for solver in solvers() {
-            let cell = match found(solver) {
-                Some(entry) => badge(entry.verdict),
-                None if case.solvers.contains(&solver) => {
+            let is_it = |e: &&Entry| e.case == name && e.solver == solver;
+            let cell = match report.entries.iter().find(is_it) {
+                Some(entry) => format!("<a href=\"#{}\">{}</a>", id(entry), badge(entry.verdict)),
+                None if cases.iter().any(|c| c.solvers.contains(&solver)) => {
                     "<span class=\"soft\">not run</span>".into()
                 }
                 None => "<span class=\"soft\">—</span>".into(),
@@ -163,11 +153,29 @@ fn summary(page: &mut String, report: &Report) {
     );
 }
 
+/// All cases, those of one name together, in the order of their first.
+fn by_name() -> Vec<(&'static str, Vec<&'static Case>)> {
+    let mut rows: Vec<(&str, Vec<&Case>)> = Vec::new();
+    for case in CASES {
+        match rows.iter_mut().find(|(name, _)| *name == case.name) {
+            Some((_, cases)) => cases.push(case),
+            None => rows.push((case.name, vec![case])),
+        }
+    }
+    rows
+}
+
+/// Where the page has a case with a solver.
+fn id(entry: &Entry) -> String {
+    escape(&format!("{}-{}", entry.case, entry.solver))
+}
+
 fn section(page: &mut String, entry: &Entry) {
     let outcome = &entry.outcome;
     let _ = write!(
         page,
-        "<section id=\"{0}\"><header class=\"case\"><h2>{0} · {1} <span class=\"soft\">{2}</span></h2>{3}</header>",
+        "<section id=\"{}\"><header class=\"case\"><h2>{} · {} <span class=\"soft\">{}</span></h2>{}</header>",
+        id(entry),
         escape(&entry.case),
         escape(&entry.title),
         escape(&entry.solver),
@@ -209,8 +217,12 @@ fn section(page: &mut String, entry: &Entry) {
     }
     let _ = write!(
         page,
-        "<p class=\"soft\"><code>barchan validate --case {}</code> · {:.1} s · {}</p></section>",
+        "<p class=\"soft\"><code>barchan validate --case {}{}</code> · {:.1} s · {}</p></section>",
         escape(&entry.case),
+        match entry.form {
+            Form::Quick => " --quick",
+            Form::Full => "",
+        },
         entry.wall_s,
         date(entry.unix_time)
     );
@@ -352,5 +364,35 @@ mod tests {
         for text in ["http", "src=", "<script", "@import", "url("] {
             assert!(!page.contains(text), "{text}");
         }
+    }
+
+    #[test]
+    fn cases_of_one_name_share_a_row_and_lead_to_their_sections() {
+        let entry = |solver: &str, form| Entry {
+            case: "E2".into(),
+            title: "collapse".into(),
+            solver: solver.into(),
+            form,
+            verdict: Verdict::Pass,
+            outcome: Outcome::default(),
+            error: None,
+            wall_s: 1.0,
+            unix_time: 0,
+        };
+        let mut report = Report::default();
+        report.add(entry("mpm", Form::Full));
+        report.add(entry("sph", Form::Quick));
+        let page = html(&report);
+        assert_eq!(page.matches("<tr><td>E2</td>").count(), 1);
+        for solver in ["mpm", "sph"] {
+            assert_eq!(page.matches(&format!("href=\"#E2-{solver}\"")).count(), 1);
+            assert_eq!(page.matches(&format!("id=\"E2-{solver}\"")).count(), 1);
+        }
+        assert_eq!(page.matches("--case E2 --quick<").count(), 1);
+        let names: Vec<&str> = by_name().iter().map(|(name, _)| *name).collect();
+        let mut unique = names.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), names.len());
     }
 }

@@ -1,7 +1,7 @@
 //! The report of all cases: what is kept between runs, and where it is written.
 
 use super::outcome::{Outcome, Verdict};
-use super::{Form, page};
+use super::{CASES, Case, Form, page};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::{fs, io};
@@ -34,11 +34,23 @@ pub struct Entry {
     pub unix_time: u64,
 }
 
+/// What the cases were run on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Name of the processor.
+    pub processor: String,
+    /// Its instructions for many lanes that the solvers use, such as `Avx2`.
+    pub simd: String,
+}
+
 /// All cases that were run, by this call or, with the same version of the program, by earlier ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Version of the program.
     pub version: String,
+    /// Machine of the last call.
+    #[serde(default)]
+    pub machine: Machine,
     /// Threads of the last call.
     pub threads: usize,
     /// The cases, in the order of the table.
@@ -47,7 +59,7 @@ pub struct Report {
 
 impl Report {
     /// What an earlier call left in `directory`; empty when nothing did, or another version of the program.
-    pub fn read(directory: &Path, version: &str, threads: usize) -> Self {
+    pub fn read(directory: &Path, version: &str, machine: Machine, threads: usize) -> Self {
         let text = fs::read_to_string(directory.join(NUMBERS)).unwrap_or_default();
         let earlier: Self = serde_json::from_str(&text).unwrap_or_default();
         let entries = if earlier.version == version {
@@ -57,6 +69,7 @@ impl Report {
         };
         Self {
             version: version.into(),
+            machine,
             threads,
             entries,
         }
@@ -67,9 +80,11 @@ impl Report {
         self.entries
             .retain(|e| (&e.case, &e.solver) != (&entry.case, &entry.solver));
         self.entries.push(entry);
-        let place = |name: &str| super::CASES.iter().position(|c| c.name == name);
-        self.entries
-            .sort_by_key(|e| place(&e.case).unwrap_or(usize::MAX));
+        let place = |entry: &Entry| {
+            let is_it = |c: &Case| c.name == entry.case;
+            CASES.iter().position(is_it).unwrap_or(usize::MAX)
+        };
+        self.entries.sort_by_key(place);
     }
 
     /// How many ended so.
@@ -146,11 +161,12 @@ mod tests {
     #[test]
     fn earlier_entries_of_the_same_version_stay() {
         let place = tempfile::tempdir().unwrap();
-        let mut report = Report::read(place.path(), "1", 2);
+        let read = |version| Report::read(place.path(), version, Machine::default(), 2);
+        let mut report = read("1");
         report.add(entry("F3", 0.5));
         report.add(entry("E2", f64::NAN));
         report.write(place.path()).unwrap();
-        let mut again = Report::read(place.path(), "1", 2);
+        let mut again = read("1");
         assert_eq!(again, report);
         let names: Vec<&str> = again.entries.iter().map(|e| &*e.case).collect();
         assert_eq!(names, ["E2", "F3"]);
@@ -160,8 +176,8 @@ mod tests {
         );
         again.add(entry("E2", 0.5));
         assert_eq!((again.entries.len(), again.count(Verdict::Pass)), (2, 2));
-        assert!(Report::read(place.path(), "2", 2).entries.is_empty());
+        assert!(read("2").entries.is_empty());
         fs::write(place.path().join(NUMBERS), "{ damaged").unwrap();
-        assert!(Report::read(place.path(), "1", 2).entries.is_empty());
+        assert!(read("1").entries.is_empty());
     }
 }

@@ -4,7 +4,7 @@
 //! barchan validate, barchan bench ──► docs/results/*.json ──► blocks of the pages
 //! ```
 //!
-//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `validation about`, `bench mpm`,
+//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `validation cases`, `bench mpm`,
 //! `bench mpm speedup 2`, `replicate looks`. So no two pages disagree.
 
 mod blocks;
@@ -97,11 +97,15 @@ impl Results {
     fn generate(&self, key: &str) -> Result<String, String> {
         match &*blocks::words(key) {
             ["validation", "about"] => Ok(validation::about(&self.validation)),
+            ["validation", "cases"] => validation::letters(&self.validation),
+            ["summary", solver] => validation::summary(&self.validation, solver),
             ["cases", which @ ..] => validation::cases(&self.validation, which),
             ["check", which @ ..] => validation::check(&self.validation, which),
             ["bench", which @ ..] => performance::bench(&self.performance, which),
             ["replicate", name] => replicate::table(name, &self.replicability),
-            _ => Err("a key begins with cases, check, validation, bench or replicate".into()),
+            _ => Err(
+                "a key begins with cases, summary, check, validation, bench or replicate".into(),
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tables and figures from `docs/results/performance.json`: for each bench its command and the object that it ended with.
 
 use super::blocks::table;
-use super::validation::{items, machine};
+use super::validation::{items, machine, threads};
 use serde_json::Value;
 
 /// A column of a table: title, key in a row, factor, decimals (`None`: text).
@@ -93,10 +93,10 @@ pub fn bench(measured: &Value, which: &[&str]) -> Result<String, String> {
             items(&result["rows"]).map(|row| bench.columns.iter().map(|c| cell(row, c)).collect()),
         )),
         ["about"] => Ok(format!(
-            "`{}`, {}, {} threads",
+            "`{}`, {}, {}",
             run["command"].as_str().unwrap_or_default(),
             machine(&result["machine"]),
-            result["threads"]
+            threads(result)
         )),
         ["stages"] => Ok(stages(result)),
         [path, form @ ..] => {

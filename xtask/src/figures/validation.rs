@@ -71,10 +71,10 @@ pub fn about(report: &Value) -> String {
     };
     let minutes = all().filter_map(|e| e["wall_s"].as_f64()).sum::<f64>() / 60.0;
     format!(
-        "barchan {} on {}, {} threads: {} runs {form} in {minutes:.0} min, of which {} pass, {} reach a known limit and {} fail.",
+        "barchan {} on {}, {}: {} runs {form} in {minutes:.0} min, of which {} pass, {} reach a known limit and {} fail.",
         text(report, "version"),
         machine(&report["machine"]),
-        report["threads"],
+        threads(report),
         all().count(),
         verdicts[0],
         verdicts[1],
@@ -82,9 +82,56 @@ pub fn about(report: &Value) -> String {
     )
 }
 
+/// Number of threads.
+pub fn threads(run: &Value) -> String {
+    match run["threads"].as_u64().unwrap_or(0) {
+        1 => "1 thread".into(),
+        count => format!("{count} threads"),
+    }
+}
+
 /// Processor and instruction set.
 pub fn machine(machine: &Value) -> String {
     format!("{} ({})", text(machine, "processor"), text(machine, "simd"))
+}
+
+/// What the letters of the cases stand for.
+const LETTERS: &[(&str, &str)] = &[
+    ("A", "transfers between particles and grid"),
+    ("B", "elasticity and kinematics"),
+    ("C", "the law of sand, one particle"),
+    ("D", "friction on surfaces and slopes"),
+    ("E", "collapses, piles, slopes"),
+    ("F", "silos and confined stress"),
+    ("G", "earthmoving and intrusion"),
+    ("J", "contacts of position-based grains"),
+    ("L", "SPH"),
+    ("O", "height field"),
+    ("P", "symmetries and conservation"),
+];
+
+/// Letter of a case, or its name where that is a word.
+fn letter(case: &str) -> &str {
+    case.trim_end_matches(|c: char| !c.is_ascii_alphabetic())
+}
+
+/// A section for each letter.
+pub fn letters(report: &Value) -> Result<String, String> {
+    let mut page = String::new();
+    let mut last = "";
+    for entry in items(&report["entries"]) {
+        let now = letter(text(entry, "case"));
+        if now != last {
+            let known = LETTERS.iter().find(|(l, _)| *l == now);
+            let title = known.map_or(String::new(), |(_, title)| format!(": {title}"));
+            page += &format!("\n### {now}{title}\n\n{}", cases(report, &[now])?);
+            last = now;
+        }
+    }
+    match page.is_empty() {
+        true => Err("docs/results/validation.json holds no cases".into()),
+        false => Ok(page),
+    }
 }
 
 /// The checks of all cases of a letter (`E`), of a solver (`pbd`), of a case (`E2`), or of a case with a solver (`E2 sph`), and the reasons
@@ -92,10 +139,9 @@ pub fn machine(machine: &Value) -> String {
 pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
     let is_meant = |entry: &&Value| {
         let (case, solver) = (text(entry, "case"), text(entry, "solver"));
-        let letter = case.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
         which
             .iter()
-            .all(|word| [case, solver, letter].contains(word))
+            .all(|word| [case, solver, letter(case)].contains(word))
     };
     let found: Vec<&Value> = items(&report["entries"]).filter(is_meant).collect();
     if found.is_empty() || which.is_empty() {
@@ -104,36 +150,43 @@ pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
             which.join(" ")
         ));
     }
+    let empty = String::new;
     let rows = found.iter().flat_map(|entry| {
-        let name = format!("**{}**", text(entry, "case"));
         let cell = |key| text(entry, key).to_owned();
-        let title = vec![
-            name,
+        let bold = |key| format!("**{}**", text(entry, key));
+        let title = [
+            bold("case"),
             cell("solver"),
-            format!("**{}**", text(entry, "title")),
-            String::new(),
-            String::new(),
-            cell("verdict"),
+            bold("title"),
+            empty(),
+            empty(),
+            bold("verdict"),
         ];
         let checks = items(&entry["checks"]).map(check_row);
-        let error = entry["error"].as_str().map(|e| {
-            vec![
-                String::new(),
-                String::new(),
-                e.into(),
-                String::new(),
-                String::new(),
-                "fail".into(),
-            ]
-        });
-        std::iter::once(title).chain(checks).chain(error)
+        let error = entry["error"].as_str();
+        let error =
+            error.map(|e| vec![empty(), empty(), e.into(), empty(), empty(), "fail".into()]);
+        std::iter::once(title.to_vec()).chain(checks).chain(error)
     });
-    let mut page = table(
-        &["case", "solver", "what", "measured", "band", "verdict"],
-        rows,
-    );
-    page += &limits(&found);
-    Ok(page)
+    let head = ["case", "solver", "what", "measured", "band", "verdict"];
+    Ok(table(&head, rows) + &limits(&found))
+}
+
+/// A line for each case of a solver.
+pub fn summary(report: &Value, solver: &str) -> Result<String, String> {
+    let entries = items(&report["entries"]).filter(|e| e["solver"] == solver);
+    let row = |entry: &Value| {
+        ["case", "title", "verdict"]
+            .map(|key| text(entry, key).to_owned())
+            .to_vec()
+    };
+    let rows: Vec<_> = entries.map(row).collect();
+    match rows.is_empty() {
+        true => Err(format!(
+            "docs/results/validation.json has no case with {solver}"
+        )),
+        false => Ok(table(&["case", "what", "verdict"], rows)),
+    }
 }
 
 fn check_row(check: &Value) -> Vec<String> {
@@ -222,24 +275,34 @@ fn with_unit(value: &Value, unit: &str) -> String {
 
 /// A band in words.
 fn band(band: &Value, unit: &str) -> String {
-    let short = |value: &Value| value.as_f64().map_or_else(String::new, short);
-    match (&band["min"], &band["max"]) {
-        (Value::Null, Value::Null) => "any".into(),
-        (Value::Null, max) => format!("≤ {}", with_unit(max, unit)),
-        (min, Value::Null) => format!("≥ {}", with_unit(min, unit)),
-        (min, max) => format!("{} to {}", short(min), with_unit(max, unit)),
+    match (band["min"].as_f64(), band["max"].as_f64()) {
+        (Some(min), Some(max)) if max - min < 2e-3 * (max + min).abs() => {
+            let middle = shortest(0.5 * (min + max), 6);
+            format!(
+                "{middle} ± {}",
+                with_unit(&(0.5 * (max - min)).into(), unit)
+            )
+        }
+        (Some(min), Some(_)) => format!("{} to {}", short(min), with_unit(&band["max"], unit)),
+        (None, Some(_)) => format!("≤ {}", with_unit(&band["max"], unit)),
+        (Some(_), None) => format!("≥ {}", with_unit(&band["min"], unit)),
+        (None, None) => "any".into(),
     }
 }
 
 /// Four digits, without trailing zeros.
 fn short(value: f64) -> String {
+    shortest(value, 4)
+}
+
+fn shortest(value: f64, digits: i32) -> String {
     let power = if value == 0.0 {
         0
     } else {
         value.abs().log10().floor() as i32
     };
     let text = match power {
-        -4..6 => format!("{value:.*}", (3 - power).max(0) as usize),
+        -4..6 => format!("{value:.*}", (digits - 1 - power).max(0) as usize),
         _ => format!("{value:.2e}"),
     };
     let text = match text.contains('.') && !text.contains('e') {
@@ -276,7 +339,7 @@ mod tests {
         let report = report();
         let of_e = cases(&report, &["E"]).unwrap_or_default();
         for line in [
-            "| **E2** | mpm | **collapse** |  |  | limit |",
+            "| **E2** | mpm | **collapse** |  |  | **limit** |",
             "|  |  | run-out | 2.685 | 2.4 to 3.6 | pass |",
             "|  |  | slope | −29.6° | ≥ 32° | limit |",
             "|  |  | control: rough | 9 m | ≤ 1 m | rejected |",
@@ -285,6 +348,15 @@ mod tests {
             assert!(of_e.lines().any(|l| l == line), "{line}\n{of_e}");
         }
         assert!(!of_e.contains("L10"));
+        let line = "| E2 | collapse | limit |";
+        assert!(summary(&report, "mpm").is_ok_and(|t| t.ends_with(&format!("{line}\n"))));
+        assert!(summary(&report, "dem").is_err());
+        let all = letters(&report).unwrap_or_default();
+        assert!(
+            all.starts_with("\n### E: collapses, piles, slopes\n\n| case"),
+            "{all}"
+        );
+        assert!(all.contains(&of_e) && all.contains("\n### L: SPH\n"));
         assert!(
             cases(&report, &["sph"]).is_ok_and(|t| t.contains("it stopped") && !t.contains("E2"))
         );
@@ -304,6 +376,8 @@ mod tests {
         assert_eq!(figure(&["E2", "mpm", "slope", "0"]), Ok("−30".into()));
         assert!(figure(&["E2", "sph", "slope"]).is_err());
         assert!(figure(&["E2", "mpm", "slop"]).is_err_and(|e| e.contains("run-out; slope")));
+        let narrow = json!({"min": 2.039_59, "max": 2.039_63});
+        assert_eq!(band(&narrow, ""), "2.03961 ± 2.00e−5");
         let told = about(&report);
         assert!(
             told.contains("P (Avx2), 2 threads: 2 runs 1 of them in quick form in 2 min"),

@@ -7,8 +7,11 @@ mod render;
 mod runner;
 mod sph;
 
-use super::Failure;
+use super::{Failure, output, resources};
+use barchan_validate::report::Machine;
 use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::fmt;
 use std::process::ExitCode;
 
 /// Measure speed on this machine
@@ -16,6 +19,12 @@ use std::process::ExitCode;
 pub struct Bench {
     #[command(subcommand)]
     what: What,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N", global = true)]
+    threads: Option<usize>,
+    /// End with one JSON object
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -29,24 +38,54 @@ enum What {
 
 impl Bench {
     pub fn run(&self) -> Result<ExitCode, Failure> {
+        resources::use_threads(self.threads)?;
+        let note = |text: fmt::Arguments<'_>| {
+            if !self.json {
+                output::note(text);
+            }
+        };
         match &self.what {
-            What::Detail(bench) => bench.run(),
-            What::Mpm(bench) => bench.run(),
-            What::Pbd(bench) => bench.run(),
-            What::Render(bench) => bench.run(),
-            What::Sph(bench) => bench.run(),
+            What::Detail(bench) => self.show(bench.measure()?),
+            What::Mpm(bench) => self.show(bench.measure(&note)?),
+            What::Pbd(bench) => self.show(bench.measure(&note)?),
+            What::Render(bench) => self.show(bench.measure()?),
+            What::Sph(bench) => self.show(bench.measure(&note)?),
         }
     }
 
-    pub fn wants_json(&self) -> bool {
-        match &self.what {
-            What::Detail(bench) => bench.json,
-            What::Mpm(bench) => bench.json,
-            What::Pbd(bench) => bench.json,
-            What::Render(bench) => bench.json,
-            What::Sph(bench) => bench.json,
+    fn show(&self, report: impl Serialize + fmt::Display) -> Result<ExitCode, Failure> {
+        if self.json {
+            let machine = resources::machine();
+            output::say_json(&Measured { machine, report })?;
+        } else {
+            output::say(format_args!("{}", report.to_string().trim_end()))?;
         }
+        Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Text of a scene of `scenes/bench`.
+macro_rules! bench_scene {
+    ($name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../scenes/bench/",
+            $name,
+            ".toml"
+        ))
+    };
+}
+use bench_scene;
+
+/// Tells how far a bench is.
+type Note<'a> = &'a dyn Fn(fmt::Arguments<'_>);
+
+/// What a bench measured, and on what.
+#[derive(Serialize)]
+struct Measured<R> {
+    machine: Machine,
+    #[serde(flatten)]
+    report: R,
 }
 
 /// Largest resident memory of this process so far [bytes].

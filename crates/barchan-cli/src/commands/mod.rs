@@ -87,7 +87,7 @@ impl Command {
             Self::View(command) => command.json,
             Self::Render(command) => command.json,
             Self::Detail(command) => command.json,
-            Self::Bench(command) => command.wants_json(),
+            Self::Bench(command) => command.json,
             Self::Validate(command) => command.json,
         }
     }

@@ -5,8 +5,10 @@ use barchan::scene::Scene;
 use barchan::scene::numbers::rounded;
 use barchan::sim::start::StartRecord;
 use barchan::sim::{sampling, solvers};
+use barchan_validate::report::Machine;
+use fearless_simd::Level;
 use std::path::{Path, PathBuf};
-use sysinfo::{Disks, System};
+use sysinfo::{CpuRefreshKind, Disks, RefreshKind, System};
 
 /// Bytes on disk per particle and frame: position, velocity, id, material and a few more columns, compressed.
 const FRAME_BYTES: u64 = 40;
@@ -102,6 +104,20 @@ pub fn free_disk(path: &Path) -> Option<u64> {
     holding
         .max_by_key(|disk| disk.mount_point().components().count())
         .map(sysinfo::Disk::available_space)
+}
+
+/// What this machine computes with.
+pub fn machine() -> Machine {
+    let specifics = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
+    let system = System::new_with_specifics(specifics);
+    let brand = system
+        .ok()
+        .and_then(|s| Some(s.cpus().first()?.brand().trim().to_owned()));
+    let level = format!("{:?}", Level::new());
+    Machine {
+        processor: brand.unwrap_or_default(),
+        simd: level.split('(').next().unwrap_or_default().to_owned(),
+    }
 }
 
 /// Sets the number of threads; `None` takes one for each processor.

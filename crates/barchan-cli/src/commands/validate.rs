@@ -41,7 +41,8 @@ impl Validate {
         }
         resources::use_threads(self.threads)?;
         let threads = rayon::current_num_threads();
-        let mut report = Report::read(&self.output, env!("CARGO_PKG_VERSION"), threads);
+        let version = env!("CARGO_PKG_VERSION");
+        let mut report = Report::read(&self.output, version, resources::machine(), threads);
         // Before hours of work, whether the report can be written at all.
         self.write(&report)?;
         let mut done = vec![];

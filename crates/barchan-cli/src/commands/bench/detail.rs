@@ -1,16 +1,16 @@
 //! `barchan bench detail`: grains that follow a bed with a plate moving through it.
 
-use super::{count, peak_memory};
-use crate::commands::{Failure, output, resources};
+use super::{bench_scene, count, peak_memory, runner};
+use crate::commands::{Failure, output};
 use barchan::frame::Frame;
 use barchan::post::detail::{
     BaseFrame, BaseParticles, Control, Kind, Method, Plan, Refiner, Settings, World,
 };
-use barchan::scene::{Overrides, SceneSource, load};
+use barchan::scene::Scene;
 use clap::Args;
 use glam::Vec3;
 use serde::Serialize;
-use std::process::ExitCode;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,12 +33,6 @@ pub struct BenchDetail {
     /// Steps that are measured, for each number of threads
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..))]
     steps: u64,
-    /// Threads [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// End with one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,7 +45,7 @@ struct Row {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     grains: usize,
     base_particles: usize,
     threads: usize,
@@ -65,15 +59,9 @@ struct Report {
 }
 
 impl BenchDetail {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
-        resources::use_threads(self.threads)?;
+    pub fn measure(&self) -> Result<Report, Failure> {
         let all = rayon::current_num_threads();
-        let source = SceneSource {
-            name: "bed.toml".into(),
-            text: scene_text(self.base),
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Overrides::default())?;
+        let scene = scene(self.base)?;
         let first = bed(self.base, 0);
         let mut particles = BaseParticles::default();
         particles.add_frame(&first);
@@ -92,10 +80,7 @@ impl BenchDetail {
         let mut rows = Vec::new();
         let mut index = 1;
         for threads in [all, 1] {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(Failure::work)?;
+            let pool = runner::pool(threads)?;
             let (mut steps, mut wall) = (0, 0.0);
             while steps < self.steps {
                 index += 1;
@@ -127,8 +112,7 @@ impl BenchDetail {
             peak_memory_bytes: peak_memory(),
             rows,
         };
-        show(&report, self.json)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(report)
     }
 }
 
@@ -138,18 +122,13 @@ fn edge(particles: u64) -> usize {
 }
 
 /// A floor, and a plate that goes through the bed.
-fn scene_text(particles: u64) -> String {
-    let half = RADIUS * edge(particles) as f32;
-    format!(
-        "[solver]\nmethod = \"pbd\"\nresolution = {}\n\
-         [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
-         [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
-         [[collider]]\nshape = {{ box = {{ min = [-0.1, 0.3, {}], max = [0.1, 2, {}] }} }}\n\
-         motion = {{ velocity = [1, 0, 0] }}\n",
-        2.0 * RADIUS,
-        -0.5 * half,
-        0.5 * half
-    )
+fn scene(particles: u64) -> Result<Scene, Failure> {
+    let quarter = 0.5 * RADIUS * edge(particles) as f32;
+    let plate = format!(
+        "collider.plate.shape.box={{ min = [-0.1, 0.3, {}], max = [0.1, 2, {quarter}] }}",
+        -quarter
+    );
+    runner::scene("bed", bench_scene!("bed"), vec![plate])
 }
 
 /// The bed in a frame: layers that shear, the upper ones faster, with ripples.
@@ -184,27 +163,28 @@ fn bed(particles: u64, frame: u32) -> BaseFrame {
     base
 }
 
-fn show(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        return output::say_json(report);
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} grains over {} base particles in a bed that shears, a plate moving through it, steps of {} ms",
+            output::grouped(self.grains as u64),
+            output::grouped(self.base_particles as u64),
+            500.0 * FRAME
+        )?;
+        for row in &self.rows {
+            writeln!(
+                f,
+                "  {} threads {:>7.1} M grain-steps/s, {:.0} ms a step",
+                row.threads,
+                row.grain_steps_per_s / 1e6,
+                row.step_ms
+            )?;
+        }
+        writeln!(f, "  speedup by threads {:.2}", self.speedup)?;
+        if let Some(bytes) = self.peak_memory_bytes {
+            writeln!(f, "  peak memory {}", output::bytes(bytes))?;
+        }
+        Ok(())
     }
-    output::say(format_args!(
-        "{} grains over {} base particles in a bed that shears, a plate moving through it, steps of {} ms",
-        output::grouped(report.grains as u64),
-        output::grouped(report.base_particles as u64),
-        500.0 * FRAME
-    ))?;
-    for row in &report.rows {
-        output::say(format_args!(
-            "  {} threads {:>7.1} M grain-steps/s, {:.0} ms a step",
-            row.threads,
-            row.grain_steps_per_s / 1e6,
-            row.step_ms
-        ))?;
-    }
-    output::say(format_args!("  speedup by threads {:.2}", report.speedup))?;
-    if let Some(bytes) = report.peak_memory_bytes {
-        output::say(format_args!("  peak memory {}", output::bytes(bytes)))?;
-    }
-    Ok(())
 }

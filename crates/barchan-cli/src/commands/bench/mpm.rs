@@ -1,12 +1,13 @@
 //! `barchan bench mpm`: a block of sand collapses; particle-substeps a second.
 
-use super::{count, peak_memory};
-use crate::commands::{Failure, output, resources};
-use barchan::scene::{Overrides, SceneSource, load};
+use super::runner::{median, pool, scene, take_turns};
+use super::{Note, bench_scene, count, peak_memory};
+use crate::commands::{Failure, output};
+use barchan::scene::Scene;
 use barchan::sim::simulation::{Control, Simulation};
 use clap::Args;
 use serde::Serialize;
-use std::process::ExitCode;
+use std::fmt;
 
 /// Side of the block [m].
 const SIDE: f64 = 0.5;
@@ -30,12 +31,6 @@ pub struct BenchMpm {
     /// Rounds, in which the rows take turns, there and back; the median counts
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
-    /// Threads [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// End with one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// A way to run the block.
@@ -60,7 +55,7 @@ struct Row {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     particles: usize,
     threads: usize,
     /// Quadratic kernel, all threads.
@@ -80,8 +75,7 @@ struct Report {
 }
 
 impl BenchMpm {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
-        resources::use_threads(self.threads)?;
+    pub fn measure(&self, note: Note<'_>) -> Result<Report, Failure> {
         let all = rayon::current_num_threads();
         let variant = |name, kernel, threads, room| Variant {
             name,
@@ -100,27 +94,9 @@ impl BenchMpm {
             .into_iter()
             .map(|v| Runner::new(v, self.particles))
             .collect::<Result<Vec<_>, _>>()?;
-        for round in 0..self.rounds {
-            // There and back: what drifts over a round does not favor a row.
-            let mut order: Vec<&mut Runner> = runners.iter_mut().collect();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            for runner in order {
-                if !self.json {
-                    let name = runner.variant.name;
-                    output::note(format_args!(
-                        "round {} of {}: {name}",
-                        round + 1,
-                        self.rounds
-                    ));
-                }
-                runner.round(self.steps)?;
-            }
-        }
+        take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let report = report(&runners, all);
-        show(&report, self.json)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(report)
     }
 }
 
@@ -136,16 +112,8 @@ struct Runner {
 
 impl Runner {
     fn new(variant: Variant, particles: u64) -> Result<Self, Failure> {
-        let source = SceneSource {
-            name: "block.toml".into(),
-            text: scene(&variant, particles),
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Overrides::default())?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(variant.threads)
-            .build()
-            .map_err(Failure::work)?;
+        let scene = block(&variant, particles)?;
+        let pool = pool(variant.threads)?;
         let simulation = pool.install(|| Simulation::new(&scene))?;
         let mut runner = Self {
             variant,
@@ -212,29 +180,17 @@ impl Runner {
     }
 }
 
-/// A block on a floor with friction, hardening and volume correction on, in a domain of `room` times its side.
-fn scene(variant: &Variant, particles: u64) -> String {
+/// A block in a domain of `room` times its side.
+fn block(variant: &Variant, particles: u64) -> Result<Scene, Failure> {
     let dx = SIDE / (particles as f64 / PER_CELL).cbrt();
-    let (low, high) = (-0.5 * variant.room * SIDE, 0.5 * variant.room * SIDE);
-    let half = 0.5 * SIDE;
-    format!(
-        "frame_rate = 48\n\
-         domain = {{ min = [{low}, -1, {low}], max = [{high}, {}, {high}] }}\n\
-         [solver]\nresolution = {dx}\n[solver.mpm]\nparticles_per_cell = {PER_CELL}\nkernel = \"{}\"\n\
-         [materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\nvolume_correction = true\n\
-         [[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\nfriction = 0.5\n\
-         [[fill]]\nmaterial = \"sand\"\n\
-         shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {SIDE}, {half}] }} }}\n",
-        variant.room * SIDE,
-        variant.kernel,
-        -half,
-        -half,
-    )
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    let room = variant.room * SIDE;
+    let (low, high) = (-0.5 * room, 0.5 * room);
+    let set = vec![
+        format!("solver.resolution={dx}"),
+        format!("solver.mpm.kernel={}", variant.kernel),
+        format!("domain={{ min = [{low}, -1, {low}], max = [{high}, {room}, {high}] }}"),
+    ];
+    scene("block", bench_scene!("block"), set)
 }
 
 fn report(runners: &[Runner], threads: usize) -> Report {
@@ -262,50 +218,51 @@ fn report(runners: &[Runner], threads: usize) -> Report {
     }
 }
 
-fn show(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        return output::say_json(report);
-    }
-    output::say(format_args!(
-        "collapse of a block, {} particles, 3D, APIC, hardening, volume correction",
-        output::grouped(report.particles as u64)
-    ))?;
-    for row in &report.rows {
-        output::say(format_args!(
-            "  {:<22} {:>6.2} M particle-substeps/s, {} kernel, {} threads",
-            row.name,
-            row.particle_substeps_per_s / 1e6,
-            row.kernel,
-            row.threads
-        ))?;
-        let stages: Vec<String> = row
-            .stages_ns
-            .iter()
-            .map(|(name, ns)| format!("{name} {ns:.1}"))
-            .collect();
-        output::say(format_args!("  {:<22} ns: {}", "", stages.join(", ")))?;
-    }
-    let line = |name: &str, text: String| output::say(format_args!("  {name:<22} {text}"));
-    if let Some(speedup) = report.speedup {
-        line("speedup by threads", format!("{speedup:.2}"))?;
-    }
-    if let Some(ratio) = report.cubic_over_quadratic {
-        line("cubic over quadratic", format!("{ratio:.2}"))?;
-    }
-    if let Some(change) = report.empty_space_change {
-        line(
-            "empty space doubled",
-            format!("{:+.1} % step time", 100.0 * change),
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "collapse of a block, {} particles, 3D, APIC, hardening, volume correction",
+            output::grouped(self.particles as u64)
         )?;
+        for row in &self.rows {
+            writeln!(
+                f,
+                "  {:<22} {:>6.2} M particle-substeps/s, {} kernel, {} threads",
+                row.name,
+                row.particle_substeps_per_s / 1e6,
+                row.kernel,
+                row.threads
+            )?;
+            let stages: Vec<String> = row
+                .stages_ns
+                .iter()
+                .map(|(name, ns)| format!("{name} {ns:.1}"))
+                .collect();
+            writeln!(f, "  {:<22} ns: {}", "", stages.join(", "))?;
+        }
+        let mut line = |name: &str, text: String| writeln!(f, "  {name:<22} {text}");
+        if let Some(speedup) = self.speedup {
+            line("speedup by threads", format!("{speedup:.2}"))?;
+        }
+        if let Some(ratio) = self.cubic_over_quadratic {
+            line("cubic over quadratic", format!("{ratio:.2}"))?;
+        }
+        if let Some(change) = self.empty_space_change {
+            line(
+                "empty space doubled",
+                format!("{:+.1} % step time", 100.0 * change),
+            )?;
+        }
+        if let Some(change) = self.repeat_change {
+            line(
+                "the same again",
+                format!("{:+.1} % step time", 100.0 * change),
+            )?;
+        }
+        if let Some(bytes) = self.peak_memory_bytes {
+            line("memory", output::bytes(bytes))?;
+        }
+        Ok(())
     }
-    if let Some(change) = report.repeat_change {
-        line(
-            "the same again",
-            format!("{:+.1} % step time", 100.0 * change),
-        )?;
-    }
-    if let Some(bytes) = report.peak_memory_bytes {
-        line("memory", output::bytes(bytes))?;
-    }
-    Ok(())
 }

@@ -1,11 +1,12 @@
 //! `barchan bench pbd`: grains settled in a box, and 2000 grains poured to a pile; particle-steps a second.
 
-use super::count;
-use super::runner::{Row, Runner, median};
-use crate::commands::{Failure, output, resources};
+use super::runner::{Row, Runner, scene, speedup, take_turns};
+use super::{Note, bench_scene, count};
+use crate::commands::{Failure, output};
+use barchan::scene::Scene;
 use clap::Args;
 use serde::Serialize;
-use std::process::ExitCode;
+use std::fmt;
 
 /// Radius of the grains [m].
 const RADIUS: f64 = 0.05;
@@ -34,12 +35,6 @@ pub struct BenchPbd {
     /// Rounds, in which the rows take turns, there and back; the median counts
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
-    /// Threads [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// End with one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Step times while grains are poured.
@@ -54,7 +49,7 @@ struct Curve {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     particles: usize,
     threads: usize,
     /// Usual scheme, all threads.
@@ -70,126 +65,127 @@ struct Report {
 }
 
 impl BenchPbd {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
-        resources::use_threads(self.threads)?;
+    pub fn measure(&self, note: Note<'_>) -> Result<Report, Failure> {
         let all = rayon::current_num_threads();
-        let usual = "scheme = \"mass splitting\"";
-        let paper = "scheme = \"averaged\"";
+        let usual = "mass splitting";
         let mut rows = vec![("usual", usual, all)];
         if !self.quick {
             rows.push(("one thread", usual, 1));
-            rows.push(("averaged", paper, all));
-            rows.push(("gauss-seidel", "scheme = \"gauss-seidel\"", 1));
+            rows.push(("averaged", "averaged", all));
+            rows.push(("gauss-seidel", "gauss-seidel", 1));
         }
         let mut runners = Vec::new();
-        for (name, settings, threads) in rows {
-            self.note(format_args!("settling: {name}"));
-            let mut runner = Runner::new(name, &settled(self.particles, settings), threads)?;
+        for (name, scheme, threads) in rows {
+            note(format_args!("settling: {name}"));
+            let mut runner = Runner::new(name, settled(self.particles, scheme)?, threads)?;
             runner.run(self.settle)?;
             runners.push(runner);
         }
-        for round in 0..self.rounds {
-            self.note(format_args!("round {} of {}", round + 1, self.rounds));
-            let mut order: Vec<&mut Runner> = runners.iter_mut().collect();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            for runner in order {
-                runner.round(self.steps)?;
-            }
-        }
+        take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let mut report = report(&runners, all);
         if !self.quick {
-            report.dig = Some(self.dig(usual, all)?);
-            report.pour = self.pour(all)?;
+            report.dig = Some(self.dig(usual, all, note)?);
+            report.pour = pour(all, note)?;
         }
-        show(&report, self.json)?;
-        Ok(ExitCode::SUCCESS)
-    }
-
-    fn note(&self, text: std::fmt::Arguments<'_>) {
-        if !self.json {
-            output::note(text);
-        }
+        Ok(report)
     }
 
     /// Settled grains in which a blade digs: it goes in, pushes, and comes out.
-    fn dig(&self, settings: &str, all: usize) -> Result<Row, Failure> {
-        self.note(format_args!("digging"));
+    fn dig(&self, scheme: &str, all: usize, note: Note<'_>) -> Result<Row, Failure> {
+        note(format_args!("digging"));
         let begin = self.settle as f64 / 60.0;
-        let text = settled(self.particles, settings) + &blade(self.particles, begin);
-        let mut runner = Runner::new("dig", &text, all)?;
+        let mut set = walls(self.particles, scheme);
+        set.extend(blade(self.particles, begin));
+        let text = concat!(bench_scene!("box"), bench_scene!("blade"));
+        let mut runner = Runner::new("dig", scene("dig", text, set)?, all)?;
         runner.run(self.settle)?;
         runner.round(DIG)?;
         Ok(runner.row(DIG as usize))
     }
+}
 
-    /// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, beside Gauss–Seidel.
-    fn pour(&self, all: usize) -> Result<Vec<Curve>, Failure> {
-        let mut curves = Vec::new();
-        for (name, scheme, threads) in [
-            ("averaged", "averaged", 1),
-            ("averaged", "averaged", all),
-            ("gauss-seidel", "gauss-seidel", 1),
-            ("usual", "mass splitting", all),
-        ] {
-            self.note(format_args!("pouring: {name}, {threads} threads"));
-            let mut runner = Runner::new(name, &poured(scheme), threads)?;
-            let mut samples = Vec::new();
-            while runner.simulation.particles() < POURED && samples.len() < 2000 {
-                runner.run(1)?;
-                samples.push((runner.simulation.particles(), runner.steps[samples.len()]));
-            }
-            let parts = samples.chunks(samples.len().div_ceil(PARTS).max(1));
-            let mean = |part: &[(usize, f64)], value: fn(&(usize, f64)) -> f64| {
-                part.iter().map(value).sum::<f64>() / part.len() as f64
-            };
-            curves.push(Curve {
-                name,
-                threads,
-                grains: parts.clone().map(|p| mean(p, |s| s.0 as f64)).collect(),
-                step_ms: parts.map(|p| 1e3 * mean(p, |s| s.1)).collect(),
-            });
+/// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, beside Gauss–Seidel.
+fn pour(all: usize, note: Note<'_>) -> Result<Vec<Curve>, Failure> {
+    let mut curves = Vec::new();
+    for (name, scheme, threads) in [
+        ("averaged", "averaged", 1),
+        ("averaged", "averaged", all),
+        ("gauss-seidel", "gauss-seidel", 1),
+        ("usual", "mass splitting", all),
+    ] {
+        note(format_args!("pouring: {name}, {threads} threads"));
+        let mut runner = Runner::new(name, poured(scheme)?, threads)?;
+        let mut samples = Vec::new();
+        while runner.simulation.particles() < POURED && samples.len() < 2000 {
+            runner.run(1)?;
+            samples.push((runner.simulation.particles(), runner.steps[samples.len()]));
         }
-        Ok(curves)
+        let parts = samples.chunks(samples.len().div_ceil(PARTS).max(1));
+        let mean = |part: &[(usize, f64)], value: fn(&(usize, f64)) -> f64| {
+            part.iter().map(value).sum::<f64>() / part.len() as f64
+        };
+        curves.push(Curve {
+            name,
+            threads,
+            grains: parts.clone().map(|p| mean(p, |s| s.0 as f64)).collect(),
+            step_ms: parts.map(|p| 1e3 * mean(p, |s| s.1)).collect(),
+        });
     }
+    Ok(curves)
 }
 
 /// Grains in a box as wide as the cube root of their number, with friction 0.5 everywhere: they settle from a packed bed.
-fn settled(particles: u64, settings: &str) -> String {
+fn settled(particles: u64, scheme: &str) -> Result<Scene, Failure> {
+    scene("box", bench_scene!("box"), walls(particles, scheme))
+}
+
+/// Settings of the box for so many grains.
+fn walls(particles: u64, scheme: &str) -> Vec<String> {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let volume = particles as f64 * 4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / 0.6;
     // A fill leaves out grains that its walls would cut: about 0.75 radii on each side.
     let room = side - 1.5 * RADIUS;
     let height = volume / (room * room) + 1.5 * RADIUS;
     let half = 0.5 * side;
-    let wall = |from: [f64; 3], to: [f64; 3]| {
-        format!(
-            "[[collider]]\nfriction = 0.5\nshape = {{ box = {{ min = {from:?}, max = {to:?} }} }}\n"
-        )
-    };
     let (far, thick, top) = (side, 4.0 * RADIUS, 3.0 * side);
-    let walls = [
-        wall([-far, -2.0 * thick, -far], [far, 0.0, far]),
-        wall([-half - thick, 0.0, -far], [-half, top, far]),
-        wall([half, 0.0, -far], [half + thick, top, far]),
-        wall([-far, 0.0, -half - thick], [far, top, -half]),
-        wall([-far, 0.0, half], [far, top, half + thick]),
+    let boxes = [
+        ("fill.0", [-half, 0.0, -half], [half, height, half]),
+        (
+            "collider.floor",
+            [-far, -2.0 * thick, -far],
+            [far, 0.0, far],
+        ),
+        (
+            "collider.left",
+            [-half - thick, 0.0, -far],
+            [-half, top, far],
+        ),
+        (
+            "collider.right",
+            [half, 0.0, -far],
+            [half + thick, top, far],
+        ),
+        (
+            "collider.back",
+            [-far, 0.0, -half - thick],
+            [far, top, -half],
+        ),
+        (
+            "collider.front",
+            [-far, 0.0, half],
+            [far, top, half + thick],
+        ),
     ];
-    format!(
-        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nradius_spread = 0.05\n{settings}\n\
-         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 26.57\ndensity = 1590\n\
-         [[fill]]\nmaterial = \"grains\"\n\
-         shape = {{ box = {{ min = [{}, 0, {}], max = [{half}, {height}, {half}] }} }}\n{}",
-        2.0 * RADIUS,
-        -half,
-        -half,
-        walls.concat(),
-    )
+    let mut set = vec![format!("solver.pbd.scheme={scheme:?}")];
+    set.extend(
+        boxes
+            .map(|(what, min, max)| format!("{what}.shape.box={{ min = {min:?}, max = {max:?} }}")),
+    );
+    set
 }
 
-/// A blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
-fn blade(particles: u64, begin: f64) -> String {
+/// Settings of a blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
+fn blade(particles: u64, begin: f64) -> [String; 2] {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);
     let key = |after: f64, x: f64, y: f64| {
@@ -201,40 +197,32 @@ fn blade(particles: u64, begin: f64) -> String {
         key(3.0, path, deep),
         key(4.0, path, deep + 10.0 * RADIUS),
     ];
-    format!(
-        "[[collider]]\nfriction = 0.5\n\
-         shape = {{ box = {{ min = [{}, 0, {}], max = [0, {side}, {half}] }} }}\n\
-         motion = {{ position = {{ keyframes = [{}] }} }}\n",
-        -4.0 * RADIUS,
-        -half,
-        keys.join(", ")
-    )
+    let (thick, left) = (-4.0 * RADIUS, -half);
+    [
+        format!(
+            "collider.blade.shape.box={{ min = [{thick}, 0, {left}], max = [0, {side}, {half}] }}"
+        ),
+        format!(
+            "collider.blade.motion.position.keyframes=[{}]",
+            keys.join(", ")
+        ),
+    ]
 }
 
 /// 2000 grains in twenty seconds or so onto a floor.
-fn poured(scheme: &str) -> String {
-    format!(
-        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[solver.pbd]\nscheme = \"{scheme}\"\n\
-         [materials.grains]\npreset = \"dry sand\"\npbd.contact_friction_angle = 30\n\
-         [[collider]]\nfriction = 0.6\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n\
-         [[emitter]]\nmaterial = \"grains\"\nvelocity = [0, -2, 0]\nrate = 140\n\
-         shape = {{ cylinder = {{ from = [0, 2.2, 0], to = [0, 2.1, 0], radius = 0.25 }} }}\n",
-        2.0 * RADIUS
-    )
+fn poured(scheme: &str) -> Result<Scene, Failure> {
+    let set = vec![format!("solver.pbd.scheme={scheme:?}")];
+    scene("pour", bench_scene!("pour"), set)
 }
 
 fn report(runners: &[Runner], threads: usize) -> Report {
     let measured = |r: &Runner| r.steps.len().min(r.speeds.len() * 30).max(1);
     let rows: Vec<Row> = runners.iter().map(|r| r.row(measured(r))).collect();
-    let ratio = |other: &Runner| {
-        let pairs = runners[0].speeds.iter().zip(&other.speeds);
-        median(pairs.map(|(all, one)| all / one).collect())
-    };
     Report {
         particles: rows[0].particles,
         threads,
         particle_steps_per_s: rows[0].particle_steps_per_s,
-        speedup: runners.get(1).map(ratio),
+        speedup: speedup(runners),
         real_time: rows[0].particle_steps_per_s / (60.0 * rows[0].particles as f64),
         rows,
         dig: None,
@@ -242,50 +230,39 @@ fn report(runners: &[Runner], threads: usize) -> Report {
     }
 }
 
-fn show(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        return output::say_json(report);
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} grains settled in a box, 10 passes over the contacts in a step of 1/60 s",
+            output::grouped(self.particles as u64)
+        )?;
+        for row in &self.rows {
+            writeln!(f, "{row}")?;
+        }
+        if let Some(speedup) = self.speedup {
+            writeln!(f, "  speedup by threads {speedup:.2}")?;
+        }
+        writeln!(f, "  {:.1} times real time", self.real_time)?;
+        if let Some(dig) = &self.dig {
+            writeln!(
+                f,
+                "a blade digs in them for {DIG} steps: {:.2} ms a step, 99 % within {:.2} ms, {:.2} times as long",
+                dig.step_ms,
+                dig.step_p99_ms,
+                dig.step_p99_ms / dig.step_ms
+            )?;
+        }
+        if !self.pour.is_empty() {
+            writeln!(f, "pouring {POURED} grains: ms a step by number of grains")?;
+        }
+        for curve in &self.pour {
+            let points: Vec<String> = (curve.grains.iter().zip(&curve.step_ms))
+                .map(|(grains, ms)| format!("{grains:.0}: {ms:.2}"))
+                .collect();
+            let (name, threads) = (curve.name, curve.threads);
+            writeln!(f, "  {name:<14} {threads} threads  {}", points.join(", "))?;
+        }
+        Ok(())
     }
-    output::say(format_args!(
-        "{} grains settled in a box, 10 passes over the contacts in a step of 1/60 s",
-        output::grouped(report.particles as u64)
-    ))?;
-    for row in &report.rows {
-        output::say(format_args!(
-            "  {:<14} {} threads {:>6.2} M particle-steps/s, {:.2} ms a step, 99 % within {:.2} ms",
-            row.name,
-            row.threads,
-            row.particle_steps_per_s / 1e6,
-            row.step_ms,
-            row.step_p99_ms
-        ))?;
-    }
-    if let Some(speedup) = report.speedup {
-        output::say(format_args!("  speedup by threads {speedup:.2}"))?;
-    }
-    output::say(format_args!("  {:.1} times real time", report.real_time))?;
-    if let Some(dig) = &report.dig {
-        output::say(format_args!(
-            "a blade digs in them for {DIG} steps: {:.2} ms a step, 99 % within {:.2} ms, {:.2} times as long",
-            dig.step_ms,
-            dig.step_p99_ms,
-            dig.step_p99_ms / dig.step_ms
-        ))?;
-    }
-    if !report.pour.is_empty() {
-        output::say(format_args!(
-            "pouring {POURED} grains: ms a step by number of grains"
-        ))?;
-    }
-    for curve in &report.pour {
-        let points: Vec<String> = (curve.grains.iter().zip(&curve.step_ms))
-            .map(|(grains, ms)| format!("{grains:.0}: {ms:.2}"))
-            .collect();
-        let (name, threads) = (curve.name, curve.threads);
-        output::say(format_args!(
-            "  {name:<14} {threads} threads  {}",
-            points.join(", ")
-        ))?;
-    }
-    Ok(())
 }

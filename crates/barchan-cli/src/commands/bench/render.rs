@@ -1,7 +1,7 @@
 //! `barchan bench render`: pictures of a heap, from the frame on disk to the finished picture.
 
 use super::{count, peak_memory};
-use crate::commands::{Failure, output, resources};
+use crate::commands::{Failure, output};
 use barchan::frame::{
     Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
 };
@@ -9,8 +9,8 @@ use barchan_render::tracer::Quality;
 use barchan_render::{RenderOptions, Renderer};
 use clap::Args;
 use serde::Serialize;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 /// The heap is a cone of this radius and height [m].
@@ -31,16 +31,10 @@ pub struct BenchRender {
     /// Keep the pictures in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Threads [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// End with one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     grains: u64,
     size: [u32; 2],
     threads: usize,
@@ -52,8 +46,7 @@ struct Report {
 }
 
 impl BenchRender {
-    pub fn run(&self) -> Result<ExitCode, Failure> {
-        resources::use_threads(self.threads)?;
+    pub fn measure(&self) -> Result<Report, Failure> {
         let folder = Scratch::new()?;
         let path = folder.0.join("heap.barchan");
         let grains = write_heap(&path, self.grains)?;
@@ -73,8 +66,7 @@ impl BenchRender {
             report.production_s = Some(self.time(&path, "production", Quality::PRODUCTION)?);
         }
         report.peak_memory_bytes = peak_memory();
-        show(&report, self.json)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(report)
     }
 
     /// Seconds from the frame on disk to the picture.
@@ -95,27 +87,27 @@ impl BenchRender {
     }
 }
 
-fn show(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        return output::say_json(report);
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [width, height] = self.size;
+        writeln!(
+            f,
+            "heap of {} grains, {width}×{height}, {} threads; from the frame on disk to the picture",
+            output::grouped(self.grains),
+            self.threads
+        )?;
+        let mut line = |name: &str, text: String| writeln!(f, "  {name:<11} {text}");
+        if let Some(seconds) = self.preview_s {
+            line("preview", format!("{seconds:.2} s a picture"))?;
+        }
+        if let Some(seconds) = self.production_s {
+            line("production", format!("{seconds:.2} s a picture"))?;
+        }
+        if let Some(bytes) = self.peak_memory_bytes {
+            line("memory", output::bytes(bytes))?;
+        }
+        Ok(())
     }
-    let [width, height] = report.size;
-    output::say(format_args!(
-        "heap of {} grains, {width}×{height}, {} threads; from the frame on disk to the picture",
-        output::grouped(report.grains),
-        report.threads
-    ))?;
-    let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
-    if let Some(seconds) = report.preview_s {
-        line("preview", format!("{seconds:.2} s a picture"))?;
-    }
-    if let Some(seconds) = report.production_s {
-        line("production", format!("{seconds:.2} s a picture"))?;
-    }
-    if let Some(bytes) = report.peak_memory_bytes {
-        line("memory", output::bytes(bytes))?;
-    }
-    Ok(())
 }
 
 /// A result with one frame: a cone of about `count` grains on a jittered lattice, standing on a floor.

@@ -1,9 +1,11 @@
 //! A scene that is advanced step by step on threads of its own, with the time that each step takes.
 
+use super::Note;
 use crate::commands::Failure;
-use barchan::scene::{Overrides, SceneSource, load};
+use barchan::scene::{Overrides, Scene, SceneSource, load};
 use barchan::sim::simulation::{Control, Simulation};
 use serde::Serialize;
+use std::fmt;
 use std::time::Instant;
 
 /// A simulation with threads of its own.
@@ -31,18 +33,25 @@ pub struct Row {
     pub step_p99_ms: f64,
 }
 
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, threads) = (self.name, self.threads);
+        let speed = self.particle_steps_per_s / 1e6;
+        write!(
+            f,
+            "  {name:<14} {threads} threads {speed:>6.2} M particle-steps/s, "
+        )?;
+        write!(
+            f,
+            "{:.2} ms a step, 99 % within {:.2} ms",
+            self.step_ms, self.step_p99_ms
+        )
+    }
+}
+
 impl Runner {
-    pub fn new(name: &'static str, text: &str, threads: usize) -> Result<Self, Failure> {
-        let source = SceneSource {
-            name: "grains.toml".into(),
-            text: text.into(),
-            directory: ".".into(),
-        };
-        let scene = load(&source, &Overrides::default())?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(Failure::work)?;
+    pub fn new(name: &'static str, scene: Scene, threads: usize) -> Result<Self, Failure> {
+        let pool = pool(threads)?;
         let simulation = pool.install(|| Simulation::new(&scene))?;
         Ok(Self {
             name,
@@ -88,6 +97,50 @@ impl Runner {
             step_p99_ms: at(0.99),
         }
     }
+}
+
+/// A scene of `scenes/bench` with keys set as `--set` does it.
+pub fn scene(name: &str, text: &str, set: Vec<String>) -> Result<Scene, Failure> {
+    let source = SceneSource {
+        name: format!("{name}.toml"),
+        text: text.into(),
+        directory: ".".into(),
+    };
+    let overrides = Overrides {
+        set,
+        ..Overrides::default()
+    };
+    Ok(load(&source, &overrides)?)
+}
+
+/// Threads of a row's own.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().map_err(Failure::work)
+}
+
+/// So many rounds, in which the rows take turns. There and back: what drifts over a round does not favor a row.
+pub fn take_turns<R>(
+    runners: &mut [R],
+    rounds: u64,
+    note: Note<'_>,
+    mut round: impl FnMut(&mut R) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for number in 0..rounds {
+        note(format_args!("round {} of {rounds}", number + 1));
+        if number % 2 == 0 {
+            runners.iter_mut().try_for_each(&mut round)?;
+        } else {
+            runners.iter_mut().rev().try_for_each(&mut round)?;
+        }
+    }
+    Ok(())
+}
+
+/// Speed of the first row over that of the second: median over the rounds, since the machine may be faster in one than in the next.
+pub fn speedup(runners: &[Runner]) -> Option<f64> {
+    let pairs = runners[0].speeds.iter().zip(&runners.get(1)?.speeds);
+    Some(median(pairs.map(|(all, one)| all / one).collect()))
 }
 
 /// Median of some values, 0 of none.
