@@ -128,10 +128,9 @@ impl Column {
 
     /// One float per particle, kept to within `tolerance` [unit].
     pub fn scalar(name: &str, unit: Unit, meaning: &str, tolerance: f32, values: Vec<f32>) -> Self {
-        let data = ColumnData::F32(values);
         Self {
             tolerance,
-            ..Self::exact(name, unit, meaning, 1, data)
+            ..Self::exact(name, unit, meaning, 1, ColumnData::F32(values))
         }
     }
 
@@ -143,10 +142,9 @@ impl Column {
         tolerance: f32,
         values: Vec<f32>,
     ) -> Self {
-        let data = ColumnData::F32(values);
         Self {
             tolerance,
-            ..Self::exact(name, unit, meaning, 3, data)
+            ..Self::exact(name, unit, meaning, 3, ColumnData::F32(values))
         }
     }
 

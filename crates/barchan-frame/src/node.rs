@@ -205,15 +205,11 @@ impl Group<'_> {
     fn write(self, content: &impl Serialize, out: &mut NewDirectory) -> Result<(), CacheError> {
         check(&self).map_err(|reason| self.invalid(reason))?;
         let attributes = attributes(content).map_err(|reason| self.invalid(reason))?;
-        let columns = self
-            .columns
-            .iter()
-            .map(|c| self.write_column(c, zarr::PARTICLES, out));
+        let columns = self.columns.iter();
+        let columns = columns.map(|c| self.write_column(c, zarr::PARTICLES, out));
         let columns = columns.collect::<Result<_, CacheError>>()?;
-        let arrays = self
-            .arrays
-            .iter()
-            .map(|a| self.write_column(a, zarr::ROWS, out));
+        let arrays = self.arrays.iter();
+        let arrays = arrays.map(|a| self.write_column(a, zarr::ROWS, out));
         let record = Record {
             format: FORMAT_VERSION,
             particles: self.particles() as u64,
@@ -317,11 +313,8 @@ fn check(frame: &Group<'_>) -> Result<(), String> {
         return Err(format!("its time is {}", frame.time));
     }
     let particles = frame.particles();
-    let all: Vec<&Column> = frame
-        .columns
-        .iter()
-        .chain(frame.arrays.iter().copied())
-        .collect();
+    let arrays = frame.arrays.iter().copied();
+    let all: Vec<&Column> = frame.columns.iter().chain(arrays).collect();
     for (i, column) in all.iter().enumerate() {
         let name = &column.name;
         if !is_column_name(name) {
@@ -431,7 +424,7 @@ impl Node {
         let bodies = arrays.pop_if(|array| array.name == BODIES);
         let Some(ColumnData::U8(bodies)) = bodies.map(|array| array.data) else {
             let reason = format!("does not list the bytes of `{BODIES}`");
-            return Err(self.damaged(&self.path.join("zarr.json"), reason));
+            return Err(self.damaged(&self.group_path(), reason));
         };
         Ok(Checkpoint {
             index: self.index,
@@ -458,7 +451,7 @@ impl Node {
         let heights = self.record.arrays.iter().any(|a| a.name == TERRAIN_HEIGHT);
         if record.terrain.is_some() != heights {
             let reason = format!("does not have both a terrain and `{TERRAIN_HEIGHT}`");
-            return Err(self.damaged(&self.path.join("zarr.json"), reason));
+            return Err(self.damaged(&self.group_path(), reason));
         }
         Ok(record)
     }
@@ -467,7 +460,7 @@ impl Node {
         let attributes = Value::Object(std::mem::take(&mut self.attributes));
         T::deserialize(attributes).map_err(|e| {
             let reason = format!("holds a record that makes no sense ({e})");
-            self.damaged(&self.path.join("zarr.json"), reason)
+            self.damaged(&self.group_path(), reason)
         })
     }
 
@@ -484,24 +477,25 @@ impl Node {
 
     /// Reads one column.
     pub fn read_column(&self, name: &str) -> Result<Column, CacheError> {
-        let record = self.record.columns.iter().find(|c| c.name == name);
-        let missing = || CacheError::NoColumn {
-            what: self.kind.of(self.index),
-            name: name.to_owned(),
-            available: names(&self.record.columns),
-        };
-        self.decode(record.ok_or_else(missing)?)
+        self.decode(self.find(&self.record.columns, name)?)
     }
 
     /// Reads one array.
     pub fn read_array(&self, name: &str) -> Result<Column, CacheError> {
-        let record = self.record.arrays.iter().find(|a| a.name == name);
+        self.decode_any(self.find(&self.record.arrays, name)?)
+    }
+
+    fn find<'a>(
+        &self,
+        records: &'a [ColumnRecord],
+        name: &str,
+    ) -> Result<&'a ColumnRecord, CacheError> {
         let missing = || CacheError::NoColumn {
             what: self.kind.of(self.index),
             name: name.to_owned(),
-            available: names(&self.record.arrays),
+            available: names(records),
         };
-        self.decode_any(record.ok_or_else(missing)?)
+        records.iter().find(|c| c.name == name).ok_or_else(missing)
     }
 
     /// Describes a frame without reading the values.
@@ -525,7 +519,7 @@ impl Node {
     /// Describes a checkpoint without reading the values.
     pub fn checkpoint_info(self) -> Result<CheckpointInfo, CacheError> {
         let Some(digest) = self.record.digest.clone() else {
-            return Err(self.damaged(&self.path.join("zarr.json"), "has no digest".into()));
+            return Err(self.damaged(&self.group_path(), "has no digest".into()));
         };
         Ok(CheckpointInfo {
             index: self.index,
@@ -586,6 +580,10 @@ impl Node {
 
     fn metadata(&self, record: &ColumnRecord) -> Result<Vec<u8>, CacheError> {
         self.read_checked(&self.metadata_path(record), &record.metadata)
+    }
+
+    fn group_path(&self) -> PathBuf {
+        self.path.join("zarr.json")
     }
 
     fn metadata_path(&self, record: &ColumnRecord) -> PathBuf {

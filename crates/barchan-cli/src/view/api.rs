@@ -16,7 +16,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
 use barchan_render::color::ColorMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -152,8 +152,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
             "notes": look.notes,
         }))
     });
-    let headers = [(header::CACHE_CONTROL, "no-store")];
-    Ok((headers, Json(about.await?)).into_response())
+    Ok(fresh(about.await?))
 }
 
 /// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits a color.
@@ -191,8 +190,7 @@ async fn events(State(viewer): Shared) -> Response {
 }
 
 async fn statistics(State(viewer): Shared) -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store")];
-    (headers, Json(viewer.live.statistics())).into_response()
+    fresh(viewer.live.statistics())
 }
 
 #[derive(Deserialize)]
@@ -210,8 +208,7 @@ async fn range(
     let range = work(&viewer, move |viewer| {
         viewer.range(&column, query.part.as_deref())
     });
-    let headers = [(header::CACHE_CONTROL, "no-store")];
-    Ok((headers, Json(range.await?)).into_response())
+    Ok(fresh(range.await?))
 }
 
 async fn surface(
@@ -243,13 +240,10 @@ async fn grains(
     let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
     let (version, bytes) = frame_bytes(&viewer, frame, "grains".into(), move |viewer| {
         let info = viewer.store.info(frame)?;
-        let has = |name: &str| info.columns.iter().any(|c| c.name == name);
         let optional = |name: &str| {
-            if has(name) {
-                viewer.store.column(frame, name).map(Some)
-            } else {
-                Ok(None)
-            }
+            let known = info.columns.iter().find(|c| c.name == name);
+            let column = known.map(|_| viewer.store.column(frame, name));
+            column.transpose()
         };
         let columns = GrainColumns {
             position: viewer.store.column(frame, "position")?,
@@ -329,7 +323,7 @@ async fn grain_at(
     let grain = work(&viewer, move |viewer| {
         grain::at(&*viewer.store.whole(frame)?, index)
     });
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(grain.await?)).into_response())
+    Ok(fresh(grain.await?))
 }
 
 /// A grain that is not in this frame is an answer, not an error: grains come and go.
@@ -346,7 +340,7 @@ async fn grain_with_id(
             Err(error) => Err(error),
         }
     });
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(grain.await?)).into_response())
+    Ok(fresh(grain.await?))
 }
 
 /// A number of a path: digits only.
@@ -357,6 +351,12 @@ fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> 
         what: format!("{what} `{}`", text.escape_default()),
         help: "give its number".into(),
     })
+}
+
+/// What the browser must not keep, as JSON.
+fn fresh(content: impl Serialize) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    (headers, Json(content)).into_response()
 }
 
 /// Bytes that the browser may keep, but must ask about: a frame can be written again.

@@ -55,146 +55,119 @@ pub(crate) fn apply(
     text: &mut DocumentMut,
     report: &mut Report,
 ) {
+    let mut scene = Changed { tree, text, report };
     for setting in &overrides.set {
-        apply_setting(setting, tree, text, report);
+        scene.apply_setting(setting);
     }
-    if let Some(frames) = overrides.frames {
-        let written = frames.to_string();
-        let at = whole(report.add_source("in --frames", &written), &written);
-        let value = Node {
-            value: Value::Integer(i64::from(frames)),
-            at,
-        };
-        replace(
-            &["frames"],
-            value,
-            i64::from(frames).into(),
-            tree,
-            text,
-            report,
-        );
+    if let Some(frames) = overrides.frames.map(i64::from) {
+        let at = scene.source("in --frames", &frames.to_string());
+        scene.replace(&["frames"], Value::Integer(frames), frames, at);
     }
     if let Some(scale) = overrides.scale {
-        apply_scale(scale, tree, text, report);
+        scene.apply_scale(scale);
     }
     if let Some(solver) = &overrides.solver {
-        let at = whole(report.add_source("in --solver", solver), solver);
-        let value = Node {
-            value: Value::Text(solver.clone()),
-            at,
-        };
-        let written = solver.as_str().into();
-        replace(&["solver", "method"], value, written, tree, text, report);
+        let at = scene.source("in --solver", solver);
+        let value = Value::Text(solver.clone());
+        scene.replace(&["solver", "method"], value, solver, at);
     }
 }
 
-fn whole(source: usize, text: &str) -> Place {
-    Place {
-        source,
-        start: 0,
-        end: text.len(),
+/// A scene that is being changed, in both forms.
+struct Changed<'a> {
+    tree: &'a mut Node,
+    text: &'a mut DocumentMut,
+    report: &'a mut Report,
+}
+
+impl Changed<'_> {
+    /// Adds the text of a change; returns the place of all of it.
+    fn source(&mut self, name: &str, text: &str) -> Place {
+        Place {
+            source: self.report.add_source(name, text),
+            start: 0,
+            end: text.len(),
+        }
     }
-}
 
-fn apply_scale(scale: f64, tree: &mut Node, text: &mut DocumentMut, report: &mut Report) {
-    let written = scale.to_string();
-    let at = whole(report.add_source("in --scale", &written), &written);
-    if !(scale.is_finite() && scale > 0.0) {
-        report.error(
-            at,
-            format!("the scale is {scale}, but it must be above 0"),
-            "1 is the scene's own resolution, 0.5 half of it",
-        );
-        return;
-    }
-    let solver = tree.table().and_then(|t| t.table("solver"));
-    let Some(length) = solver.and_then(|s| s.number("resolution")) else {
-        return;
-    };
-    let value = Node {
-        value: Value::Float(length / scale),
-        at,
-    };
-    replace(
-        &["solver", "resolution"],
-        value,
-        (length / scale).into(),
-        tree,
-        text,
-        report,
-    );
-}
-
-/// Sets a key that surely exists in the format.
-fn replace(
-    path: &[&str],
-    value: Node,
-    written: toml_edit::Value,
-    tree: &mut Node,
-    text: &mut DocumentMut,
-    report: &mut Report,
-) {
-    let words: Vec<Word> = path
-        .iter()
-        .map(|word| Word {
-            text: (*word).to_owned(),
-            at: value.at,
-        })
-        .collect();
-    set(&words, value, written, tree, text, report);
-}
-
-fn apply_setting(setting: &str, tree: &mut Node, text: &mut DocumentMut, report: &mut Report) {
-    let source = report.add_source("in --set", setting);
-    let Some((words, after)) = split_path(setting, source) else {
-        report.error(
-            whole(source, setting),
-            format!("`{setting}` is not of the form path=value"),
-            "write --set solver.resolution=0.02",
-        );
-        return;
-    };
-    let raw = &setting[after..];
-    let trimmed = raw.trim();
-    let offset = after + (raw.len() - raw.trim_start().len());
-    let at = Place {
-        source,
-        start: offset,
-        end: offset + trimmed.len(),
-    };
-    let parsed = parse_value(trimmed, source, offset, report);
-    let (value, written) = match (parsed, trimmed.parse::<toml_edit::Value>()) {
-        (Some(node), Ok(value)) => (node, value),
-        _ if trimmed.is_empty() || trimmed.starts_with(['[', '{', '"', '\'']) => {
-            report.error(
+    fn apply_scale(&mut self, scale: f64) {
+        let at = self.source("in --scale", &scale.to_string());
+        if !(scale.is_finite() && scale > 0.0) {
+            self.report.error(
                 at,
-                format!("`{trimmed}` is not a TOML value"),
-                "write a number, a word, \"text\", a list [1, 2, 3] or a table { key = 1 }",
+                format!("the scale is {scale}, but it must be above 0"),
+                "1 is the scene's own resolution, 0.5 half of it",
             );
             return;
         }
-        _ => {
-            let value = Value::Text(trimmed.to_owned());
-            (Node { value, at }, trimmed.into())
+        let solver = self.tree.table().and_then(|t| t.table("solver"));
+        if let Some(length) = solver.and_then(|s| s.number("resolution")) {
+            let length = length / scale;
+            self.replace(&["solver", "resolution"], Value::Float(length), length, at);
         }
-    };
-    set(&words, value, written, tree, text, report);
-}
+    }
 
-fn set(
-    words: &[Word],
-    value: Node,
-    written: toml_edit::Value,
-    tree: &mut Node,
-    text: &mut DocumentMut,
-    report: &mut Report,
-) {
-    let mut steps = Vec::new();
-    match set_in_keys(tree, SCENE, words, "", value, &mut steps) {
-        Ok(()) => {
-            edit(text.as_item_mut(), &steps, written);
+    /// Sets a key that surely exists in the format.
+    fn replace(
+        &mut self,
+        path: &[&str],
+        value: Value,
+        written: impl Into<toml_edit::Value>,
+        at: Place,
+    ) {
+        let word = |word: &&str| Word {
+            text: (*word).to_owned(),
+            at,
+        };
+        let words: Vec<Word> = path.iter().map(word).collect();
+        self.set(&words, Node { value, at }, written.into());
+    }
+
+    fn apply_setting(&mut self, setting: &str) {
+        let whole = self.source("in --set", setting);
+        let Some((words, after)) = split_path(setting, whole.source) else {
+            self.report.error(
+                whole,
+                format!("`{setting}` is not of the form path=value"),
+                "write --set solver.resolution=0.02",
+            );
+            return;
+        };
+        let raw = &setting[after..];
+        let trimmed = raw.trim();
+        let start = after + (raw.len() - raw.trim_start().len());
+        let at = Place {
+            start,
+            end: start + trimmed.len(),
+            ..whole
+        };
+        let parsed = parse_value(trimmed, whole.source, start, self.report);
+        let (value, written) = match (parsed, trimmed.parse::<toml_edit::Value>()) {
+            (Some(node), Ok(value)) => (node, value),
+            _ if trimmed.is_empty() || trimmed.starts_with(['[', '{', '"', '\'']) => {
+                self.report.error(
+                    at,
+                    format!("`{trimmed}` is not a TOML value"),
+                    "write a number, a word, \"text\", a list [1, 2, 3] or a table { key = 1 }",
+                );
+                return;
+            }
+            _ => {
+                let value = Value::Text(trimmed.to_owned());
+                (Node { value, at }, trimmed.into())
+            }
+        };
+        self.set(&words, value, written);
+    }
+
+    fn set(&mut self, words: &[Word], value: Node, written: toml_edit::Value) {
+        let mut steps = Vec::new();
+        match set_in_keys(self.tree, SCENE, words, "", value, &mut steps) {
+            Ok(()) => {
+                edit(self.text.as_item_mut(), &steps, written);
+            }
+            Err(fault) => self.report.error(fault.at, fault.message, fault.help),
         }
-        Err(fault) => report.error(fault.at, fault.message, fault.help),
     }
 }
 
@@ -286,10 +259,7 @@ fn set_in_kind(
     };
     let items_of = match kind {
         Kind::Table(keys) => return set_in_keys(node, keys, words, path, value, steps),
-        Kind::VectorOr(_, keys) if node.table().is_some() => {
-            return set_in_keys(node, keys, words, path, value, steps);
-        }
-        Kind::NumberOr(_, keys) if node.table().is_some() => {
+        Kind::VectorOr(_, keys) | Kind::NumberOr(_, keys) if node.table().is_some() => {
             return set_in_keys(node, keys, words, path, value, steps);
         }
         Kind::Shape => return set_in_keys(node, SHAPE, words, path, value, steps),

@@ -247,9 +247,10 @@ impl Checker<'_> {
             Kind::Table(keys) => self.table(node, keys, path, doc),
             Kind::Named(keys) => self.named(node, keys, path, doc),
             Kind::Tables(keys) => self.tables(node, keys, path, doc),
-            Kind::VectorOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
+            Kind::VectorOr(_, keys) | Kind::NumberOr(_, keys) if node.table().is_some() => {
+                self.table(node, keys, path, doc);
+            }
             Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
-            Kind::NumberOr(_, keys) if node.table().is_some() => self.table(node, keys, path, doc),
             Kind::NumberOr(range, _) => match node.number() {
                 Some(x) => self.in_range(node, x, range, path, doc),
                 None => self.wrong_kind(node, "a number or a table", path, doc),
@@ -265,12 +266,11 @@ impl Checker<'_> {
 
     fn in_range(&mut self, node: &mut Node, x: f64, range: &Range, path: &str, doc: &str) {
         if !range.contains(x) {
-            self.report.error(
-                node.at,
+            self.refuse(
+                node,
                 format!("`{path}` is {}, but it must be {range}", exact(x)),
                 remedy("choose a value in that range", doc),
             );
-            node.value = Value::Bad;
         }
     }
 
@@ -289,12 +289,11 @@ impl Checker<'_> {
     }
 
     fn not_finite(&mut self, node: &mut Node, path: &str, doc: &str) {
-        self.report.error(
-            node.at,
+        self.refuse(
+            node,
             format!("`{path}` holds a number that is not finite"),
             remedy("write finite numbers", doc),
         );
-        node.value = Value::Bad;
     }
 
     fn vector(&mut self, node: &mut Node, limit: f64, path: &str, doc: &str) {
@@ -309,8 +308,8 @@ impl Checker<'_> {
         if numbers.iter().any(|x| !x.is_finite()) {
             self.not_finite(node, path, doc);
         } else if let Some(x) = numbers.iter().find(|x| x.abs() > limit) {
-            self.report.error(
-                node.at,
+            self.refuse(
+                node,
                 format!(
                     "`{path}` holds {}, which is beyond ±{}",
                     exact(*x),
@@ -318,7 +317,6 @@ impl Checker<'_> {
                 ),
                 remedy("give it in SI units", doc),
             );
-            node.value = Value::Bad;
         }
     }
 
@@ -332,12 +330,11 @@ impl Checker<'_> {
             }
         }
         if low > high {
-            self.report.error(
-                node.at,
+            self.refuse(
+                node,
                 format!("`{path}` is empty: {low} is above {high}"),
                 "write the lower end first: [low, high]",
             );
-            node.value = Value::Bad;
         }
     }
 
@@ -347,12 +344,11 @@ impl Checker<'_> {
             .list()
             .is_some_and(|l| l.len() == 3 && l.iter().all(channel));
         if !good && !node.is_bad() {
-            self.report.error(
-                node.at,
+            self.refuse(
+                node,
                 format!("`{path}` is no color: three whole numbers from 0 to 255"),
                 remedy("write [225, 169, 95]", doc),
             );
-            node.value = Value::Bad;
         }
     }
 
@@ -389,12 +385,9 @@ impl Checker<'_> {
             return self.wrong_kind(node, &format!("\"{all}\""), path, doc);
         };
         if !words.contains(&word) {
-            self.report.error(
-                node.at,
-                format!("`{path}` cannot be \"{word}\""),
-                suggestion(word, words.iter().copied()),
-            );
-            node.value = Value::Bad;
+            let help = suggestion(word, words.iter().copied());
+            let message = format!("`{path}` cannot be \"{word}\"");
+            self.refuse(node, message, help);
         }
     }
 
@@ -436,14 +429,16 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports a value, which is not looked at again.
+    fn refuse(&mut self, node: &mut Node, message: String, help: impl Into<String>) {
+        self.report.error(node.at, message, help);
+        node.value = Value::Bad;
+    }
+
     fn wrong_kind(&mut self, node: &mut Node, expected: &str, path: &str, doc: &str) {
         if !node.is_bad() {
-            self.report.error(
-                node.at,
-                format!("`{path}` must be {expected}, not {}", node.describe()),
-                remedy(&format!("write {expected}"), doc),
-            );
-            node.value = Value::Bad;
+            let message = format!("`{path}` must be {expected}, not {}", node.describe());
+            self.refuse(node, message, remedy(&format!("write {expected}"), doc));
         }
     }
 }
