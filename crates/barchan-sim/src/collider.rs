@@ -71,10 +71,7 @@ impl PosedCollider {
             boundary: collider.boundary,
             friction: collider.friction as f32,
             mass: None,
-            world_bounds: Bounds {
-                min: Vec3::NEG_INFINITY,
-                max: Vec3::INFINITY,
-            },
+            world_bounds: Bounds::INFINITE,
         };
         posed.place(collider.motion.pose(0.0));
         posed
@@ -104,10 +101,7 @@ impl PosedCollider {
                 max: center + radius,
             }
         } else {
-            Bounds {
-                min: Vec3::NEG_INFINITY,
-                max: Vec3::INFINITY,
-            }
+            Bounds::INFINITE
         };
     }
 
@@ -183,12 +177,8 @@ impl PosedCollider {
         let b = self.geometry.bounds();
         let reach = b.min.abs().max(b.max.abs()).length();
         let spin = self.angular_velocity.length();
-        self.velocity.length()
-            + if reach.is_finite() && spin > 0.0 {
-                spin * reach
-            } else {
-                0.0
-            }
+        let turns = reach.is_finite() && spin > 0.0;
+        self.velocity.length() + if turns { spin * reach } else { 0.0 }
     }
 }
 

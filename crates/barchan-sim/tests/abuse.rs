@@ -510,9 +510,9 @@ fn six_hundred_abuses_and_nothing_explodes() {
     assert_eq!(abuses(600, false).len(), 0);
 }
 
-/// Negative control: where contacts part grains as fast as the overlap that they find, some of the same abuses go wrong.
+/// Negative control: where contacts separate grains as fast as their overlap demands, some of the same abuses go wrong.
 #[test]
-fn without_a_limit_of_parting_grains_explode() {
+fn without_the_separation_limit_grains_explode() {
     let bad = abuses(300, true);
     assert!(bad.len() >= 4, "{}", bad.len());
 }

@@ -3,6 +3,7 @@
 //! Cells are numbered with x fastest in the bounding box of all points. In this order the three cells of a neighboring row are
 //! contiguous, and their beginning only moves forward along the walk: no table and no hash, however large the box.
 
+use barchan_scene::Bounds;
 use glam::{I64Vec3, Vec3};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -33,14 +34,10 @@ pub struct Cells {
 impl Cells {
     /// Sorts points into cells with an edge [m].
     pub fn sort(&mut self, points: &[Vec3], edge: f32) {
-        let (low, high) = points
-            .iter()
-            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
-                (low.min(*p), high.max(*p))
-            });
+        let bounds = Bounds::from_points(points.iter().copied());
         let scale = 1.0 / edge;
-        let low = self.corner(points, low, high, edge);
-        let size = ((high - low) * scale).as_i64vec3();
+        let low = self.corner(points, &bounds, edge);
+        let size = ((bounds.max - low) * scale).as_i64vec3();
         // An empty cell on each side separates the rows.
         let size = size.clamp(I64Vec3::ZERO, I64Vec3::splat(LIMIT)) + 3;
         let key_of = |p: Vec3| {
@@ -76,16 +73,14 @@ impl Cells {
 
     /// Lower corner of the box of cells. Where outliers make it too large to number, the box is centered at the median, and
     /// the outliers share the outermost cells.
-    fn corner(&mut self, points: &[Vec3], low: Vec3, high: Vec3, edge: f32) -> Vec3 {
-        let mut corner = low;
+    fn corner(&mut self, points: &[Vec3], bounds: &Bounds, edge: f32) -> Vec3 {
+        let mut corner = bounds.min;
         let widest = LIMIT as f32 * edge;
-        for axis in (0..3).filter(|&axis| high[axis] - low[axis] > widest) {
+        for axis in (0..3).filter(|&a| bounds.max[a] - bounds.min[a] > widest) {
             self.coordinates.clear();
             self.coordinates.extend(points.iter().map(|p| p[axis]));
-            let middle = self.coordinates.len() / 2;
-            let (_, median, _) = self
-                .coordinates
-                .select_nth_unstable_by(middle, f32::total_cmp);
+            let (all, middle) = (&mut self.coordinates, points.len() / 2);
+            let (_, median, _) = all.select_nth_unstable_by(middle, f32::total_cmp);
             corner[axis] = *median - 0.5 * widest;
         }
         corner
@@ -101,13 +96,8 @@ impl Cells {
     }
 
     /// Number of cells that hold points.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.keys.len()
-    }
-
-    /// Whether no cell holds a point.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
     }
 
     /// The cell that holds a sorted point.

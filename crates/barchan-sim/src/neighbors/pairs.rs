@@ -22,7 +22,7 @@ impl PairSearch {
     /// Finds all pairs with a gap of at most `margin` [m] in any of several configurations of the spheres. Cells must be at least as
     /// large as the largest distance of centers.
     pub fn find(&mut self, level: Level, cells: &Cells, configurations: &[&Spheres], margin: f32) {
-        self.tasks = cells.len().div_ceil(CELLS_PER_TASK);
+        self.tasks = cells.count().div_ceil(CELLS_PER_TASK);
         if self.lists.len() < self.tasks {
             self.lists.resize_with(self.tasks, Vec::new);
         }
@@ -35,7 +35,7 @@ impl PairSearch {
         (self.lists[..self.tasks].par_iter_mut().enumerate()).for_each(|(task, list)| {
             list.clear();
             let first = task * CELLS_PER_TASK;
-            let range = first..(first + CELLS_PER_TASK).min(cells.len());
+            let range = first..(first + CELLS_PER_TASK).min(cells.count());
             dispatch!(level, simd => search.run(simd, range, list));
         });
     }

@@ -1,49 +1,49 @@
-//! What several solvers refuse, in the same words.
+//! Refusals that several solvers share.
 
 use crate::solver::SolverError;
 use barchan_scene::{Material, Scene};
 
-/// Materials that a solver can tell apart.
+/// Maximum number of materials of a solver.
 const MATERIALS: usize = 256;
 
-/// What a solver does not have.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Lacks {
-    pub periodic: bool,
-    pub terrain: bool,
-    pub columns: bool,
+/// A feature of scenes that a solver may not support.
+pub(super) enum Feature {
+    Periodic,
+    Terrain,
+    Columns,
 }
 
-impl Lacks {
-    /// Refuses a scene that needs it, or has too many materials.
-    pub fn refuse(self, solver: &str, scene: &Scene) -> Result<(), SolverError> {
-        if scene.materials.len() > MATERIALS {
-            let reason = format!("{solver} takes at most {MATERIALS} materials");
-            return Err(SolverError::unsupported("materials", reason, "use fewer"));
-        }
-        if self.periodic && scene.periodic.contains(&true) {
-            let reason = format!("{solver} knows no periodic domain");
-            let help = "leave out domain.periodic, or choose method = \"mpm\"";
-            return Err(SolverError::unsupported("domain.periodic", reason, help));
-        }
-        if self.terrain && scene.terrain.is_some() {
-            let reason =
-                format!("{solver} has no [terrain], whose soil turns into grains and back");
-            let help = "choose method = \"pbd\", or fill a box";
-            return Err(SolverError::unsupported("terrain", reason, help));
-        }
-        match scene.columns.first().filter(|_| self.columns) {
-            Some(column) => Err(SolverError::unsupported(
+/// Refuses a scene with too many materials, or with a feature that the solver does not support.
+pub(super) fn check(solver: &str, scene: &Scene, missing: &[Feature]) -> Result<(), SolverError> {
+    if scene.materials.len() > MATERIALS {
+        let reason = format!("{solver} takes at most {MATERIALS} materials");
+        return Err(SolverError::unsupported("materials", reason, "use fewer"));
+    }
+    for feature in missing {
+        let (at, reason, help) = match (feature, scene.columns.first()) {
+            (Feature::Periodic, _) if scene.periodic.contains(&true) => (
+                "domain.periodic",
+                format!("{solver} knows no periodic domain"),
+                "leave out domain.periodic, or choose method = \"mpm\"",
+            ),
+            (Feature::Terrain, _) if scene.terrain.is_some() => (
+                "terrain",
+                format!("{solver} has no [terrain], whose soil turns into grains and back"),
+                "choose method = \"pbd\", or fill a box",
+            ),
+            (Feature::Columns, Some(column)) => (
                 "output.columns",
                 format!("{solver} has no column `{}`", column.name()),
                 "leave it out of output.columns",
-            )),
-            None => Ok(()),
-        }
+            ),
+            _ => continue,
+        };
+        return Err(SolverError::unsupported(at, reason, help));
     }
+    Ok(())
 }
 
-/// That a solver of sand cannot have a material that is elastic.
+/// The error for an elastic material in a solver for sand.
 pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
     let name = &material.name;
     SolverError::unsupported(
@@ -53,7 +53,7 @@ pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
     )
 }
 
-/// That a material cannot become another one while it is simulated.
+/// The error for a change of a material's law or density during a simulation.
 pub(super) fn changed(solver: &str, material: &Material) -> SolverError {
     SolverError::unsupported(
         format!("materials.{}", material.name),

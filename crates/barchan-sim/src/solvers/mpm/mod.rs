@@ -22,7 +22,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Lacks};
+use crate::solvers::refusal::{self, Feature};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Material, MpmSpec, Scene, Transfer};
@@ -123,11 +123,7 @@ impl Mpm {
     /// A solver without particles. Refuses what it cannot do.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: MpmSpec = scene.settings();
-        let lacks = Lacks {
-            terrain: true,
-            ..Lacks::default()
-        };
-        lacks.refuse("mpm", scene)?;
+        refusal::check("mpm", scene, &[Feature::Terrain])?;
         let prepared = |m| PreparedLaw::new(m, scene.dimensions);
         let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
         Ok(Self {

@@ -52,11 +52,11 @@ pub fn iteration_factors(
     let spring = dt * dt * stiffness * w;
     let damper = dt * damping * w;
     let whole = 1.0 + spring + damper;
-    if whole <= 1.0 || !whole.is_finite() {
-        return match whole.is_finite() {
-            true => (0.0, 0.0),
-            false => (1.0, 0.0),
-        };
+    if !whole.is_finite() {
+        return (1.0, 0.0);
+    }
+    if whole <= 1.0 {
+        return (0.0, 0.0);
     }
     let alpha = 1.0 / whole;
     let share = -(alpha.ln() / f64::from(iterations)).exp_m1() / (1.0 - alpha);

@@ -17,10 +17,10 @@ use crate::sampling::{Samples, grain_volume};
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Lacks};
+use crate::solvers::refusal::{self, Feature};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Material, PbdFriction, PbdScheme, PbdSpec, Scene};
+use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
 use fearless_simd::Level;
 use glam::{Vec3, Vec4};
 use grains::Grains;
@@ -104,10 +104,7 @@ struct Step {
     /// completed substeps.
     remaining_gain: f32,
     remaining_gain_sum: f32,
-    /// Iterations per substep.
-    iterations: u32,
-    scheme: PbdScheme,
-    friction: PbdFriction,
+    spec: PbdSpec,
     /// ε ĝ of Eq. 37: error reduction times the direction of gravity.
     reduction: Vec3,
     /// Limit of the separation by a contact in a substep [m].
@@ -127,7 +124,7 @@ fn memory_scale(dt: f32, before: f32) -> f32 {
 
 impl Step {
     fn is_split(&self) -> bool {
-        self.scheme == PbdScheme::MassSplitting
+        self.spec.scheme == PbdScheme::MassSplitting
     }
 
     /// Begins a substep, counted from 0, out of `count`.
@@ -151,14 +148,15 @@ impl Step {
     fn factors(&self, contact: &ContactParameters, w: f64, split: f64) -> [f32; 3] {
         let (stiffness, damping) = (contact.stiffness, contact.damping);
         let dt = f64::from(self.dt);
-        let (keep, spring, damper) = match self.scheme {
+        let (keep, spring, damper) = match self.spec.scheme {
             PbdScheme::MassSplitting => {
                 let (k, c) = contact::resolvable(stiffness, damping, w, dt);
                 contact::implicit_factors(k, c, split, dt)
             }
             _ => {
+                let count = self.spec.iterations;
                 let (spring, damper) =
-                    contact::iteration_factors(stiffness, damping, split, dt, self.iterations);
+                    contact::iteration_factors(stiffness, damping, split, dt, count);
                 (1.0, spring, damper)
             }
         };
@@ -170,12 +168,7 @@ impl Pbd {
     /// A solver without grains. Refuses what it does not support.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
-        let lacks = Lacks {
-            periodic: true,
-            columns: true,
-            ..Lacks::default()
-        };
-        lacks.refuse("pbd", scene)?;
+        refusal::check("pbd", scene, &[Feature::Periodic, Feature::Columns])?;
         if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
             tracing::warn!(
                 "solver.pbd.error_reduction has no effect with scheme = \"mass splitting\""
@@ -279,7 +272,7 @@ impl Pbd {
     fn correct(&mut self, step: &Step, iteration: u32, fused: bool, cx: &StepContext<'_>) {
         let s = &mut self.scratch;
         let (mass, contacts) = (&self.grains.mass, &s.contacts);
-        match step.scheme {
+        match step.spec.scheme {
             PbdScheme::GaussSeidel => {
                 (s.pairs).correct_in_turn(step, iteration, &s.inverse_masses, &mut s.motion);
             }
@@ -289,7 +282,7 @@ impl Pbd {
         let (motion, pair_sums) = (&mut s.motion, &mut s.pair_sums);
         s.walls
             .for_grains(step, motion, pair_sums, |i, motion, pair_sum, walls| {
-                let (new, part) = match step.scheme {
+                let (new, part) = match step.spec.scheme {
                     PbdScheme::GaussSeidel => (Vec3::ZERO, 1.0),
                     // Eq. 9.
                     PbdScheme::Averaged => {
@@ -366,18 +359,6 @@ impl Pbd {
         row.extend(0..count as u32);
     }
 
-    /// In [Holz14] contacts are pairs that overlap at the predicted positions. With warm starting a contact must not end when
-    /// its grains separate by a rounding error: it stays while free fall in a step could close the gap.
-    fn margin(&self, cx: &StepContext<'_>) -> f32 {
-        match self.spec.scheme {
-            PbdScheme::MassSplitting => {
-                let fall = cx.dt * cx.dt * cx.gravity.length();
-                fall.min(MARGIN * self.spec.radius as f32)
-            }
-            _ => 0.0,
-        }
-    }
-
     /// Reference of the speed limits: the fastest body or grain before the step. Grains count with their initial speed
     /// and what gravity adds, not with speed from contacts.
     fn update_reference_speed(&mut self, cx: &StepContext<'_>) {
@@ -388,13 +369,16 @@ impl Pbd {
     }
 
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
-        // A warm-started force must be removed with the weight with which it was applied.
-        let reduction = match self.spec.scheme {
-            PbdScheme::MassSplitting => 0.0,
-            _ => self.spec.error_reduction as f32,
+        let (radius, gravity) = (self.spec.radius as f32, cx.gravity.length());
+        // In [Holz14] contacts are pairs that overlap at the predicted positions. With warm starting a contact must not end when
+        // its grains separate by a rounding error: it stays while free fall in a step could close the gap. And a
+        // warm-started force must be removed with the weight with which it was applied.
+        let (margin, reduction) = match self.spec.scheme {
+            PbdScheme::MassSplitting => ((cx.dt * cx.dt * gravity).min(MARGIN * radius), 0.0),
+            _ => (0.0, self.spec.error_reduction as f32),
         };
         let dt = cx.dt / self.spec.substeps as f32;
-        let climb = (2.0 * self.spec.radius as f32 * cx.gravity.length()).sqrt();
+        let climb = (2.0 * radius * gravity).sqrt();
         Step {
             full_dt: cx.dt,
             dt,
@@ -402,11 +386,9 @@ impl Pbd {
             done: 0.0,
             remaining_gain: 0.0,
             remaining_gain_sum: 0.0,
-            iterations: self.spec.iterations,
-            scheme: self.spec.scheme,
-            friction: self.spec.friction,
+            spec: self.spec,
             reduction: reduction * cx.gravity.normalize_or_zero(),
-            margin: self.margin(cx),
+            margin,
             max_separation: match self.limits_separation {
                 true => dt * self.reference_speed.max(climb),
                 false => f32::INFINITY,
@@ -481,8 +463,8 @@ impl Solver for Pbd {
                 self.predict(&step); // Eq. 2
             }
             let fused = can_fuse && substep + 1 < self.spec.substeps;
-            for iteration in 0..step.iterations {
-                let fused = fused && iteration + 1 == step.iterations;
+            for iteration in 0..self.spec.iterations {
+                let fused = fused && iteration + 1 == self.spec.iterations;
                 self.correct(&step, iteration, fused, cx); // Eq. 9, 23, 32, 33
             }
             if !fused {
@@ -498,7 +480,7 @@ impl Solver for Pbd {
         watch.lap(cx, "motion");
         Ok(StepStats {
             max_speed,
-            iterations: self.spec.substeps * step.iterations,
+            iterations: self.spec.substeps * self.spec.iterations,
             residual: 0.0,
         })
     }

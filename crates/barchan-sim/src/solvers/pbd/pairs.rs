@@ -370,9 +370,9 @@ impl Iteration<'_> {
             adhesion,
             max_separation: splat(step.max_separation),
         };
-        let change = contact::project(step.friction, &law, normal, gap, moved, &mut sum);
+        let change = contact::project(step.spec.friction, &law, normal, gap, moved, &mut sum);
         sum.normal.store_array(&mut packet.normal_sum);
-        if self.number + 1 < step.iterations {
+        if self.number + 1 < step.spec.iterations {
             sum.adhesion.store_array(&mut packet.adhesion_sum);
             let active = active.select(one, zero);
             active.store_array(&mut packet.active);
@@ -381,7 +381,7 @@ impl Iteration<'_> {
         let mut out = [[0.0; LANES]; 4];
         for axis in 0..3 {
             sum.tangent[axis].store_array(&mut packet.tangent_sum[axis]);
-            let displacement = match step.scheme {
+            let displacement = match step.spec.scheme {
                 PbdScheme::MassSplitting => {
                     SimdFloat::mul_add(sum.normal, normal[axis], sum.tangent[axis])
                 }
@@ -418,7 +418,7 @@ fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Ve
     let moved: V3<f32> = moved.truncate().to_array();
     let reach = packet.reach[lane];
     let (normal, gap) = contact::normal_and_gap(three(&packet.apart), moved, reach);
-    let change = contact::project(step.friction, &law, normal, gap, moved, &mut sum);
+    let change = contact::project(step.spec.friction, &law, normal, gap, moved, &mut sum);
     packet.normal_sum[lane] = sum.normal;
     packet.adhesion_sum[lane] = sum.adhesion;
     for axis in 0..3 {

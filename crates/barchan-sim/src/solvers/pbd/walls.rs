@@ -75,7 +75,7 @@ pub(super) struct GrainContacts<'a> {
 impl GrainContacts<'_> {
     /// One iteration: the correction [kg m] of a grain of that mass [kg], which takes `part` of every contact's.
     pub fn correct(&mut self, iteration: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
-        let in_turn = self.step.scheme == PbdScheme::GaussSeidel;
+        let in_turn = self.step.spec.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.contacts.iter_mut() {
             let body = contact.body as usize;
@@ -401,8 +401,8 @@ fn correct_one(
         (law.keep, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
-    let change = contact::project(step.friction, &law, normal, gap, moved.to_array(), sum);
-    let weight = match step.scheme {
+    let change = contact::project(step.spec.friction, &law, normal, gap, moved.to_array(), sum);
+    let weight = match step.spec.scheme {
         PbdScheme::GaussSeidel => (1.0 - step.reduction.dot(contact.normal)).min(1.0),
         _ => 1.0 - step.reduction.dot(contact.normal),
     };
@@ -414,7 +414,7 @@ mod tests {
     use super::*;
     use crate::collider::tests::bodies;
     use crate::sampling::random::Random;
-    use barchan_scene::PbdFriction;
+    use barchan_scene::{Dimensions, PbdSpec, SolverSettings};
     use glam::Vec4;
 
     /// Grains about the origin, sorted along x, with random displacements.
@@ -445,10 +445,8 @@ mod tests {
             done: 0.0,
             remaining_gain: 0.0,
             remaining_gain_sum: 0.0,
-            iterations: 1,
-            scheme: PbdScheme::MassSplitting,
+            spec: PbdSpec::usual(0.02, Dimensions::Three),
             reduction: Vec3::ZERO,
-            friction: PbdFriction::Coulomb,
             max_separation: 1.0,
             margin: 1e-3,
         };

@@ -16,10 +16,10 @@ use crate::sampling::Samples;
 use crate::solver::{
     Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Lacks};
+use crate::solvers::refusal::{self, Feature};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Dimensions, Material, Scene, SphError, SphSpec, Wetting};
+use barchan_scene::{Bounds, Dimensions, Material, Scene, SphError, SphSpec, Wetting};
 use fearless_simd::Level;
 use glam::Vec3;
 use kernel::{Kernel, Prototype};
@@ -120,12 +120,8 @@ impl Sph {
     /// A solver without particles. Refuses what it does not support.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: SphSpec = scene.settings();
-        let lacks = Lacks {
-            periodic: true,
-            terrain: true,
-            columns: true,
-        };
-        lacks.refuse("sph", scene)?;
+        let missing = [Feature::Periodic, Feature::Terrain, Feature::Columns];
+        refusal::check("sph", scene, &missing)?;
         let prototype = Prototype::new(spec.spacing(), scene.dimensions);
         let laws = scene.materials.iter();
         Ok(Self {
@@ -259,11 +255,10 @@ fn velocity_range(particles: &Particles, walls: &Walls) -> f32 {
     let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
     let contacts = walls.contacts.par_iter().flatten();
     let all = grains.copied().chain(contacts.map(|c| c.velocity));
-    let empty = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (low, high) = all
-        .map(|v| (v, v))
-        .reduce(empty, |a, b| (a.0.min(b.0), a.1.max(b.1)));
-    (high - low).length()
+    let range = all
+        .map(|v| Bounds { min: v, max: v })
+        .reduce(|| Bounds::EMPTY, |a, b| a.union(&b));
+    (range.max - range.min).length()
 }
 
 fn is_small(until: &SphError, residual: &Residual) -> bool {
