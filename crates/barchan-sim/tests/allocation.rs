@@ -5,7 +5,7 @@
 
 mod support;
 
-use barchan_sim::linalg::{Gmres, Minres, Stop};
+use barchan_sim::linalg::{Gmres, Krylov, Minres, Stop};
 use barchan_sim::simulation::{Control, Simulation};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

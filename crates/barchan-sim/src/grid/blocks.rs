@@ -1,4 +1,4 @@
-//! Block coordinates, the map from coordinate to index, and which blocks neighbor which.
+//! Block coordinates, the map from coordinate to index, and the adjacency of blocks.
 
 use super::{BLOCK, MAX_BLOCK};
 use rayon::prelude::*;
@@ -51,7 +51,7 @@ pub struct BlockMap {
 const EMPTY: u64 = u64::MAX;
 
 impl BlockMap {
-    /// Forgets all, keeps the memory.
+    /// Removes all entries, keeps the memory.
     pub fn clear(&mut self) {
         self.slots.fill((EMPTY, 0));
         self.len = 0;
@@ -113,7 +113,7 @@ fn hash(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize
 }
 
-/// Particle blocks, the grid blocks around them, and who neighbors whom.
+/// Particle blocks, the grid blocks around them, and their adjacency.
 #[derive(Debug, Default)]
 pub struct Topology {
     /// Sorted keys of the blocks that hold particles.
@@ -132,7 +132,7 @@ pub struct Topology {
 pub type Period = [i32; 3];
 
 impl Topology {
-    /// Place of a key among the particle blocks.
+    /// Index of a key among the particle blocks.
     #[inline]
     pub fn rank(&self, key: u64) -> Option<u32> {
         self.particle_map.get(key)

@@ -1,14 +1,14 @@
-//! Fields over one topology: any number of them, for velocities of each species, residuals, search directions.
+//! Fields over a topology: velocities of each species, residuals, search directions.
 
 use super::blocks::{NEIGHBORS, NONE, Topology};
 use super::tile::{BLOCK_FLOATS, Tile};
 use fearless_simd::Simd;
 use rayon::prelude::*;
 
-/// Grid blocks that one task handles; fixed, so that what tasks add up comes in the same order for any number of threads.
+/// Grid blocks that one task handles; fixed, so that sums by task have the same order for any number of threads.
 pub const BLOCKS_PER_TASK: usize = 32;
 
-/// Room for the largest tile: 3D, cubic.
+/// Floats of the largest tile: 3D, cubic.
 pub const MAX_TILE: usize = Tile::<3, 4>::LEN;
 
 /// Four floats (a vector and a scalar, such as velocity [m/s] and mass [kg]) at each node of a topology's grid blocks.
@@ -19,7 +19,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Room for the nodes of a topology. Keeps its memory; the values mean nothing until they are set.
+    /// Resizes to the nodes of a topology; the values are undefined until they are set.
     pub fn resize(&mut self, topology: &Topology) {
         let floats = topology.grid_keys.len() * BLOCK_FLOATS;
         self.nodes.resize(floats, 0.0);
@@ -78,7 +78,7 @@ impl Field {
     }
 }
 
-/// A tile for each particle block: where particles scatter to, before grid blocks sum up. Fields take turns with it.
+/// A tile for each particle block: the target of the scatter, before grid blocks sum over their tiles.
 #[derive(Debug, Default)]
 pub struct Tiles {
     floats: Vec<f32>,
@@ -86,7 +86,7 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Room for the particle blocks of a topology, `len` floats each.
+    /// Resizes to the particle blocks of a topology, `len` floats each.
     pub fn resize(&mut self, topology: &Topology, len: usize) {
         self.len = len;
         self.floats.resize(topology.particle_keys.len() * len, 0.0);

@@ -5,12 +5,11 @@
 //! ```
 //!
 //! Each particle block scatters into a tile of its own: the nodes of the block and a rim wide enough for the stencil
-//! plus one cell of travel, so that blocks keep their particles for many steps. Grid blocks then add the tiles that
+//! plus one cell of travel, so that particles keep their block for many steps. Grid blocks then add the tiles that
 //! overlap them in a fixed order: no atomics, the same bytes for any number of threads.
 //! Nodes of a block are ordered x, z, y with y fastest: a stencil row along y is contiguous.
-
 //!
-//! The [`Topology`] knows the blocks and who neighbors whom; any number of [`Field`]s lie over it.
+//! The [`Topology`] holds the blocks and their adjacency; any number of [`Field`]s can be defined over it.
 
 pub mod blocks;
 pub mod field;

@@ -1,21 +1,21 @@
 //! Restarted GMRES with right preconditioning, [Saad86].
 //!
 //! An orthonormal basis V of the Krylov space of A M⁻¹ satisfies A M⁻¹ V_m = V_{m+1} H, with H a Hessenberg matrix; x grows by
-//! M⁻¹ V y, where y minimizes ‖b − A x‖ = ‖β e₁ − H y‖. Givens rotations keep H triangular. The preconditioner stands on
-//! the right, so the norm that is minimized is that of the true residual.
+//! M⁻¹ V y, where y minimizes ‖b − A x‖ = ‖β e₁ − H y‖. Givens rotations keep H triangular. With the preconditioner on
+//! the right, the minimized norm is that of the true residual.
 
-use super::{NotFinite, Outcome, Stop, axpy, dot, finite, norm, residual, scaled};
+use super::{Krylov, NotFinite, Stop, axpy, dot, finite, norm, scaled};
 
-/// GMRES and its vectors, which are kept from call to call.
+/// GMRES with its vectors, which are kept between calls.
 #[derive(Debug)]
 pub struct Gmres {
-    /// Vectors after which it starts again.
+    /// Basis vectors before a restart.
     restart: usize,
     /// V: `restart` + 1 vectors.
     basis: Vec<f32>,
     /// M⁻¹ times a vector.
     preconditioned: Vec<f32>,
-    /// H, column by column, triangular as far as the rotations have come.
+    /// H, column by column, made upper triangular by the rotations.
     hessenberg: Vec<f64>,
     /// Cosine and sine of each rotation.
     rotations: Vec<(f64, f64)>,
@@ -23,8 +23,35 @@ pub struct Gmres {
     right: Vec<f64>,
 }
 
+impl Krylov for Gmres {
+    const STAGNATION: f64 = 0.99;
+
+    fn resize(&mut self, n: usize) {
+        self.basis.resize((self.restart + 1) * n, 0.0);
+        self.preconditioned.resize(n, 0.0);
+    }
+
+    fn residual(&mut self) -> &mut [f32] {
+        &mut self.basis[..self.preconditioned.len()]
+    }
+
+    fn improve(
+        &mut self,
+        apply: &mut impl FnMut(&[f32], &mut [f32]),
+        precondition: &mut impl FnMut(&[f32], &mut [f32]),
+        x: &mut [f32],
+        size: f64,
+        stop: Stop,
+    ) -> Result<usize, NotFinite> {
+        let most = self.restart.min(stop.iterations);
+        let taken = self.extend(apply, precondition, size, most, stop.residual)?;
+        self.add_solution(precondition, taken, x);
+        Ok(taken)
+    }
+}
+
 impl Gmres {
-    /// A solver that starts again after `restart` vectors.
+    /// A solver that restarts after `restart` basis vectors.
     pub fn new(restart: usize) -> Self {
         let restart = restart.max(1);
         Self {
@@ -37,40 +64,8 @@ impl Gmres {
         }
     }
 
-    /// Solves A x = b from the first guess in `x`. `apply(x, y)`: y ← A x; `precondition(x, y)`: y ← M⁻¹ x, linear.
-    /// A system without solution ends with the smallest residual found, not converged.
-    pub fn solve(
-        &mut self,
-        mut apply: impl FnMut(&[f32], &mut [f32]),
-        mut precondition: impl FnMut(&[f32], &mut [f32]),
-        b: &[f32],
-        x: &mut [f32],
-        stop: Stop,
-    ) -> Result<Outcome, NotFinite> {
-        let n = b.len();
-        self.basis.resize((self.restart + 1) * n, 0.0);
-        self.preconditioned.resize(n, 0.0);
-        let mut iterations = 0;
-        let mut size = residual(&mut apply, b, x, &mut self.basis[..n])?;
-        while size > stop.residual && iterations < stop.iterations {
-            let most = self.restart.min(stop.iterations - iterations);
-            let taken = self.extend(&mut apply, &mut precondition, size, most, stop.residual)?;
-            iterations += taken;
-            self.add_solution(&mut precondition, taken, x);
-            let before = size;
-            size = residual(&mut apply, b, x, &mut self.basis[..n])?;
-            if size > 0.99 * before {
-                break; // Stagnates: singular, or all that f32 can tell.
-            }
-        }
-        Ok(Outcome {
-            iterations,
-            residual: size,
-            converged: size <= stop.residual,
-        })
-    }
-
-    /// Builds up to `most` vectors from the residual in the first one. Returns how many columns of H are whole.
+    /// Arnoldi process: builds up to `most` basis vectors from the residual in the first one. Returns the number of complete
+    /// columns of H.
     fn extend(
         &mut self,
         apply: &mut impl FnMut(&[f32], &mut [f32]),
@@ -81,7 +76,7 @@ impl Gmres {
     ) -> Result<usize, NotFinite> {
         let n = self.preconditioned.len();
         let z = &mut self.preconditioned;
-        // The first vector still has its length; the others are normalized as they come.
+        // The first vector is not yet normalized.
         z.copy_from_slice(&self.basis[..n]);
         scaled(1.0 / size, z, &mut self.basis[..n]);
         self.right.fill(0.0);
@@ -94,7 +89,7 @@ impl Gmres {
             let length = finite(norm(new))?;
             let column = &mut self.hessenberg[j * (self.restart + 1)..][..j + 2];
             column.fill(0.0);
-            // Twice is enough: the second pass removes what rounding left.
+            // Modified Gram–Schmidt, twice: the second pass removes the rounding errors of the first.
             for _ in 0..2 {
                 for (h, v) in column.iter_mut().zip(known.chunks_exact(n)) {
                     let part = dot(v, new);
@@ -116,7 +111,7 @@ impl Gmres {
             self.rotations[j] = (c, s);
             column[j] = r;
             (self.right[j], self.right[j + 1]) = (c * self.right[j], -s * self.right[j]);
-            // The space is exhausted when nothing new is left beyond rounding.
+            // The Krylov space is exhausted when only rounding errors are left.
             let exhausted = left <= 1e-6 * length;
             if exhausted || self.right[j + 1].abs() <= enough {
                 return Ok(j + 1);
@@ -125,7 +120,7 @@ impl Gmres {
         Ok(most)
     }
 
-    /// x ← x + M⁻¹ V y with H y = right. A column whose diagonal is zero belongs to the null space and adds nothing.
+    /// x ← x + M⁻¹ V y with H y = right. A column with a zero diagonal belongs to the null space and adds nothing.
     fn add_solution(
         &mut self,
         precondition: &mut impl FnMut(&[f32], &mut [f32]),
@@ -146,7 +141,7 @@ impl Gmres {
                 false => 0.0,
             };
         }
-        // The vector after the last is free again.
+        // The vector after the last basis vector is free.
         let (known, rest) = self.basis.split_at_mut(count * n);
         let sum = &mut rest[..n];
         sum.fill(0.0);

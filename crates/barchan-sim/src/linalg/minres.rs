@@ -1,57 +1,27 @@
 //! MINRES for symmetric matrices, definite or not, [Paige75], with a symmetric positive definite preconditioner.
 //!
-//! The Lanczos process gives A V_k = V_{k+1} T with T tridiagonal; rotations keep T triangular, and three directions d are
-//! all that is needed to bring x along: ‖b − A x‖ in the norm of M⁻¹ falls with every step.
+//! The Lanczos process gives A V_k = V_{k+1} T with T tridiagonal; Givens rotations keep T triangular, and three search
+//! directions d suffice to update x: ‖b − A x‖ in the norm of M⁻¹ decreases with every step.
 
-use super::{NotFinite, Outcome, Stop, axpy, dot, finite, residual, scaled};
+use super::{Krylov, NotFinite, Stop, axpy, dot, finite, scaled};
 
-/// MINRES and its vectors, which are kept from call to call.
+/// MINRES with its vectors, which are kept between calls.
 #[derive(Debug, Default)]
 pub struct Minres {
-    /// Lanczos vectors before the preconditioner: two back, one back, new.
+    /// Unpreconditioned Lanczos vectors: two steps back, one step back, new.
     older: Vec<f32>,
     old: Vec<f32>,
     new: Vec<f32>,
-    /// M⁻¹ of the newest, and normalized.
+    /// M⁻¹ times the new vector, and that normalized.
     preconditioned: Vec<f32>,
     v: Vec<f32>,
-    /// Directions d: two back, one back, new.
+    /// Search directions d: two steps back, one step back, new.
     d: [Vec<f32>; 3],
 }
 
-impl Minres {
-    /// Solves A x = b from the first guess in `x`. `apply(x, y)`: y ← A x, symmetric; `precondition(x, y)`: y ← M⁻¹ x,
-    /// symmetric positive definite. A system without solution ends with the smallest residual found, not converged.
-    pub fn solve(
-        &mut self,
-        mut apply: impl FnMut(&[f32], &mut [f32]),
-        mut precondition: impl FnMut(&[f32], &mut [f32]),
-        b: &[f32],
-        x: &mut [f32],
-        stop: Stop,
-    ) -> Result<Outcome, NotFinite> {
-        let mut iterations = 0;
-        self.resize(b.len());
-        let mut size = residual(&mut apply, b, x, &mut self.new)?;
-        // Rounding makes the estimate in f32 drift from the residual: go on from the true one while it pays.
-        while size > stop.residual && iterations < stop.iterations {
-            let left = Stop {
-                iterations: stop.iterations - iterations,
-                ..stop
-            };
-            iterations += self.descend(&mut apply, &mut precondition, x, size, left)?;
-            let before = size;
-            size = residual(&mut apply, b, x, &mut self.new)?;
-            if size > 0.5 * before {
-                break;
-            }
-        }
-        Ok(Outcome {
-            iterations,
-            residual: size,
-            converged: size <= stop.residual,
-        })
-    }
+/// The preconditioner must be symmetric positive definite, the matrix symmetric.
+impl Krylov for Minres {
+    const STAGNATION: f64 = 0.5;
 
     fn resize(&mut self, n: usize) {
         let vectors = [
@@ -66,8 +36,11 @@ impl Minres {
         }
     }
 
-    /// Iterates from the residual in `new`, whose norm is `size`. Returns the products that it took.
-    fn descend(
+    fn residual(&mut self) -> &mut [f32] {
+        &mut self.new
+    }
+
+    fn improve(
         &mut self,
         apply: &mut impl FnMut(&[f32], &mut [f32]),
         precondition: &mut impl FnMut(&[f32], &mut [f32]),
@@ -87,7 +60,7 @@ impl Minres {
         let mut beta = finite(dot(new, preconditioned).max(0.0).sqrt())?;
         let first = beta;
         let mut largest = 0.0f64;
-        // β and the rotations of the last two steps; `phi`: what is left of the right-hand side.
+        // β and the rotations of the last two steps; `phi`: the remaining right-hand side.
         let (mut beta_old, mut phi) = (0.0, beta);
         let ((mut c_older, mut s_older), (mut c_old, mut s_old)) = ((1.0, 0.0), (1.0, 0.0));
         old.fill(0.0);
@@ -113,7 +86,7 @@ impl Minres {
             (beta_old, beta) = (beta, finite(dot(new, preconditioned).max(0.0).sqrt())?);
             largest = largest.max(alpha.abs()).max(beta_old).max(beta);
 
-            // Column of T, and the two rotations that have come before it.
+            // Column of T after the two previous rotations.
             let epsilon = s_older * beta_old * f64::from(step > 0);
             let above = c_older * beta_old * f64::from(step > 0);
             let delta = c_old * above + s_old * alpha;
@@ -126,7 +99,7 @@ impl Minres {
             (c_old, s_old) = (bar / gamma, beta / gamma);
             d.rotate_left(1);
             let [d_older, d_old, d_new] = d;
-            // d_new held the one three back, which nothing needs: start it from v.
+            // d_new held the direction three steps back, which is no longer needed.
             scaled(1.0 / gamma, v, d_new);
             axpy(-delta / gamma, d_old, d_new);
             axpy(-epsilon / gamma, d_older, d_new);

@@ -54,7 +54,7 @@ impl<T: Scalar> Sym3<T> {
         [self.xx, self.yy, self.zz, self.yz, self.xz, self.xy]
     }
 
-    /// Component by component choice.
+    /// Component-wise selection.
     #[inline(always)]
     pub fn select(mask: T::Mask, a: Self, b: Self) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl<T: Scalar> Sym3<T> {
         }
     }
 
-    /// Component by component sum.
+    /// Component-wise sum.
     #[inline(always)]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -164,28 +164,14 @@ impl<T: Scalar> Sym3<T> {
     /// Determinant.
     #[inline(always)]
     pub fn det(self) -> T {
-        let Self {
-            xx,
-            yy,
-            zz,
-            yz,
-            xz,
-            xy,
-        } = self;
+        let [xx, yy, zz, yz, xz, xy] = self.to_array();
         xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
     }
 
     /// Determinant of I + self, less one; accurate when self is small.
     #[inline(always)]
     pub fn det_identity_plus_m1(self) -> T {
-        let Self {
-            xx,
-            yy,
-            zz,
-            yz,
-            xz,
-            xy,
-        } = self;
+        let [xx, yy, zz, yz, xz, xy] = self.to_array();
         let trace = xx + yy + zz;
         let minors = xx * yy - xy * xy + yy * zz - yz * yz + xx * zz - xz * xz;
         trace + (minors + self.det())
@@ -216,7 +202,7 @@ impl<T: Scalar> Sym3<T> {
         }
     }
 
-    /// Eigenvalues and eigenvectors. With `D = 2` only the xy block is turned; the third pair is (zz, z).
+    /// Eigenvalues and eigenvectors. With `D = 2` only the xy block is rotated; the third pair is (zz, z).
     #[inline(always)]
     pub fn eigen<const D: usize>(self) -> Eigen<T> {
         let (zero, one) = (self.xx.constant(0.0), self.xx.constant(1.0));

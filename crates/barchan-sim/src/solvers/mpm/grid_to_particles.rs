@@ -1,7 +1,7 @@
 //! Grid → particles: velocity, affine velocity and gradient (Eq. 11, 12, 15), position and strain (Eq. 13, 16), then the
 //! law (Eq. 17, 29–31).
 //!
-//! Differs from [Klar16]: positions and strain use the velocity with friction, so that what sticks does not creep.
+//! Differs from [Klar16]: positions and strain use the velocity with friction, so that sticking material does not creep.
 
 use super::particles::{Packet, prefetch, prefetch_state};
 use super::transfer::{Stencil, TileFrame, transpose};
@@ -13,14 +13,14 @@ use crate::math::sym3::Mat3;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 
-/// What the gather needs beside particles and grid.
+/// Parameters of the gather.
 #[derive(Debug, Clone, Copy)]
 pub struct GatherParams<'a> {
     /// Grid spacing h [m].
     pub dx: f32,
     /// Time step [s].
     pub dt: f32,
-    /// FLIP part; `None`: APIC.
+    /// FLIP fraction; `None`: APIC.
     pub flip: Option<f32>,
     /// Law of each material.
     pub laws: &'a [PreparedLaw],
@@ -28,18 +28,18 @@ pub struct GatherParams<'a> {
     pub state_rows: usize,
 }
 
-/// What a block reports after the gather.
+/// Result of the gather of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BlockReport {
     /// Largest squared speed [m²/s²].
     pub max_speed_squared: f32,
-    /// A particle left the rim: sort before the next step.
+    /// A particle left the rim of the block: sort before the next step.
     pub escaped: bool,
     /// First particle with a value that is not finite: packet in block, lane.
     pub not_finite: Option<(u32, u32)>,
 }
 
-/// What sixteen particles find on the grid, `[component]` or `[component][axis]`.
+/// Quantities gathered by sixteen particles, `[component]` or `[component][axis]`.
 pub struct Gathered<S: Simd> {
     /// Σ w v [m/s].
     pub velocity: [f32x16<S>; 3],
@@ -99,7 +99,7 @@ pub const GRADIENT: usize = 1;
 /// Part of [`Gathered`]: affine moment, nine rows.
 pub const MOMENT: usize = 2;
 
-/// One `PART` of what the packets of a block find on the grid, into `out`, three or nine rows for each packet.
+/// Gathers one `PART` for the packets of a block into `out`, three or nine rows a packet.
 #[inline(always)]
 pub fn gather_part<S: Simd, const D: usize, const K: usize, const PART: usize>(
     simd: S,
@@ -154,7 +154,7 @@ impl<const K: usize> Planes<K> {
 /// Sums over the stencils of sixteen particles.
 ///
 /// Particle by particle the rows are summed along z, which leaves a row for each i, and along x, which leaves one for each
-/// j. Turned around, with particles in the lanes, these rows give all that is wanted.
+/// j. Transposed, with particles in the lanes, these rows give all the sums.
 #[inline(always)]
 fn gather<S: Simd, const D: usize, const K: usize>(
     simd: S,
@@ -283,11 +283,11 @@ pub fn update_velocity<S: Simd, const K: usize>(
     }
 }
 
-/// What a packet's motion tells the report.
+/// Result of moving a packet.
 pub struct Moved<S: Simd> {
     /// |v|² [m²/s²].
     pub speed_squared: f32x16<S>,
-    /// Whether a particle left the rim.
+    /// Whether a particle left the rim of the block.
     pub escaped: bool,
 }
 

@@ -13,7 +13,7 @@ use fearless_simd::{Simd, f32x4, f32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// What the update of a block needs.
+/// Parameters of the grid update.
 #[derive(Clone, Copy)]
 pub struct GridParams<'a> {
     /// Time step [s].
@@ -28,8 +28,8 @@ pub struct GridParams<'a> {
     pub colliders: &'a Colliders,
 }
 
-/// Turns momentum and mass into velocity and mass, in place, and adds `kick` = Δt g to the velocity [m/s]: Eq. 10, whose
-/// forces have come with the momentum. Nodes without mass stay zero.
+/// Turns momentum into velocity, in place, and adds `kick` = Δt g [m/s]: Eq. 10, whose forces are already part of the
+/// momentum. Nodes without mass stay zero.
 #[inline(always)]
 pub fn accelerate<S: Simd>(simd: S, nodes: &mut [f32], kick: Vec3) {
     let zero = f32x16::splat(simd, 0.0);
@@ -51,7 +51,7 @@ fn bodies_near(
     coord: BlockCoord,
     params: &GridParams<'_>,
 ) -> Option<(NearBodies, Vec3)> {
-    // Most blocks around the sand are empty.
+    // Most blocks around the material are empty.
     if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
         return None;
     }
@@ -69,8 +69,8 @@ fn node_position(corner: Vec3, n: usize, dx: f32) -> Vec3 {
     corner + Vec3::new((n / 16) as f32, (n % 4) as f32, (n / 4 % 4) as f32) * dx
 }
 
-/// Applies the bodies to the velocities of a block. Adds what they receive to `impulses`. Nodes that a body with mass may
-/// touch are left as they are and go to `contacts`; `first` is the number of the block's first node there.
+/// Collides the nodes of a block with the bodies and adds the reactions to `impulses`. Nodes within reach of a body with mass
+/// are not changed but listed in `contacts`, numbered from `first_node`.
 pub fn collide_block(
     nodes: &mut [f32],
     coord: BlockCoord,
@@ -114,14 +114,14 @@ pub fn collide_block(
 /// whatever the angles between the bodies' normals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodeProjection {
-    /// Number of the node within its task.
+    /// Index of the node within its task.
     node: u32,
     rank: u32,
     fixed: [Vec3; 3],
 }
 
 impl NodeProjection {
-    /// A node that is free.
+    /// An unconstrained node.
     pub fn free(node: usize) -> Self {
         Self {
             node: node as u32,
@@ -130,12 +130,12 @@ impl NodeProjection {
         }
     }
 
-    /// Fixes another direction. One that is already fixed, to within rounding, changes nothing.
+    /// Fixes another direction, unless it is fixed already to within rounding.
     pub fn fix(&mut self, direction: Vec3) {
         if self.rank == 3 {
             return;
         }
-        // Twice: the second pass removes what rounding left of the first.
+        // Gram–Schmidt, twice: the second pass removes the rounding errors of the first.
         let left = self.apply(self.apply(direction));
         if left.length_squared() > 1e-8 * direction.length_squared() {
             self.fixed[self.rank as usize] = left.normalize_or_zero();
@@ -154,14 +154,14 @@ impl NodeProjection {
         }
     }
 
-    /// What is left of a difference of velocities: zero where the node sticks, tangential where it slips.
+    /// Projects a velocity difference: zero where the node sticks, tangential where it slips.
     pub fn apply(&self, difference: Vec3) -> Vec3 {
         let fixed = &self.fixed[..self.rank as usize];
         fixed.iter().fold(difference, |v, q| v - *q * q.dot(v))
     }
 }
 
-/// Adds the nodes of a block on which constraints act; `first_node` is the number of its first node.
+/// Collects the constrained nodes of a block; `first_node` is the index of its first node.
 fn project_block(
     nodes: &[f32],
     key: u64,
@@ -187,17 +187,17 @@ fn project_block(
     }
 }
 
-/// Collisions as a linear projection: the constraints that are active at some velocities, applicable to any field of
+/// Collisions as a linear projection: the constraints active at given velocities, applicable to any field of velocity
 /// differences over the same topology. Friction, which is not linear, follows after a solve, as in [`respond`]. Bodies with
-/// mass count as moving with the velocity that they have.
+/// mass are treated as moving with their present velocity.
 #[derive(Debug, Default)]
 pub struct Projection {
-    /// Nodes with constraints, by tasks of blocks.
+    /// Constrained nodes by task.
     tasks: Vec<Vec<NodeProjection>>,
 }
 
 impl Projection {
-    /// Finds the constraints that act at `velocity`, whose fourth floats are masses.
+    /// Finds the constraints active at `velocity`, whose fourth floats are masses.
     pub fn find(&mut self, velocity: &Field, topology: &Topology, params: &GridParams<'_>) {
         let tasks = topology.grid_keys.len().div_ceil(BLOCKS_PER_TASK);
         self.tasks.resize_with(tasks, Vec::new);
@@ -213,7 +213,7 @@ impl Projection {
         });
     }
 
-    /// Projects a field of differences in place.
+    /// Projects a field of velocity differences in place.
     pub fn apply(&self, difference: &mut Field) {
         let tasks = difference.tasks().zip(&self.tasks);
         tasks.for_each(|(nodes, projections)| {
@@ -227,7 +227,7 @@ impl Projection {
 }
 
 /// Change of a node's velocity by one body: constraint of §8, then Coulomb friction of §8.1.
-/// Differs from [Klar16]: everything is relative to the body's velocity, and only pressing impulses cause friction.
+/// Differs from [Klar16]: velocities are relative to the body, and only compressive impulses cause friction.
 pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
     let phi = depth(body, position);
     let relative = v - body.velocity_at(position);
@@ -240,14 +240,14 @@ pub fn depth(body: &PosedCollider, position: Vec3) -> f32 {
     body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element()
 }
 
-/// What a body demands of a node's velocity, without friction: §8.
+/// Constraint of a body on a node's velocity, without friction: §8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Constraint {
-    /// Nothing.
+    /// No constraint.
     Free,
-    /// To move with the body.
+    /// The node moves with the body.
     Stick,
-    /// To change along the body's normal.
+    /// The normal velocity changes.
     Normal {
         /// Outward normal of the body.
         normal: Vec3,

@@ -45,14 +45,14 @@ pub struct Mpm {
     materials: Vec<Material>,
     laws: Vec<PreparedLaw>,
     density: Vec<f32>,
-    /// Columns that the scene asks for beside the usual ones.
+    /// Columns that the scene requests beside the default ones.
     columns: Vec<barchan_scene::OutputColumn>,
     cells: CellFrame,
-    /// Longest step that elastic waves allow [s].
+    /// Longest stable step for elastic waves [s].
     elastic_dt: f32,
 
     packets: Vec<Packet>,
-    /// What the laws keep of each packet.
+    /// State of the laws, by packet.
     state: Rows,
     count: usize,
     max_speed: f32,
@@ -60,7 +60,7 @@ pub struct Mpm {
     scratch: Scratch,
 }
 
-/// What a step needs and a checkpoint does not.
+/// Scratch of a step, not part of a checkpoint.
 #[derive(Default)]
 struct Scratch {
     sorter: Sorter,
@@ -70,15 +70,15 @@ struct Scratch {
     tiles: Tiles,
     /// Momentum, later velocity, and mass.
     velocity: Field,
-    /// The same before forces, for FLIP.
+    /// Velocity before forces, for FLIP.
     old_velocity: Field,
     /// Impulses by task and body.
     impulses: Vec<Impulse>,
-    /// Nodes that bodies with mass may touch, by task.
+    /// Nodes within reach of bodies with mass, by task.
     contacts: Vec<Vec<Contact>>,
 }
 
-/// The passes over the particles and the grid as they lie now; borrows neither particles nor fields.
+/// The passes over the present grid; borrows neither particles nor fields.
 macro_rules! passes {
     ($mpm:expr) => {
         Passes {
@@ -95,7 +95,7 @@ macro_rules! passes {
     };
 }
 
-/// Longest step that elastic waves allow [s].
+/// Longest stable step for elastic waves [s].
 fn elastic_dt(spec: &MpmSpec, materials: &[Material]) -> f32 {
     let fastest = materials.iter().map(wave_speed).fold(0.0, f64::max);
     (spec.elastic_cfl * spec.dx / fastest) as f32
@@ -120,7 +120,7 @@ macro_rules! with_kernel {
 use with_kernel;
 
 impl Mpm {
-    /// A solver without particles. Refuses what it cannot do.
+    /// A solver without particles. Refuses scenes that it cannot simulate.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: MpmSpec = scene.settings();
         refusal::check("mpm", scene, &[Feature::Terrain])?;
@@ -158,13 +158,13 @@ impl Mpm {
             &mut s.topology,
             &mut s.ranges,
         )?;
-        self.make_room();
+        self.resize_scratch();
         self.needs_sort = false;
         Ok(())
     }
 
-    /// Room for the blocks of the topology.
-    fn make_room(&mut self) {
+    /// Resizes tiles and fields to the topology.
+    fn resize_scratch(&mut self) {
         let tile = tile_len(self.dimensions, self.spec.kernel);
         let s = &mut self.scratch;
         let blocks = s.topology.particle_keys.len();
@@ -235,25 +235,20 @@ impl Mpm {
         );
     }
 
-    /// Collects the blocks' reports; a value that is not finite ends the run.
+    /// Collects the reports of the blocks; a value that is not finite is an error.
     fn check_finite(&mut self, dt: f32) -> Result<(), SolverError> {
         let mut fastest = 0.0f32;
         for (report, range) in self.scratch.reports.iter().zip(&self.scratch.ranges) {
             if let Some((packet, lane)) = report.not_finite {
-                let (packet, lane) = (
-                    &self.packets[(range.first + packet) as usize],
-                    lane as usize,
-                );
-                let quantity = if packet.velocity_of(lane).is_finite() {
-                    "deformation"
-                } else {
-                    "velocity"
-                };
-                let (id, position) = (packet.id[lane], packet.position_of(lane));
+                let packet = &self.packets[(range.first + packet) as usize];
+                let lane = lane as usize;
                 return Err(SolverError::NotFinite {
-                    id,
-                    position,
-                    quantity,
+                    id: packet.id[lane],
+                    position: packet.position_of(lane),
+                    quantity: match packet.velocity_of(lane).is_finite() {
+                        true => "deformation",
+                        false => "velocity",
+                    },
                     dt,
                 });
             }
@@ -267,11 +262,8 @@ impl Mpm {
 
 impl Solver for Mpm {
     fn emit(&mut self, batch: &Samples) -> Result<(), SolverError> {
-        if let Some(i) = batch
-            .position
-            .iter()
-            .position(|p| !self.cells.can_address(*p))
-        {
+        let out_of_range = |p: &Vec3| !self.cells.can_address(*p);
+        if let Some(i) = batch.position.iter().position(out_of_range) {
             return Err(SolverError::OutOfRange {
                 id: batch.first_id + i as u32,
                 position: batch.position[i],
@@ -280,18 +272,14 @@ impl Solver for Mpm {
         let first = self.packets.len();
         particles::packets_from(batch, &self.laws, &mut self.packets, &mut self.state);
         if self.spec.transfer != Transfer::Apic {
-            // No other transfer renews C: a spinning fill would be driven for ever.
+            // Only APIC updates C: with another transfer the C of a spinning fill would drive it forever.
             for packet in &mut self.packets[first..] {
                 packet.affine = Packet::EMPTY.affine;
             }
         }
         self.count += batch.position.len();
-        let fastest = batch
-            .velocity
-            .iter()
-            .map(|v| v.length())
-            .fold(0.0, f32::max);
-        self.max_speed = self.max_speed.max(fastest);
+        let speeds = batch.velocity.iter().map(|v| v.length());
+        self.max_speed = speeds.fold(self.max_speed, f32::max);
         self.needs_sort = true;
         Ok(())
     }
@@ -381,7 +369,7 @@ impl Solver for Mpm {
     }
 
     fn save(&mut self, out: &mut Checkpoint) -> Result<(), SolverError> {
-        // The state stands in memory twice now; the next sort takes its room again.
+        // The columns are a second copy of the state in memory: free the third one until the next sort.
         self.scratch.sorter.release();
         self.save_state(out);
         Ok(())
@@ -397,7 +385,7 @@ pub fn wave_speed(m: &Material) -> f64 {
     PreparedLaw::new(m, Dimensions::Three).wave_speed(m.density)
 }
 
-/// FLIP part of the transfer; `None`: APIC.
+/// FLIP fraction of the transfer; `None`: APIC.
 fn flip(spec: &MpmSpec) -> Option<f32> {
     match spec.transfer {
         Transfer::Apic => None,

@@ -1,8 +1,8 @@
 //! Particle state: packets of sixteen, structure of arrays inside a packet, packets of a block side by side.
 //!
 //! A packet holds particles of one block and one material, so a law runs over whole lanes without branches. Lanes past
-//! `len` are copies of the last particle with no volume: they cost time, never change a result. What every material has
-//! stands in the [`Packet`]; what its law keeps stands in [`Rows`] beside it, as the law declares.
+//! `len` are copies of the last particle without volume: they cost time but never change a result. The [`Packet`] holds the
+//! quantities that every material has; the state of its law is in [`Rows`] beside it, as the law declares.
 
 use crate::material::PreparedLaw;
 use crate::math::lanes::{LANES, Lanes, Row};
@@ -33,7 +33,7 @@ pub struct Packet {
     pub len: u8,
 }
 
-/// Columns of a packet in a checkpoint: name, components, unit, meaning. Those of the law stand before the volume.
+/// Columns of a packet in a checkpoint: name, components, unit, meaning. Those of the law come before the volume.
 pub const PACKET_COLUMNS: [(&str, usize, Unit, &str); 4] = [
     ("position", 3, Unit::Meter, "position"),
     ("velocity", 3, Unit::MeterPerSecond, "velocity"),
@@ -59,7 +59,7 @@ impl Packet {
         len: 0,
     };
 
-    /// Rows of a column, by its place in [`PACKET_COLUMNS`].
+    /// Rows of a column, by its index in [`PACKET_COLUMNS`].
     pub fn column(&self, index: usize) -> &[Lanes] {
         match index {
             0 => &self.position,
@@ -116,7 +116,7 @@ fn copy_rows<const N: usize>(target: &mut [Lanes; N], to: usize, source: &[Lanes
     }
 }
 
-/// Asks the memory for what comes next, so that it is there when its turn comes.
+/// Prefetches the next value into the cache.
 #[inline(always)]
 pub fn prefetch<T>(next: Option<&T>) {
     #[cfg(target_arch = "x86_64")]
@@ -133,14 +133,14 @@ pub fn prefetch<T>(next: Option<&T>) {
     }
 }
 
-/// The same for the state of a packet, whose rows begin at `first`.
+/// Prefetches the state of a packet, whose rows begin at `first`.
 #[inline(always)]
 pub fn prefetch_state(state: &[Row], first: usize) {
     let rows = state.get(first..).unwrap_or_default();
     prefetch(rows.first_chunk::<{ PreparedLaw::MAX_ROWS }>());
 }
 
-/// Some rows for each packet: the states of the laws, or what a pass finds.
+/// A fixed number of rows for each packet: the states of the laws, or the results of a pass.
 #[derive(Debug, Clone)]
 pub struct Rows {
     per_packet: usize,
@@ -148,7 +148,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No packets yet; `per_packet` rows for each that comes.
+    /// Without packets; with `per_packet` rows for each packet to come.
     pub fn new(per_packet: usize) -> Self {
         Self {
             per_packet: per_packet.max(1),
@@ -161,10 +161,10 @@ impl Rows {
         self.per_packet
     }
 
-    /// Room for this many packets; new rows have the value `initial`.
-    pub fn resize(&mut self, packets: usize, initial: f32) {
-        self.rows
-            .resize(packets * self.per_packet, Row([initial; LANES]));
+    /// Changes the number of packets; new rows are zero.
+    pub fn resize(&mut self, packets: usize) {
+        let rows = packets * self.per_packet;
+        self.rows.resize(rows, Row([0.0; LANES]));
     }
 
     /// Rows of all packets, one after the other.
@@ -200,7 +200,7 @@ impl Rows {
     }
 }
 
-/// Turns a batch of samples into packets, unsorted, with the state that their law begins with.
+/// Turns a batch of samples into unsorted packets with the initial state of their law.
 pub fn packets_from(
     batch: &Samples,
     laws: &[PreparedLaw],
@@ -229,7 +229,7 @@ pub fn packets_from(
             packet.id[lane] = batch.first_id + (start + lane) as u32;
         }
         packets.push(packet);
-        state.resize(packets.len(), 0.0);
+        state.resize(packets.len());
         let columns = laws.get(batch.material).map_or(&[][..], |l| l.columns());
         let initial = columns
             .iter()
@@ -240,7 +240,7 @@ pub fn packets_from(
     }
 }
 
-/// Fills the lanes past `len` with copies of the last particle that weigh nothing.
+/// Fills the lanes past `len` with copies of the last particle without volume.
 pub fn pad(packet: &mut Packet, state: &mut [Row]) {
     let len = packet.len as usize;
     if len == 0 || len == LANES {

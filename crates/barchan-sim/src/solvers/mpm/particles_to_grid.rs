@@ -1,6 +1,6 @@
 //! Particles → grid: mass, momentum and the impulse of the stress, Eq. 7, 9, 10 and 23 of [Klar16].
 //!
-//! Node i receives  w m,  w m (v + C (x_i − x_p))  and  −Δt V⁰ τ ∇w: all at once, or momentum and forces each by itself.
+//! Node i receives  w m,  w m (v + C (x_i − x_p))  and  −Δt V⁰ τ ∇w: fused, or momentum and forces separately.
 
 use super::particles::{Packet, prefetch};
 use super::transfer::{Quads, RowWeights, Stencil, TileFrame, interleave, per_float};
@@ -10,7 +10,7 @@ use crate::math::lanes::LANES;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 
-/// What the scatter needs beside the particles.
+/// Parameters of the scatter.
 #[derive(Debug, Clone, Copy)]
 pub struct ScatterParams<'a> {
     /// Grid spacing h [m].
@@ -45,7 +45,7 @@ pub fn scatter_block<S: Simd, const D: usize, const K: usize, const WHAT: usize>
     tile: &mut [f32],
 ) {
     let zero = [[f32x16::splat(simd, 0.0); K]; K];
-    // Rows of the stencil that is being added to; they reach the tile when another cell begins.
+    // Rows of the present stencil; they are added to the tile when the next cell begins.
     let (mut rows, mut at) = (zero, usize::MAX);
     for (p, packet) in packets.iter().enumerate() {
         prefetch(packets.get(p + 1));
@@ -89,14 +89,7 @@ fn contributions<S: Simd, const WHAT: usize>(
     }
     if WHAT & FORCES != 0 {
         let impulse = volume * (-params.dt / params.dx);
-        let Sym3 {
-            xx,
-            yy,
-            zz,
-            yz,
-            xz,
-            xy,
-        } = stress.times(impulse);
+        let [xx, yy, zz, yz, xz, xy] = stress.times(impulse).to_array();
         let columns = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
         for (tau, quads) in columns.into_iter().zip(&mut out.impulse) {
             interleave([tau[0], tau[1], tau[2], zero], quads);

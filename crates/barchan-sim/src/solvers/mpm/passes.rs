@@ -1,12 +1,12 @@
-//! The passes between particles and grid, each by itself and block by block in parallel, in a fixed order.
+//! The transfers between particles and grid as separate passes, parallel over blocks, in a fixed order.
 //!
 //! ```text
 //! packets, state ──scatter──► tiles ──sum──► field ──accelerate, collide──► field ──gather──► rows ──trial, law──► state
 //! ```
 //!
-//! The explicit step runs two fused passes, [`Passes::scatter`] and [`Passes::advance`]. The others take them apart, for
+//! The explicit step runs two fused passes, [`Passes::scatter`] and [`Passes::advance`]. The others are their parts, for
 //! steps that evaluate forces at trial velocities: scatter of momentum and of forces, gather of velocity, gradient and
-//! affine moment, trial state and return mapping into rows of their own, without touching the particles.
+//! affine moment, trial state and return mapping into rows of their own, without changing the particles.
 
 use super::grid_to_particles::{
     BlockReport, GRADIENT, GatherParams, MOMENT, VELOCITY, gather_block, gather_part, increment,
@@ -33,19 +33,19 @@ use fearless_simd::{Level, Simd, dispatch, f32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Packets that one task hands to their laws.
+/// Packets of a task that evaluates laws.
 const PACKETS_PER_TASK: usize = 64;
 
-/// What every pass needs to know: how particles and grid lie to each other, and the materials.
+/// What every pass needs: the geometry of particles and grid, and the materials.
 #[derive(Clone, Copy)]
 pub struct Passes<'a> {
-    /// Instructions to use.
+    /// SIMD level.
     pub level: Level,
     /// Of the scene.
     pub dimensions: Dimensions,
-    /// Weights.
+    /// Interpolation kernel.
     pub kernel: Kernel,
-    /// Positions to cells.
+    /// Mapping from positions to cells.
     pub cells: CellFrame,
     /// Grid spacing h [m].
     pub dx: f32,
@@ -59,7 +59,7 @@ pub struct Passes<'a> {
     pub density: &'a [f32],
 }
 
-/// What particles can gather from a field of velocities v.
+/// A quantity that particles gather from a field of velocities v.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Σ w v [m/s]: three rows.
@@ -196,12 +196,12 @@ impl Passes<'_> {
         });
     }
 
-    /// One part of what particles find in a field of velocities, into `out`: Eq. 11, 12 and 15.
+    /// Gathers one quantity from a field of velocities into `out`: Eq. 11, 12 and 15.
     pub fn gather(&self, part: Part, packets: &[Packet], field: &Field, out: &mut Rows) {
         if out.per_packet() != part.rows() {
             *out = Rows::new(part.rows());
         }
-        out.resize(packets.len(), 0.0);
+        out.resize(packets.len());
         let gather = |b: usize, (out, _): (&mut [Row], usize), _: &mut ()| {
             let packets = packets_of(packets, self.ranges[b]);
             let around = &self.topology.grid_around[b];
@@ -229,7 +229,7 @@ impl Passes<'_> {
         dt: f32,
         trial: &mut Rows,
     ) {
-        trial.resize(packets.len(), 0.0);
+        trial.resize(packets.len());
         let inputs = packets
             .par_iter()
             .zip(state.packets())
@@ -246,8 +246,8 @@ impl Passes<'_> {
         });
     }
 
-    /// Return mapping of trial states, in place, with the bytes of the laws: Eq. 17, 27–31. Returns nothing of the
-    /// particles: a residual can be evaluated at any trial.
+    /// Return mapping of trial states, in place, with the flags of the laws: Eq. 17, 27–31. The particles
+    /// are unchanged: a residual can be evaluated at any trial state.
     pub fn return_map(&self, packets: &[Packet], state: &mut Rows, flags: &mut [[u8; LANES]]) {
         let all = packets.par_iter().zip(state.packets_mut()).zip(flags);
         all.with_min_len(PACKETS_PER_TASK)
@@ -266,7 +266,7 @@ impl Passes<'_> {
 
     /// Kirchhoff stress [Pa] of states, six rows a packet.
     pub fn stress(&self, packets: &[Packet], state: &Rows, stress: &mut Rows) {
-        stress.resize(packets.len(), 0.0);
+        stress.resize(packets.len());
         let all = packets
             .par_iter()
             .zip(state.packets())
@@ -283,6 +283,16 @@ impl Passes<'_> {
             });
     }
 
+    fn gather_params(&self, state: &Rows, dt: f32, flip: Option<f32>) -> GatherParams<'_> {
+        GatherParams {
+            dx: self.dx,
+            dt,
+            flip,
+            laws: self.laws,
+            state_rows: state.per_packet(),
+        }
+    }
+
     /// Velocity, affine velocity and position of the particles, fused with trial and return mapping: Eq. 11–17, 27–31.
     /// `old`: the velocities before forces, for FLIP.
     pub fn advance(
@@ -292,13 +302,7 @@ impl Passes<'_> {
         (dt, flip): (f32, Option<f32>),
         reports: &mut [BlockReport],
     ) {
-        let params = GatherParams {
-            dx: self.dx,
-            dt,
-            flip,
-            laws: self.laws,
-            state_rows: state.per_packet(),
-        };
+        let params = self.gather_params(state, dt, flip);
         let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
             let around = &self.topology.grid_around[b];
             *report = with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
@@ -321,13 +325,7 @@ impl Passes<'_> {
         (dt, flip): (f32, Option<f32>),
         reports: &mut [BlockReport],
     ) {
-        let params = GatherParams {
-            dx: self.dx,
-            dt,
-            flip,
-            laws: self.laws,
-            state_rows: state.per_packet(),
-        };
+        let params = self.gather_params(state, dt, flip);
         let rows = params.state_rows;
         let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
             *report = BlockReport::default();
@@ -367,33 +365,33 @@ pub(super) fn packets_of(packets: &[Packet], range: PacketRange) -> &[Packet] {
     &packets[range.first as usize..(range.first + range.count) as usize]
 }
 
-/// Packets, the rows of their states, and how many rows each has.
+/// Packets, the rows of their states, and the number of rows per packet.
 type Particles<'a> = (&'a mut [Packet], &'a mut [Row], usize);
 
-/// Data of packets, divided between them.
-trait Divide: Sized + Send {
+/// Per-packet data that can be split between blocks.
+trait Split: Sized + Send {
     /// The first `packets` and the rest.
-    fn divide(self, packets: usize) -> (Self, Self);
+    fn split(self, packets: usize) -> (Self, Self);
 }
 
-impl Divide for (&mut [Row], usize) {
-    fn divide(self, packets: usize) -> (Self, Self) {
+impl Split for (&mut [Row], usize) {
+    fn split(self, packets: usize) -> (Self, Self) {
         let (left, right) = self.0.split_at_mut(packets * self.1);
         ((left, self.1), (right, self.1))
     }
 }
 
-impl Divide for Particles<'_> {
-    fn divide(self, packets: usize) -> (Self, Self) {
+impl Split for Particles<'_> {
+    fn split(self, packets: usize) -> (Self, Self) {
         let (left, right) = self.0.split_at_mut(packets);
-        let (left_rows, right_rows) = (self.1, self.2).divide(packets);
+        let (left_rows, right_rows) = (self.1, self.2).split(packets);
         ((left, left_rows.0, self.2), (right, right_rows.0, self.2))
     }
 }
 
-/// Calls `f` for each block with its part of `data`, in parallel, splitting in halves. `first`: the block and the packet
-/// at which ranges and data begin. Packets between ranges belong to another species and are left alone.
-fn for_each_block<T: Divide, R: Send>(
+/// Calls `f` for each block with its part of `data`, in parallel by recursive bisection. `first`: the block and the packet
+/// at which ranges and data begin. Packets between ranges belong to another species and are skipped.
+fn for_each_block<T: Split, R: Send>(
     first: (usize, u32),
     ranges: &[PacketRange],
     data: T,
@@ -404,8 +402,8 @@ fn for_each_block<T: Divide, R: Send>(
     if ranges.len() <= 2 {
         let mut rest = data;
         for (i, (range, report)) in ranges.iter().zip(reports).enumerate() {
-            let (_, own) = rest.divide((range.first - at) as usize);
-            let (own, others) = own.divide(range.count as usize);
+            let (_, own) = rest.split((range.first - at) as usize);
+            let (own, others) = own.split(range.count as usize);
             f(block + i, own, report);
             (rest, at) = (others, range.first + range.count);
         }
@@ -413,7 +411,7 @@ fn for_each_block<T: Divide, R: Send>(
     }
     let half = ranges.len() / 2;
     let (left, right) = ranges.split_at(half);
-    let (left_data, right_data) = data.divide((right[0].first - at) as usize);
+    let (left_data, right_data) = data.split((right[0].first - at) as usize);
     let (left_reports, right_reports) = reports.split_at_mut(half);
     let middle = (block + half, right[0].first);
     rayon::join(

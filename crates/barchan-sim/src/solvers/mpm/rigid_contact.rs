@@ -1,27 +1,27 @@
-//! Contact of the grid with bodies that have mass: both velocities are found together.
+//! Contact of the grid with bodies that have mass: a coupled solve for both velocities.
 //!
-//! Symbols: V velocity and angular velocity of a body at its center of mass, W its inverse mass matrix (6×6), J what the
-//! nodes give it. A node at r from the center sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
-//! changes its velocity by Δ(u). The body would move with V⁰ in this step, were it alone, so
+//! Symbols: V velocity and angular velocity of a body at its center of mass, W its inverse mass matrix (6×6), J the impulse
+//! of the nodes on it. A node at r from the center sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
+//! changes its velocity by Δ(u). V⁰ is the velocity of the body in this step without contact, so
 //!
 //! ```text
 //! V = V⁰ + W J(V),   J(V) = −Σ m (Δ, r × Δ)
 //! ```
 //!
-//! A body that is light beside the sand on it would be thrown about if J were taken at V⁰. Newton's method solves for V:
-//! with A = −∂J/∂V = Σ m (P, r × P) of the touching nodes,
+//! Evaluating J at V⁰ is unstable for a body that is light compared with the sand on it. Newton's method solves for V: with
+//! A = −∂J/∂V = Σ m (P, r × P) over the nodes in contact,
 //!
 //! ```text
 //! (I + W A) δ = V⁰ − V + W J(V),   V ← V + δ
 //! ```
 //!
-//! P is n nᵀ along the normal. Across it P is the part κ of the sliding that friction takes: 1 where a node sticks; where it
-//! slides, friction counts as viscous with the present κ. With Coulomb's own derivative, which is 0, friction would throw a
-//! light body far beyond the speed at which it sticks.
+//! P is n nᵀ along the normal. In the tangent plane it is the fraction κ of the sliding velocity that friction removes: 1
+//! where a node sticks; where it slides, friction is linearized as viscous with the present κ. With the derivative of Coulomb
+//! friction, which is 0, the iteration overshoots far beyond the velocity at which a light body sticks.
 //!
-//! Then nodes get Δ at the last V. What is still missing in the equation above, the body and the nodes that touch it take
-//! up together, by a rigid motion w with (I + W A) w = V⁰ − V + W J, P = I: momentum is exact however well Newton's method
-//! has converged, and w leaves the relative velocities as they are.
+//! Then Δ at the last V is applied to the nodes. The remaining residual is distributed over the body and its contact nodes as
+//! a common rigid motion w with (I + W A) w = V⁰ − V + W J, P = I: momentum is conserved exactly however well Newton's method
+//! has converged, and w does not change relative velocities.
 
 use super::grid_update::{depth, respond};
 use crate::collider::PosedCollider;
@@ -32,13 +32,13 @@ use barchan_scene::Boundary;
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Newton iterations. Contact is piecewise linear: three find which nodes touch in all but rare cases.
+/// Newton iterations. Contact is piecewise linear: three find the active nodes in all but rare cases.
 const ITERATIONS: usize = 3;
 
-/// A node that a body may touch. Those of a node stand together, bodies in scene order.
+/// A node within reach of a body. Contacts of a node are consecutive, bodies in scene order.
 #[derive(Debug, Clone, Copy)]
 pub struct Contact {
-    /// Number of the node within its task.
+    /// Index of the node within its task.
     node: u32,
     body: u32,
     /// Mass of the node [kg].
@@ -74,7 +74,7 @@ impl Contact {
     }
 }
 
-/// Velocity of a body about its center, were it alone.
+/// Velocity of a body at its center of mass without contact.
 fn alone(body: &PosedCollider) -> Twist {
     Twist {
         linear: body.velocity_at(body.center()).as_dvec3(),
@@ -85,31 +85,31 @@ fn alone(body: &PosedCollider) -> Twist {
 type Vector6 = [f64; 6];
 type Matrix6 = [[f64; 6]; 6];
 
-/// What the nodes of a task, or all of them, do to a body.
+/// Sums over the contacts of a body.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     /// J.
-    given: Vector6,
+    impulse: Vector6,
     /// A.
     stiffness: Matrix6,
 }
 
 impl Sums {
     const ZERO: Self = Self {
-        given: [0.0; 6],
+        impulse: [0.0; 6],
         stiffness: [[0.0; 6]; 6],
     };
 
-    /// Adds a node that got `change`, with P as given.
+    /// Adds a node whose velocity changes by `change`, with its P.
     fn add(&mut self, contact: &Contact, change: Vec3, p: DMat3) {
         let (m, r) = (f64::from(contact.mass), contact.arm.as_dvec3());
         let back = change.as_dvec3() * -m;
         let turn = r.cross(back);
         for i in 0..3 {
-            self.given[i] += back[i];
-            self.given[3 + i] += turn[i];
+            self.impulse[i] += back[i];
+            self.impulse[3 + i] += turn[i];
         }
-        // Columns: what each of the body's six velocities does to the node.
+        // Columns: the node's velocity for each of the body's six unit velocities.
         for j in 0..6 {
             let u = match j < 3 {
                 true => DVec3::AXES[j],
@@ -126,7 +126,7 @@ impl Sums {
 
     fn plus(mut self, other: &Self) -> Self {
         for i in 0..6 {
-            self.given[i] += other.given[i];
+            self.impulse[i] += other.impulse[i];
             for j in 0..6 {
                 self.stiffness[i][j] += other.stiffness[i][j];
             }
@@ -135,8 +135,8 @@ impl Sums {
     }
 }
 
-/// Applies all bodies to the nodes of `contacts`, a list for each task of `nodes`, and adds what they receive to the
-/// impulses of the step.
+/// Collides the nodes in `contacts`, a list for each task of `nodes`, with all bodies, and adds the reactions to the impulses
+/// of the step.
 pub fn solve<'a>(
     nodes: impl IndexedParallelIterator<Item = &'a mut [f32]>,
     contacts: &mut [Vec<Contact>],
@@ -162,7 +162,7 @@ pub fn solve<'a>(
     let sums = pass(&mut tasks, list, &motion, cx.dt, true);
     let mut shared = vec![None; list.len()];
     for (b, body) in list.iter().enumerate() {
-        let mut given = sums[b].given;
+        let mut given = sums[b].impulse;
         if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
             for i in 0..6 {
                 let taken: f64 = (0..6).map(|j| sums[b].stiffness[i][j] * w[j]).sum();
@@ -184,7 +184,7 @@ pub fn solve<'a>(
     share(&mut tasks, &shared);
 }
 
-/// What moves a body's V nearer to the solution; `None` for bodies without mass.
+/// Newton correction of a body's V; `None` for bodies without mass.
 fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Vector6> {
     let mass = body.mass.as_ref()?;
     let inverse_mass = f64::from(mass.inverse_mass);
@@ -202,14 +202,14 @@ fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> 
             matrix[i][j] = column[i] + f64::from(u8::from(i == j));
         }
     }
-    let pushed = w_times(sums.given);
+    let pushed = w_times(sums.impulse);
     let (lag, turn) = (alone.linear - now.linear, alone.angular - now.angular);
     let missing = [lag.x, lag.y, lag.z, turn.x, turn.y, turn.z];
     let right = std::array::from_fn(|i| missing[i] + pushed[i]);
     solve6(matrix, right)
 }
 
-/// One pass over all contacts with the bodies moving as given; the last one changes the nodes.
+/// A pass over all contacts with the bodies in given motion; the last one changes the nodes.
 fn pass(
     tasks: &mut [(&mut [f32], &mut Vec<Contact>)],
     list: &[PosedCollider],
@@ -255,7 +255,7 @@ fn pass(
     total
 }
 
-/// P of a touching node that moved with `before` and moves with `after` relative to the body [m/s].
+/// P of a contact node that moved with `before` and moves with `after` relative to the body [m/s].
 fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3) -> DMat3 {
     let n = contact.normal;
     let across = |v: Vec3| (v - n * v.dot(n)).length();
@@ -268,7 +268,7 @@ fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3
     along * (1.0 - held) + DMat3::from_diagonal(DVec3::splat(held))
 }
 
-/// Adds the rigid motions that bodies share with the nodes that touch them.
+/// Adds the rigid motions that bodies share with their contact nodes.
 fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]) {
     tasks.par_iter_mut().for_each(|(nodes, contacts)| {
         for contact in contacts.iter().filter(|c| c.touches) {
@@ -283,7 +283,7 @@ fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]
     });
 }
 
-/// Gaussian elimination with pivots; `None` when the matrix is singular or not finite.
+/// Gaussian elimination with partial pivoting; `None` when the matrix is singular or not finite.
 fn solve6(mut a: Matrix6, mut b: Vector6) -> Option<Vector6> {
     for k in 0..6 {
         let pivot = (k..6).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;

@@ -1,7 +1,7 @@
 //! Sorting particles into blocks: a stable counting sort by block, material and cell.
 //!
-//! It runs when a particle has left the rim of its block and when particles came or went. A checkpoint keeps the blocks of
-//! particles in between, so that a resumed run sorts where an undisturbed one does.
+//! It runs when a particle has left the rim of its block, and after particles were added or removed. A checkpoint keeps the
+//! block of each particle, so that a resumed run sorts in the same steps as an uninterrupted one.
 
 use super::particles::{Packet, Rows, pad};
 use crate::grid::blocks::{self, Period, Topology};
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Marks a lane without particle.
-const NOBODY: u64 = u64::MAX;
+const NO_PARTICLE: u64 = u64::MAX;
 
 /// Packets of a block: `first..first + count`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,40 +25,40 @@ pub struct PacketRange {
     pub count: u32,
 }
 
-/// How positions map to blocks.
+/// Mapping from positions to cells and blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct CellFrame {
     /// Corner of cell (0, 0, 0) [m].
     pub origin: [f32; 3],
     /// 1/h [1/m].
     pub inv_dx: f32,
-    /// Shift from a particle to the base of its stencil [cells].
+    /// Offset from a particle to the base of its stencil [cells].
     pub base_offset: f32,
-    /// Period in blocks; 0 where the domain does not repeat.
+    /// Period in blocks; 0 along axes that are not periodic.
     pub period: Period,
     /// 2D.
     pub flat: bool,
 }
 
 impl CellFrame {
-    /// Whether a position [m] lies within the cells that block coordinates reach, with room for the stencil.
+    /// Whether a position [m] lies within the addressable cells, with a margin for the stencil.
     pub fn can_address(&self, position: glam::Vec3) -> bool {
         let cells = (position - glam::Vec3::from(self.origin)) * self.inv_dx;
         cells.abs().max_element() < ((MAX_BLOCK - 2) * BLOCK) as f32
     }
 }
 
-/// Parts of the particles that are counted side by side; fixed, though the result would be the same for any number.
+/// Parts of the particles that are counted in parallel; the result is the same for any number.
 const PARTS: usize = 8;
 
-/// Scratch of the sort; keeps its memory.
+/// Scratch of the sort, reused between calls.
 #[derive(Debug, Default)]
 pub struct Sorter {
-    /// Block of each particle; later its place, which counts blocks, materials and cells.
+    /// Key of each particle's block; later its bin: block, material, cell.
     keys: Vec<[u64; LANES]>,
     cells: Vec<[u8; LANES]>,
     found: [Vec<u64>; PARTS],
-    /// For each place and part, how many particles; later the first slot.
+    /// For each bin and part the number of particles; later the next free slot.
     counts: [Vec<u32>; PARTS],
     sources: Vec<AtomicU32>,
     spare: Vec<Packet>,
@@ -81,16 +81,16 @@ impl Sorter {
         if self.find_blocks(topology) {
             topology.rebuild(frame.period, frame.flat);
         }
-        self.find_places(packets, materials, topology);
-        let places = topology.particle_keys.len() * materials * BLOCK_NODES;
-        self.count_places(places);
+        self.find_bins(packets, materials, topology);
+        let bins = topology.particle_keys.len() * materials * BLOCK_NODES;
+        self.count_bins(bins);
         let total = self.lay_out_runs(materials, topology, ranges);
         self.choose_sources(total);
         self.move_particles(packets, state, laws, total);
         Ok(())
     }
 
-    /// Gives back the largest part of the memory until the next sort.
+    /// Frees the largest part of the memory until the next sort.
     pub fn release(&mut self) {
         self.spare = Vec::new();
         self.spare_state = None;
@@ -103,7 +103,7 @@ impl Sorter {
         packets: &mut [Packet],
         frame: &CellFrame,
     ) -> Result<(), SolverError> {
-        self.keys.resize(packets.len(), [NOBODY; LANES]);
+        self.keys.resize(packets.len(), [NO_PARTICLE; LANES]);
         self.cells.resize(packets.len(), [0; LANES]);
         let lost = self
             .keys
@@ -111,7 +111,7 @@ impl Sorter {
             .zip(&mut self.cells)
             .zip(packets.par_iter_mut())
             .filter_map(|((keys, cells), packet)| {
-                // Not for its lanes: rounding down is a call where the machine's instructions may not be used.
+                // Not for SIMD lanes: without the instructions of this level, `floor` is a function call.
                 dispatch!(level, _simd => keys_of(packet, keys, cells, frame))
             })
             .min_by_key(|(id, _)| *id);
@@ -121,7 +121,7 @@ impl Sorter {
         }
     }
 
-    /// Distinct keys, sorted, into the topology. Returns whether they are others than it had.
+    /// Writes the distinct keys, sorted, into the topology. Returns whether they have changed.
     fn find_blocks(&mut self, topology: &mut Topology) -> bool {
         let part = self.keys.len().div_ceil(PARTS).max(1);
         self.found
@@ -129,9 +129,9 @@ impl Sorter {
             .zip(self.keys.par_chunks(part))
             .for_each(|(found, keys)| {
                 found.clear();
-                let mut last = NOBODY;
+                let mut last = NO_PARTICLE;
                 for &key in keys.iter().flatten() {
-                    if key != last && key != NOBODY {
+                    if key != last && key != NO_PARTICLE {
                         found.push(key);
                         last = key;
                     }
@@ -158,17 +158,17 @@ impl Sorter {
         changed
     }
 
-    /// Turns the block of every particle into its place: block, material, cell. Neighbors mostly share a block: the
-    /// last is kept.
-    fn find_places(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
+    /// Turns the block of every particle into its bin: block, material, cell. Neighbors mostly share a block, so the
+    /// last one is kept.
+    fn find_bins(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
         self.keys
             .par_iter_mut()
             .zip(&self.cells)
             .zip(packets)
             .for_each(|((keys, cells), packet)| {
-                let (mut last, mut block) = (NOBODY, 0);
+                let (mut last, mut block) = (NO_PARTICLE, 0);
                 for (key, &cell) in keys.iter_mut().zip(cells) {
-                    if *key == NOBODY {
+                    if *key == NO_PARTICLE {
                         continue;
                     }
                     if *key != last {
@@ -181,26 +181,26 @@ impl Sorter {
             });
     }
 
-    /// Particles of each place in each part.
-    fn count_places(&mut self, places: usize) {
+    /// Counts the particles of each bin in each part.
+    fn count_bins(&mut self, bins: usize) {
         let part = self.keys.len().div_ceil(PARTS).max(1);
         let parts = self.keys.chunks(part).len();
         for counts in &mut self.counts {
             counts.clear();
-            counts.resize(places, 0);
+            counts.resize(bins, 0);
         }
         self.counts[..parts]
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .for_each(|(counts, keys)| {
-                for &place in keys.iter().flatten().filter(|place| **place != NOBODY) {
-                    counts[place as usize] += 1;
+                for &bin in keys.iter().flatten().filter(|bin| **bin != NO_PARTICLE) {
+                    counts[bin as usize] += 1;
                 }
             });
     }
 
-    /// Turns counts into the first slot of each place and part; runs start at whole packets. Returns the number of
-    /// packets.
+    /// Prefix sum: turns counts into the first slot of each bin and part; runs of a material start with a packet of their
+    /// own. Returns the number of packets.
     fn lay_out_runs(
         &mut self,
         materials: usize,
@@ -213,10 +213,10 @@ impl Sorter {
             let first = next;
             for run in block * materials..(block + 1) * materials {
                 let mut slot = next * LANES;
-                for place in run * BLOCK_NODES..(run + 1) * BLOCK_NODES {
+                for bin in run * BLOCK_NODES..(run + 1) * BLOCK_NODES {
                     for counts in &mut self.counts {
-                        let particles = counts[place] as usize;
-                        counts[place] = slot as u32;
+                        let particles = counts[bin] as usize;
+                        counts[bin] = slot as u32;
                         slot += particles;
                     }
                 }
@@ -230,7 +230,7 @@ impl Sorter {
         next
     }
 
-    /// Which old slot each new slot takes. Parts write to different slots, so the order of threads does not matter.
+    /// Finds the old slot of each new slot. Parts write to distinct slots, so the order of threads does not matter.
     fn choose_sources(&mut self, total: usize) {
         self.sources
             .resize_with(total * LANES, || AtomicU32::new(blocks::NONE));
@@ -247,9 +247,9 @@ impl Sorter {
             .enumerate()
             .for_each(|(index, (next, keys))| {
                 let first = index * part * LANES;
-                for (slot, &place) in (first..).zip(keys.iter().flatten()) {
-                    if place != NOBODY {
-                        let target = &mut next[place as usize];
+                for (slot, &bin) in (first..).zip(keys.iter().flatten()) {
+                    if bin != NO_PARTICLE {
+                        let target = &mut next[bin as usize];
                         sources[*target as usize].store(slot as u32, Ordering::Relaxed);
                         *target += 1;
                     }
@@ -268,15 +268,14 @@ impl Sorter {
         let spare_state = self
             .spare_state
             .get_or_insert_with(|| Rows::new(state.per_packet()));
-        // Every row is written below.
-        spare_state.resize(total, f32::NAN);
+        spare_state.resize(total);
         let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
             .par_iter_mut()
             .zip(spare_state.packets_mut())
             .zip(self.sources.par_chunks(LANES))
             .for_each(|((packet, state), sources)| {
-                // All sources of a packet are of one material.
+                // All particles of a packet have one material.
                 let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
                 packet.material = old[first as usize / LANES].material;
                 laws[packet.material as usize].with_rows(MovePacket {
@@ -295,12 +294,12 @@ impl Sorter {
 /// Slot of a particle before the sort.
 type Slot = AtomicU32;
 
-/// Fills a packet and its state from the slots that `sources` name.
+/// Fills a packet and its state from the slots in `sources`.
 struct MovePacket<'a> {
     packet: &'a mut Packet,
     state: &'a mut [Row],
     sources: &'a [Slot],
-    /// Packets, states and rows of a state before the sort.
+    /// Packets, states and rows per state before the sort.
     old: (&'a [Packet], &'a [Row], usize),
 }
 
@@ -308,10 +307,16 @@ impl WithRows for MovePacket<'_> {
     #[inline(always)]
     fn call<const N: usize>(self) {
         let (packets, states, rows) = self.old;
-        let Some((state, others)) = self.state.split_first_chunk_mut::<N>() else {
+        let Some((state, unused)) = self.state.split_first_chunk_mut::<N>() else {
             return;
         };
-        others.fill(Row([0.0; LANES]));
+        unused.fill(Row([0.0; LANES]));
+        let old = |source: usize| {
+            let state = states.get(source * rows..)?.first_chunk::<N>()?;
+            Some((packets.get(source)?, state))
+        };
+        // Particles of a packet mostly come from the same packet, so the last one is kept.
+        let (mut last, mut found) = (usize::MAX, None);
         let mut len = 0;
         for (lane, slot) in (0..LANES).zip(self.sources) {
             let slot = slot.load(Ordering::Relaxed);
@@ -319,10 +324,15 @@ impl WithRows for MovePacket<'_> {
                 break;
             }
             let (source, from) = (slot as usize / LANES, slot as usize % LANES);
-            self.packet.copy_lane(lane, &packets[source], from);
-            let old = &states[source * rows..][..N];
+            if source != last {
+                (last, found) = (source, old(source));
+            }
+            let Some((old_packet, old_state)) = found else {
+                break;
+            };
+            self.packet.copy_lane(lane, old_packet, from);
             for row in 0..N {
-                state[row].0[lane] = old[row].0[from];
+                state[row].0[lane] = old_state[row].0[from];
             }
             len = lane as u8 + 1;
         }
@@ -330,7 +340,7 @@ impl WithRows for MovePacket<'_> {
     }
 }
 
-/// Block and cell of each particle of a packet; returns the last that has none.
+/// Block and cell of each particle of a packet; returns the last one out of range.
 #[inline(always)]
 fn keys_of(
     packet: &mut Packet,
@@ -339,7 +349,7 @@ fn keys_of(
     frame: &CellFrame,
 ) -> Option<(u32, glam::Vec3)> {
     let mut lost = None;
-    *keys = [NOBODY; LANES];
+    *keys = [NO_PARTICLE; LANES];
     for lane in 0..LANES.min(packet.len as usize) {
         if packet.volume[lane] == 0.0 {
             continue;
@@ -377,7 +387,7 @@ fn block_of(packet: &mut Packet, lane: usize, frame: &CellFrame) -> Option<([i32
         coord[axis] = (base as i32).div_euclid(BLOCK);
         cell[axis] = (base as i32).rem_euclid(BLOCK);
         if frame.period[axis] > 0 {
-            // The stencil base may lie one cell before the period: that block is the last of the ring.
+            // The stencil base may lie one cell before the period: then the block is the last one.
             let wrapped = coord[axis].rem_euclid(frame.period[axis]);
             packet.position[axis][lane] += ((wrapped - coord[axis]) * BLOCK) as f32 / inv_dx;
             coord[axis] = wrapped;

@@ -15,16 +15,16 @@ use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
 use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
 use rayon::prelude::*;
 
-/// Scalar of a checkpoint: the fastest speed [m/s], which the next step's length depends on.
+/// Scalar of a checkpoint: the largest speed [m/s], on which the next time step depends.
 const MAX_SPEED: &str = "max_speed";
 
 /// Column of a checkpoint that holds the blocks of sorted particles.
 const BLOCK: &str = "block";
 
-/// Packets that one task copies.
+/// Packets of a task that copies columns.
 const PACKETS_PER_TASK: usize = 1024;
 
-/// Particles in some packets.
+/// Number of particles in packets.
 fn count_live(packets: &[Packet]) -> usize {
     let in_packet = |p: &Packet| {
         let held = p.volume.iter().take(p.len as usize);
@@ -33,7 +33,7 @@ fn count_live(packets: &[Packet]) -> usize {
     packets.iter().map(in_packet).sum()
 }
 
-/// Reads the particles in the order of their packets, side by side in parts.
+/// Reads the particles in the order of their packets, in parallel parts.
 struct Reader<'a> {
     packets: &'a [Packet],
     state: &'a Rows,
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `components` values of each particle, into the memory of `values`.
+    /// `components` values of each particle; the memory of `values` is reused.
     fn read<T: Copy + Default + Send + Sync>(
         &self,
         components: usize,
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A byte of the laws; zero for particles whose law does not have it.
+    /// A flag of the laws; zero for particles whose law does not have it.
     fn flag_column(&self, flag: &FlagColumn, memory: Vec<u8>) -> Column {
         let own = |law: &PreparedLaw| law.flag().is_some_and(|f| f.name == flag.name);
         let own: Vec<bool> = self.laws.iter().map(own).collect();
@@ -107,13 +107,8 @@ impl<'a> Reader<'a> {
             true => p.flag[lane],
             false => 0,
         });
-        Column::exact(
-            flag.name,
-            Unit::One,
-            flag.meaning,
-            1,
-            ColumnData::U8(values),
-        )
+        let data = ColumnData::U8(values);
+        Column::exact(flag.name, Unit::One, flag.meaning, 1, data)
     }
 
     /// One value of each particle.
@@ -138,7 +133,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Mpm {
-    /// Writes the columns of a frame; columns that `out` has give their memory.
+    /// Writes the columns of a frame; the memory of the columns in `out` is reused.
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(self);
@@ -162,32 +157,31 @@ impl Mpm {
             .iter()
             .map(|flag| particles.flag_column(flag, recycled.u8(flag.name)))
             .collect();
-        let asked = self.columns.iter();
-        let asked: Vec<Column> = asked
-            .map(|c| self.asked_column(*c, &particles, recycled.f32(c.name())))
+        let requested = self.columns.iter();
+        let requested: Vec<Column> = requested
+            .map(|c| self.requested_column(*c, &particles, recycled.f32(c.name())))
             .collect();
+        let exact = |name, meaning, data| Column::exact(name, Unit::One, meaning, 1, data);
         let pressure_is = "mean Cauchy stress, compression positive";
         out.columns = vec![
             Column::vector3("position", Unit::Meter, "position", dx / 1024.0, position),
             Column::vector3("velocity", Unit::MeterPerSecond, "velocity", 1e-3, velocity),
-            Column::exact("id", Unit::One, "stable identity", 1, ColumnData::U32(id)),
-            Column::exact(
+            exact("id", "stable identity", ColumnData::U32(id)),
+            exact(
                 "material",
-                Unit::One,
                 "index of the material",
-                1,
                 ColumnData::U8(material),
             ),
             Column::scalar("mass", Unit::Kilogram, "mass", 0.0, mass),
             Column::scalar("pressure", Unit::Pascal, pressure_is, 1.0, pressure),
         ];
         out.columns.extend(flags);
-        out.columns.extend(asked);
+        out.columns.extend(requested);
         out.columns.retain(|column| columns.include(&column.name));
     }
 
-    /// A column that only some scenes have in their frames.
-    fn asked_column(
+    /// A column that the scene requests.
+    fn requested_column(
         &self,
         column: OutputColumn,
         particles: &Reader<'_>,
@@ -238,7 +232,7 @@ impl Mpm {
             let data = ColumnData::F32(particles.state_column(c, Vec::new()));
             Column::exact(c.name, c.unit, c.meaning, c.components, data)
         });
-        // Behind the affine velocity, before the volume.
+        // After the affine velocity, before the volume.
         let last = out.columns.len() - 1;
         out.columns.splice(last..last, of_laws);
         let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
@@ -248,24 +242,21 @@ impl Mpm {
             out.columns.push(column);
         };
         whole("id", "stable identity", ColumnData::U32(id));
-        whole(
-            "material",
-            "index of the material",
-            ColumnData::U8(material),
-        );
+        let material = ColumnData::U8(material);
+        whole("material", "index of the material", material);
         for flag in material::flag_columns(&self.laws) {
             out.columns.push(particles.flag_column(&flag, Vec::new()));
         }
         if !self.needs_sort {
             let blocks = ColumnData::U64(self.blocks_of_particles());
             let meaning = "key of the block it is sorted into";
-            out.columns
-                .push(Column::exact(BLOCK, Unit::One, meaning, 1, blocks));
+            let column = Column::exact(BLOCK, Unit::One, meaning, 1, blocks);
+            out.columns.push(column);
         }
         out.set_scalar(MAX_SPEED, self.max_speed);
     }
 
-    /// The block of each particle, as the last sort found it.
+    /// The block of each particle as of the last sort.
     fn blocks_of_particles(&self) -> Vec<u64> {
         let mut blocks = Vec::with_capacity(self.count);
         let s = &self.scratch;
@@ -282,7 +273,7 @@ impl Mpm {
         stored.pack(&self.laws, &mut self.packets, &mut self.state);
         self.count = stored.count;
         if self.spec.transfer != Transfer::Apic {
-            // As for emitted particles. A state of another transfer may have C.
+            // As for emitted particles: a state of another transfer may have C.
             for packet in &mut self.packets {
                 packet.affine = Packet::EMPTY.affine;
             }
@@ -290,13 +281,13 @@ impl Mpm {
         self.max_speed = stored.max_speed;
         self.needs_sort = true;
         if let Some(blocks) = stored.blocks {
-            self.take_blocks(blocks);
+            self.restore_blocks(blocks);
         }
         Ok(())
     }
 
-    /// Takes the packets as sorted into these blocks, one for each particle, if they are: a state of another grid is not.
-    fn take_blocks(&mut self, blocks: &[u64]) {
+    /// Restores the sort from the block of each particle, if the packets are sorted so: the state of another grid is not.
+    fn restore_blocks(&mut self, blocks: &[u64]) {
         let s = &mut self.scratch;
         s.topology.particle_keys.clear();
         s.ranges.clear();
@@ -322,12 +313,12 @@ impl Mpm {
             last = (key, packet.material);
         }
         s.topology.rebuild(self.cells.period, self.cells.flat);
-        self.make_room();
+        self.resize_scratch();
         self.needs_sort = false;
     }
 }
 
-/// A column of laws in a checkpoint.
+/// A state column of the laws in a checkpoint.
 struct StoredColumn<'a> {
     components: usize,
     data: &'a [f32],
@@ -341,11 +332,11 @@ struct Stored<'a> {
     /// Of [`PACKET_COLUMNS`].
     packet: Vec<&'a [f32]>,
     state: Vec<StoredColumn<'a>>,
-    /// The bytes of each material's law; empty where it has none.
+    /// The flags of each material's law; empty where it has none.
     flags: Vec<&'a [u8]>,
     id: &'a [u32],
     material: &'a [u8],
-    /// Without blocks, the particles wait for a sort.
+    /// The block of each particle, if it was saved between two sorts.
     blocks: Option<&'a [u64]>,
     max_speed: f32,
 }
@@ -418,7 +409,7 @@ impl<'a> Stored<'a> {
         })
     }
 
-    /// Packs the particles in their order; blocks and materials begin with a packet of their own.
+    /// Packs the particles in their order; each block and material begins with a packet of its own.
     fn pack(&self, laws: &[PreparedLaw], packets: &mut Vec<Packet>, state: &mut Rows) {
         packets.clear();
         *state = Rows::new(material::state_rows(laws));
@@ -431,7 +422,7 @@ impl<'a> Stored<'a> {
                     material: self.material[i],
                     ..Packet::EMPTY
                 });
-                state.resize(packets.len(), 0.0);
+                state.resize(packets.len());
             }
             let last = packets.len() - 1;
             self.put(i, &mut packets[last], state.of_mut(last));
@@ -440,7 +431,7 @@ impl<'a> Stored<'a> {
         all.for_each(|(packet, state)| pad(packet, state));
     }
 
-    /// Puts particle i into the next lane.
+    /// Writes particle i into the next lane.
     fn put(&self, i: usize, packet: &mut Packet, state: &mut [Row]) {
         let (lane, material) = (packet.len as usize, packet.material as usize);
         packet.len += 1;

@@ -1,8 +1,8 @@
-//! The stencil of a packet, and the lane shuffles shared by scatter and gather.
+//! Interpolation stencils of a packet, and the lane shuffles shared by scatter and gather.
 //!
-//! Weights are computed for sixteen particles at a time. Scatter and gather then go particle by particle with lanes
-//! across nodes: a row of four nodes along y, four floats each, is one vector of sixteen. Particles are sorted by cell, so
-//! the rows of a stencil stay in registers while particles of one cell follow each other.
+//! Weights are computed for sixteen particles at a time. Scatter and gather then process one particle after the other with
+//! lanes across nodes: a row of four nodes along y, four floats each, is one vector of sixteen. Particles are sorted by cell,
+//! so the rows of a stencil stay in registers for consecutive particles of a cell.
 
 use super::particles::Packet;
 use super::sort::CellFrame;
@@ -14,10 +14,10 @@ use crate::math::lanes::{LANES, Lanes};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x4, f32x16, i32x16};
 
-/// Where a block's tile lies.
+/// Position of a block's tile in the grid.
 #[derive(Debug, Clone, Copy)]
 pub struct TileFrame {
-    /// Cells to the particle's frame.
+    /// Mapping from positions to cells.
     pub cells: CellFrame,
     /// First node of the tile along x, y, z.
     pub first: [f32; 3],
@@ -160,7 +160,7 @@ pub fn per_float<S: Simd>(simd: S, v: &[f32]) -> f32x16<S> {
     f32x16::block_splat(f32x4::from_slice(simd, v))
 }
 
-/// Four values of sixteen particles, particle by particle.
+/// Four values of each of sixteen particles, particle-major.
 pub type Quads = [f32; 4 * LANES];
 
 /// Lanes of four quantities → four quantities of each particle.
@@ -175,7 +175,7 @@ pub fn interleave<S: Simd>(v: [f32x16<S>; 4], out: &mut Quads) {
     }
 }
 
-/// Sixteen rows, one a particle → sixteen lanes, one a place in the row.
+/// Transposes a 16 × 16 matrix: a row per particle → a vector per entry of the rows.
 #[inline(always)]
 pub fn transpose<S: Simd>(simd: S, rows: &[Lanes; LANES]) -> [f32x16<S>; LANES] {
     let mut v = [f32x16::splat(simd, 0.0); LANES];
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffles_at_every_level() {
+    fn shuffles_agree_at_every_level() {
         dispatch!(Level::new(), simd => shuffles(simd));
         dispatch!(Level::baseline(), simd => shuffles(simd));
     }
