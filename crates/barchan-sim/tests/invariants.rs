@@ -11,7 +11,7 @@ use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
 use barchan_sim::solver::{Solver, SolverError};
 use barchan_sim::solvers::mpm::Mpm;
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use support::*;
 
 fn solver_of(scene: &Scene) -> Mpm {

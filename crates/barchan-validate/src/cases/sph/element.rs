@@ -7,10 +7,10 @@ use crate::outcome::{Band, Check, Outcome};
 use crate::scene::scene;
 use crate::trial::Trial;
 use crate::{Case, Context, ValidateError};
-use barchan_scene::{Dimensions, Geometry, SphYield};
+use barchan_scene::{Dimensions, Geometry, SphWalls, SphYield};
+use barchan_sim::solvers::sph::boundary::{BoundaryParticles, Sampling};
 use barchan_sim::solvers::sph::kernel::{Kernel, Prototype};
 use barchan_sim::solvers::sph::law::{friction, norm, stiffness, viscosity};
-use barchan_sim::solvers::sph::surface::{Sampling, Surface};
 use glam::{DMat3, DVec3, Vec3};
 
 /// Density of a lattice.
@@ -210,7 +210,7 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// A plane y = 0 with its boundary particles.
 struct Floor {
     sampling: Sampling,
-    surface: Surface,
+    boundary: BoundaryParticles,
     geometry: Geometry,
 }
 
@@ -218,7 +218,7 @@ impl Floor {
     fn new(sampling: Sampling) -> Self {
         Self {
             sampling,
-            surface: Surface::default(),
+            boundary: BoundaryParticles::default(),
             geometry: Geometry::half_space(Vec3::ZERO, Vec3::Y),
         }
     }
@@ -226,9 +226,9 @@ impl Floor {
     /// Positions [m] and volumes [m³] of the boundary particles about a place.
     fn points(&mut self, x: Vec3) -> Vec<(Vec3, f32)> {
         let cell = self.sampling.cell_of(x);
-        self.surface
-            .grow(&self.sampling, &self.geometry, vec![cell]);
-        let near = self.surface.near(&cell).unwrap_or_default();
+        self.boundary
+            .sample_around(&self.sampling, &self.geometry, vec![cell]);
+        let near = self.boundary.near(&cell).unwrap_or_default();
         near.iter().map(|b| (b.position, b.volume)).collect()
     }
 
@@ -275,7 +275,12 @@ fn layers_above(kernel: &Kernel, dimensions: Dimensions) -> f64 {
 
 /// Boundary particles as in the paper.
 fn plain_floor() -> Vec<Check> {
-    let mut floor = Floor::new(Sampling::plain(D0 as f32, kernel(), Dimensions::Three));
+    let mut floor = Floor::new(Sampling::new(
+        D0 as f32,
+        kernel(),
+        Dimensions::Three,
+        SphWalls::Viscous,
+    ));
     let above = layers_above(&kernel(), Dimensions::Three);
     let points = floor.points(Vec3::new(0.3, 0.05, 0.3));
     let depth = floor.sampling.depth;
@@ -322,7 +327,12 @@ fn plain_floor() -> Vec<Check> {
 /// Boundary particles of our walls.
 fn firm_floor(dimensions: Dimensions) -> [Check; 3] {
     let kernel = Kernel::new(2.0 * D0, dimensions);
-    let mut floor = Floor::new(Sampling::firm(D0 as f32, kernel, dimensions));
+    let mut floor = Floor::new(Sampling::new(
+        D0 as f32,
+        kernel,
+        dimensions,
+        SphWalls::Coulomb,
+    ));
     let above = layers_above(&kernel, dimensions);
     let [sum, slope] = floor.mean(0.5 * D0);
     // The pull of the boundary is twice that of a layer at d0, which answers with its own pressure beside that of the
