@@ -33,8 +33,9 @@ const REPOSE: f64 = 55.0;
 const MOUTH: f64 = 0.3;
 /// Spacing [m] at which the pile has 7 K particles.
 const COARSE: f64 = 0.077;
-/// Spacing [m] of the quick form, whose pile is poured in half the time.
-const QUICK: f64 = 0.09;
+/// Spacing [m] of the quick form, whose pile is poured in half the time. A pile of 55° of so few particles, whose flank is four
+/// spacings long, is steeper than its cone; one of 30°, which reaches farther, is not.
+const QUICK: f64 = 0.11;
 
 /// A pile to be poured slowly from near above.
 struct Pour {
@@ -208,13 +209,12 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     .with(Style::Curve, "55°", &radial.profile(None))
     .with(Style::ControlCurve, "30°", &low.profile(None));
     let mut checks = vec![
-        Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
         Check::new("slope, 30°", slope(&low), "°", own(30.0)),
         Check::control(
-            "slope of 30° against the band of 55°",
-            slope(&low),
+            "slope of 55° against the band of 30°",
+            slope(&radial),
             "°",
-            own(REPOSE),
+            own(30.0),
         ),
     ];
     let mut notes = vec![];
@@ -225,15 +225,18 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         };
         let printed = printed.pour(context)?;
         plot = plot.with(Style::Curve, "55°, as printed", &printed.profile(None));
-        checks.push(
-            Check::new(
-                "slope, 55° as printed",
-                slope(&printed),
+        let paper = Band::between(27.0, 35.0);
+        checks.extend([
+            Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
+            Check::control(
+                "slope of 30° against the band of 55°",
+                slope(&low),
                 "°",
-                Band::between(27.0, 35.0),
-            )
-            .limited(Band::between(18.0, 27.0), CREEP),
-        );
+                own(REPOSE),
+            ),
+            Check::new("slope, 55° as printed", slope(&printed), "°", paper)
+                .limited(Band::between(18.0, 27.0), CREEP),
+        ]);
         notes.push(format!(
             "`barchan measure`, which also sees the top that the stream flattens, has {:.1}°, {:.1}° (30°) and, as \
              printed, {:.1}°.",
@@ -273,18 +276,15 @@ const SCATTER: &str = "Poured piles scatter: with the stream a quarter of a spac
     emitted keeps the axes of the world, and turned, its layers lie at 45° to the floor.";
 
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let spacing = context.pick(QUICK, MIDDLE);
-    let upright = Pour {
-        label: "upright",
+    let (spacing, angle) = context.pick((QUICK, 30.0), (MIDDLE, REPOSE));
+    let usual = |label, turn| Pour {
+        label,
+        turn,
+        angle,
         ..Pour::usual(spacing)
     };
-    let upright = upright.pour(context)?;
-    let turned = Pour {
-        label: "turned by 45°",
-        turn: 45.0,
-        ..Pour::usual(spacing)
-    };
-    let turned = turned.pour(context)?;
+    let upright = usual("upright", 0.0).pour(context)?;
+    let turned = usual("turned by 45°", 45.0).pour(context)?;
     let directions = [0.0, 22.5, 45.0];
     let along = |pile: &Pile| directions.map(|a| pile.slope(Some(a)));
     let spread = |s: [f64; 3]| {
@@ -327,7 +327,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .with(Style::Control, "control: pulled a tenth along the axes", &points(&square)),
         ],
         checks: vec![
-            Check::new("slope all around", upright.slope(None), "°", own(REPOSE)),
+            Check::new("slope all around", upright.slope(None), "°", own(angle)),
             Check::new("steepest less gentlest", spread(along(&upright)), "°", alike),
             Check::new("the same, all turned by 45°", spread(along(&turned)), "°", alike),
             Check::new(
