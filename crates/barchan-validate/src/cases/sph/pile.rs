@@ -33,8 +33,8 @@ const REPOSE: f64 = 55.0;
 const MOUTH: f64 = 0.3;
 /// Spacing [m] at which the pile has 7 K particles.
 const COARSE: f64 = 0.077;
-/// Spacing [m] of the quick form, whose pile is poured in half the time. A pile of 55° of so few particles, whose flank is four
-/// spacings long, is steeper than its cone; one of 30°, which reaches farther, is not.
+/// Spacing [m] of the quick form, whose pile is poured in half the time. The slope of a pile of 55° of so few particles, whose
+/// flank is four spacings long, scatters by ten degrees; that of 30°, which reaches farther, does not.
 const QUICK: f64 = 0.11;
 
 /// A pile to be poured slowly from near above.
