@@ -33,8 +33,9 @@ const REPOSE: f64 = 55.0;
 const MOUTH: f64 = 0.3;
 /// Spacing [m] at which the pile has 7 K particles.
 const COARSE: f64 = 0.077;
-/// Spacing [m] of the quick form, whose pile is poured in half the time.
-const QUICK: f64 = 0.09;
+/// Spacing [m] of the quick form, whose pile is poured in half the time. The slope of a pile of 55° of so few particles, whose
+/// flank is four spacings long, scatters by ten degrees; that of 30°, which reaches farther, does not.
+const QUICK: f64 = 0.11;
 
 /// A pile to be poured slowly from near above.
 struct Pour {
@@ -208,13 +209,12 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     .with(Style::Curve, "55°", &radial.profile(None))
     .with(Style::ControlCurve, "30°", &low.profile(None));
     let mut checks = vec![
-        Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
         Check::new("slope, 30°", slope(&low), "°", own(30.0)),
         Check::control(
-            "slope of 30° against the band of 55°",
-            slope(&low),
+            "slope of 55° against the band of 30°",
+            slope(&radial),
             "°",
-            own(REPOSE),
+            own(30.0),
         ),
     ];
     let mut notes = vec![];
@@ -225,15 +225,18 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         };
         let printed = printed.pour(context)?;
         plot = plot.with(Style::Curve, "55°, as printed", &printed.profile(None));
-        checks.push(
-            Check::new(
-                "slope, 55° as printed",
-                slope(&printed),
+        let paper = Band::between(27.0, 35.0);
+        checks.extend([
+            Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
+            Check::control(
+                "slope of 30° against the band of 55°",
+                slope(&low),
                 "°",
-                Band::between(27.0, 35.0),
-            )
-            .limited(Band::between(18.0, 27.0), CREEP),
-        );
+                own(REPOSE),
+            ),
+            Check::new("slope, 55° as printed", slope(&printed), "°", paper)
+                .limited(Band::between(18.0, 27.0), CREEP),
+        ]);
         notes.push(format!(
             "`barchan measure`, which also sees the top that the stream flattens, has {:.1}°, {:.1}° (30°) and, as \
              printed, {:.1}°.",
@@ -273,18 +276,15 @@ const SCATTER: &str = "Poured piles scatter: with the stream a quarter of a spac
     emitted keeps the axes of the world, and turned, its layers lie at 45° to the floor.";
 
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let spacing = context.pick(QUICK, MIDDLE);
-    let upright = Pour {
-        label: "upright",
+    let (spacing, angle) = context.pick((QUICK, 30.0), (MIDDLE, REPOSE));
+    let usual = |label, turn| Pour {
+        label,
+        turn,
+        angle,
         ..Pour::usual(spacing)
     };
-    let upright = upright.pour(context)?;
-    let turned = Pour {
-        label: "turned by 45°",
-        turn: 45.0,
-        ..Pour::usual(spacing)
-    };
-    let turned = turned.pour(context)?;
+    let upright = usual("upright", 0.0).pour(context)?;
+    let turned = usual("turned by 45°", 45.0).pour(context)?;
     let directions = [0.0, 22.5, 45.0];
     let along = |pile: &Pile| directions.map(|a| pile.slope(Some(a)));
     let spread = |s: [f64; 3]| {
@@ -309,7 +309,8 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         .iter()
         .find(|p| p[1] < 2.0 * spacing)
         .map_or(f64::NAN, |p| p[0] / spacing);
-    let alike = Band::below(2.0);
+    // 2° are for piles of 30 spacings from axis to foot. In the quick one, of twelve, a spacing more or less makes 2.5 times the slope.
+    let alike = Band::below(context.pick(5.0, 2.0));
     Ok(Outcome {
         physics: "Nothing in the method knows the axes: a pile is as steep along them as between them, and as steep when gravity, \
                   floor and stream are turned."
@@ -319,7 +320,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
              and their likes, four or eight each. Again with all turned by 45° about z.",
             upright.grains.len()
         ),
-        reference: "Equal slopes, within 2°.".into(),
+        reference: "Equal slopes, within 2° (quick: 5°).".into(),
         plots: vec![
             Plot::new("Slope by direction", Axis::new("azimuth [°]"), Axis::new("slope [°]"))
                 .with(Style::Points, "upright", &points(&upright))
@@ -327,14 +328,14 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .with(Style::Control, "control: pulled a tenth along the axes", &points(&square)),
         ],
         checks: vec![
-            Check::new("slope all around", upright.slope(None), "°", own(REPOSE)),
+            Check::new("slope all around", upright.slope(None), "°", own(angle)),
             Check::new("steepest less gentlest", spread(along(&upright)), "°", alike),
             Check::new("the same, all turned by 45°", spread(along(&turned)), "°", alike),
             Check::new(
                 "upright less turned, all around",
                 (upright.slope(None) - turned.slope(None)).abs(),
                 "°",
-                alike,
+                Band::below(2.0),
             )
             .limited(Band::below(4.0), SCATTER),
             Check::control("steepest less gentlest of a pile pulled a tenth along the axes", spread(along(&square)), "°", alike),
