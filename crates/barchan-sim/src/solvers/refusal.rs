@@ -23,7 +23,7 @@ pub(super) fn check(solver: &str, scene: &Scene, missing: &[Feature]) -> Result<
         let (at, reason, help) = match (feature, scene.columns.first()) {
             (Feature::Periodic, _) if scene.periodic.contains(&true) => (
                 "domain.periodic",
-                format!("{solver} knows no periodic domain"),
+                format!("{solver} does not support a periodic domain"),
                 "leave out domain.periodic, or choose method = \"mpm\"",
             ),
             (Feature::Terrain, _) if scene.terrain.is_some() => (
@@ -48,7 +48,7 @@ pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
     let name = &material.name;
     SolverError::unsupported(
         format!("materials.{name}.law"),
-        format!("material `{name}` is elastic, and {solver} knows sand only"),
+        format!("material `{name}` is elastic, and {solver} supports sand only"),
         "give it law = \"sand\", or choose method = \"mpm\"",
     )
 }
@@ -57,7 +57,7 @@ pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
 pub(super) fn changed(solver: &str, material: &Material) -> SolverError {
     SolverError::unsupported(
         format!("materials.{}", material.name),
-        format!("{solver} cannot change the law or the density of a material on the way"),
-        "change other parameters, or start anew",
+        format!("{solver} cannot change the law or the density of a material during a simulation"),
+        "change other parameters, or start a new simulation",
     )
 }

@@ -28,13 +28,13 @@ impl ContactParameters {
     }
 
     /// Springs in series, geometric mean of the adhesion (none if one side has none), arithmetic mean of the rest.
-    fn mix(a: &Self, b: &Self) -> Self {
+    fn mix(&self, other: &Self) -> Self {
         Self {
-            stiffness: 2.0 * a.stiffness * b.stiffness / (a.stiffness + b.stiffness),
-            damping: 0.5 * (a.damping + b.damping),
-            static_friction: 0.5 * (a.static_friction + b.static_friction),
-            kinetic_friction: 0.5 * (a.kinetic_friction + b.kinetic_friction),
-            adhesion: (a.adhesion * b.adhesion).sqrt(),
+            stiffness: 2.0 * self.stiffness * other.stiffness / (self.stiffness + other.stiffness),
+            damping: 0.5 * (self.damping + other.damping),
+            static_friction: 0.5 * (self.static_friction + other.static_friction),
+            kinetic_friction: 0.5 * (self.kinetic_friction + other.kinetic_friction),
+            adhesion: (self.adhesion * other.adhesion).sqrt(),
         }
     }
 }
@@ -142,10 +142,8 @@ pub fn number_density(spec: &PbdSpec, dimensions: Dimensions) -> f64 {
 
 /// Parameters of the contacts of every pair of materials, row by row.
 pub fn contact_table(laws: &[GrainLaw]) -> Vec<ContactParameters> {
-    let rows = laws.iter();
-    rows.flat_map(|a| {
-        laws.iter()
-            .map(|b| ContactParameters::mix(&a.contact, &b.contact))
-    })
-    .collect()
+    let contacts = || laws.iter().map(|law| &law.contact);
+    contacts()
+        .flat_map(|a| contacts().map(|b| a.mix(b)))
+        .collect()
 }

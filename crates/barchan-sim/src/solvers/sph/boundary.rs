@@ -118,26 +118,20 @@ impl BoundaryParticles {
         geometry: &Geometry,
         mut cells: Vec<IVec3>,
     ) {
-        cells.sort_by_key(|c| c.to_array());
-        cells.dedup();
+        sort_and_dedup(&mut cells);
         let mut missing: Vec<IVec3> = (cells.iter())
             .flat_map(|cell| tiles_of(sampling, *cell))
             .filter(|tile| !self.tiles.contains_key(tile))
             .collect();
-        missing.sort_by_key(|t| t.to_array());
-        missing.dedup();
-        let sampled = missing
-            .par_iter()
-            .map(|tile| (*tile, sampling.sample(geometry, *tile)));
-        let sampled: Vec<_> = sampled.collect();
+        sort_and_dedup(&mut missing);
+        let sample = |tile: &IVec3| (*tile, sampling.sample(geometry, *tile));
+        let sampled: Vec<_> = missing.par_iter().map(sample).collect();
         self.tiles.extend(sampled);
         let tiles = &self.tiles;
         let gather = |cell: &IVec3| {
             let reach = sampling.reach_of(*cell);
-            let points = tiles_of(sampling, *cell)
-                .filter_map(|tile| tiles.get(&tile))
-                .flatten();
-            let near = points.filter(|b| reach.contains(b.position));
+            let tiles = tiles_of(sampling, *cell).filter_map(|tile| tiles.get(&tile));
+            let near = tiles.flatten().filter(|b| reach.contains(b.position));
             (*cell, near.copied().collect())
         };
         let gathered: Vec<_> = cells.par_iter().map(gather).collect();
@@ -145,6 +139,12 @@ impl BoundaryParticles {
     }
 }
 
+fn sort_and_dedup(cells: &mut Vec<IVec3>) {
+    cells.sort_by_key(|c| c.to_array());
+    cells.dedup();
+}
+
+/// Tiles with boundary particles in reach of a cell.
 fn tiles_of(sampling: &Sampling, cell: IVec3) -> impl Iterator<Item = IVec3> {
     let reach = sampling.reach_of(cell);
     let (low, high) = (sampling.tile_of(reach.min), sampling.tile_of(reach.max));

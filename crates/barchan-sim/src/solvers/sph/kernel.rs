@@ -90,12 +90,15 @@ impl Prototype {
     pub fn new(spacing: f64, dimensions: Dimensions) -> Self {
         let kernel = Kernel::new(2.0 * spacing, dimensions);
         let volume = spacing.powi(dimensions.count() as i32);
-        let layers = match dimensions {
-            Dimensions::Three => -2..=2,
-            Dimensions::Two => 0..=0,
+        // The response is largest along the diagonal.
+        let (layers, diagonal) = match dimensions {
+            Dimensions::Three => (-2..=2, DVec3::ONE),
+            Dimensions::Two => (0..=0, DVec3::new(1.0, 1.0, 0.0)),
         };
-        let sites =
-            layers.flat_map(|k| (-2..=2).flat_map(move |j| (-2..=2).map(move |i| (i, j, k))));
+        let site = |i: i32, j: i32, k: i32| DVec3::new(i.into(), j.into(), k.into());
+        let row = |j, k| (-2..=2).map(move |i| site(i, j, k));
+        let sites = layers.flat_map(|k| (-2..=2).flat_map(move |j| row(j, k)));
+        let sites: Vec<DVec3> = sites.collect();
         let gradient = |p: DVec3| {
             let r = spacing * p.length();
             volume * f64::from(kernel.slope(r as f32)) * spacing * p
@@ -107,9 +110,6 @@ impl Prototype {
             peak: 0.0,
             spread: 0.0,
         };
-        let sites: Vec<DVec3> = sites
-            .map(|(i, j, k): (i32, i32, i32)| DVec3::new(i.into(), j.into(), k.into()))
-            .collect();
         for p in &sites {
             let r = spacing * p.length();
             let weight = volume * f64::from(kernel.value(r as f32));
@@ -117,17 +117,10 @@ impl Prototype {
             sums.squares += gradient(*p).length_squared();
             sums.spread += weight * r * r;
         }
-        // The response is largest along the diagonal.
-        let diagonal = match dimensions {
-            Dimensions::Three => DVec3::ONE,
-            Dimensions::Two => DVec3::new(1.0, 1.0, 0.0),
-        };
         for step in 1..=WAVES {
             let wave = diagonal * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
-            let response: DVec3 = sites
-                .iter()
-                .map(|p| gradient(*p) * wave.dot(*p).sin())
-                .sum();
+            let responses = sites.iter().map(|p| gradient(*p) * wave.dot(*p).sin());
+            let response: DVec3 = responses.sum();
             sums.peak = sums.peak.max(response.length_squared());
         }
         sums
