@@ -2,12 +2,12 @@
 
 import { api, type Live, type Result, type Statistics, type Vector } from "./api";
 import { Clock } from "./clock";
-import { BOTH_SIGNS, CATEGORIES, setMaps, table, USUAL_MAP } from "./colormaps";
+import { BOTH_SIGNS, CATEGORIES, categoryTable, setMaps, table, USUAL_MAP } from "./colormaps";
 import { element, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
 import { listen, type Binding } from "./keys";
-import { colorName, columnOf, Panel } from "./panel";
+import { type Change, CHANGES, colorName, columnOf, Panel } from "./panel";
 import { pick } from "./pick";
 import { Plots } from "./plots";
 import { Scene3d } from "./scene3d";
@@ -331,25 +331,12 @@ export class App {
     this.clock.loop = this.state.loop;
     this.timeline.setLoop(this.state.loop);
     this.timeline.setSpeed(this.state.speed);
-    for (const what of ["clip", "size", "hidden", "color"] as const) this.apply(what);
+    for (const what of CHANGES) this.apply(what);
   }
 
-  private apply(what: "color" | "clip" | "size" | "hidden"): void {
-    const { state, scene } = this;
-    if (what === "clip") {
-      const at = scene.setClip(state.clip);
-      this.panel.setClipText(state.clip ? at : null);
-    } else if (what === "size") {
-      scene.grains.radius = this.result.grain_radius * state.size;
-      scene.refresh(true);
-    } else if (what === "hidden") {
-      scene.grains.hidden = state.hiddenMaterials;
-      scene.bodies.setHidden(state.hiddenBodies);
-      scene.refresh(true);
-    } else {
-      void this.applyColor();
-    }
-    this.shell.writeHash();
+  private apply(what: Change): void {
+    if (what === "color") void this.applyColor();
+    this.shell.apply(what, this.panel);
   }
 
   private async applyColor(): Promise<void> {
@@ -544,10 +531,4 @@ export class App {
 
 function hasBothSigns(range: { min: number; max: number }): boolean {
   return range.min < 0 && range.max > 0 && Math.min(-range.min, range.max) > 0.05 * Math.max(-range.min, range.max);
-}
-
-function categoryTable(): Uint8Array {
-  const out = new Uint8Array(8 * 4).fill(255);
-  CATEGORIES.slice(0, 8).forEach((color, i) => out.set(color, 4 * i));
-  return out;
 }

@@ -6,9 +6,13 @@ import { make } from "./dom";
 import { text } from "./scales";
 import type { ViewState } from "./state";
 
+/** What the panel can change, in the order in which all of it is shown. */
+export const CHANGES = ["clip", "size", "hidden", "color"] as const;
+export type Change = (typeof CHANGES)[number];
+
 export interface PanelEvents {
   /** The state was changed here. */
-  changed: (what: "color" | "clip" | "size" | "hidden") => void;
+  changed: (what: Change) => void;
   pickNearest: () => void;
   forgetGrain: () => void;
 }

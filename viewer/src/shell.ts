@@ -5,6 +5,7 @@ import { Banners } from "./banners";
 import { element, make, throttled } from "./dom";
 import type { Binding } from "./keys";
 import { Legend } from "./legend";
+import type { Change, Panel } from "./panel";
 import type { Scene3d, ViewName } from "./scene3d";
 import { toHash, type ViewState } from "./state";
 import { Theme } from "./theme";
@@ -85,6 +86,22 @@ export class Shell {
   /** The list of keys in the help. */
   explain(bindings: Binding[]): void {
     for (const { label, means } of bindings) element("keys").append(make("dt", {}, make("kbd", {}, label)), make("dd", {}, means));
+  }
+
+  /** Shows what the panel has changed; colors are up to the page. */
+  apply(what: Change, panel: Panel): void {
+    const { state, scene } = this;
+    if (what === "clip") {
+      const at = scene.setClip(state.clip);
+      panel.setClipText(state.clip ? at : null);
+    } else if (what === "size") {
+      scene.grains.radius = this.result.grain_radius * state.size;
+    } else if (what === "hidden") {
+      scene.grains.hidden = state.hiddenMaterials;
+      scene.bodies.setHidden(state.hiddenBodies);
+    }
+    scene.refresh(true);
+    this.writeHash();
   }
 
   look(view: ViewName): void {

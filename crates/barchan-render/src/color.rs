@@ -53,10 +53,7 @@ impl Coloring {
             return None;
         };
         let range = match range {
-            Some([low, high]) => Range {
-                low: *low,
-                high: *high,
-            },
+            Some([low, high]) => Range::new(*low, *high),
             None if *map == ColorMap::Balance => found.presentable().symmetric(),
             None => found.presentable(),
         };

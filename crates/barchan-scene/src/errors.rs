@@ -217,6 +217,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// A stretch of bytes of a text.
+    pub fn new(source: usize, bytes: std::ops::Range<usize>) -> Self {
+        Self {
+            source,
+            start: bytes.start,
+            end: bytes.end,
+        }
+    }
+
     fn located(self, sources: &[Arc<NamedSource<String>>]) -> Option<Located> {
         sources.get(self.source).map(|source| Located {
             source: source.clone(),

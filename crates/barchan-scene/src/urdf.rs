@@ -149,6 +149,17 @@ impl Reader {
         });
     }
 
+    /// The same, for want of which there is no result.
+    fn refuse<T>(
+        &mut self,
+        at: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.fault(at, message, help);
+        None
+    }
+
     fn robot(&mut self, root: Node<'_, '_>) -> Robot {
         if !root.has_tag_name("robot") {
             let message = format!("this is no robot but a <{}>", root.tag_name().name());
@@ -267,8 +278,7 @@ impl Reader {
         if mass < 0.0 {
             let help = "give a mass above 0, or leave out <inertial>";
             let message = format!("a link cannot weigh {mass} kg");
-            self.fault(node.range(), message, help);
-            return None;
+            return self.refuse(node.range(), message, help);
         }
         let zero = Some(0.0);
         let mut inertia = DMat3::ZERO;
@@ -290,8 +300,7 @@ impl Reader {
         let geometry = child(node, "geometry").and_then(|g| g.first_element_child());
         let Some(shape) = geometry else {
             let help = "put a <box>, <cylinder>, <sphere>, <capsule> or <mesh> into its <geometry>";
-            self.fault(opening(node), "this has no shape", help);
-            return None;
+            return self.refuse(opening(node), "this has no shape", help);
         };
         let form = match shape.tag_name().name() {
             "box" => Form::Cuboid(self.vector(&shape, "size", None)?),
@@ -311,8 +320,7 @@ impl Reader {
             other => {
                 let message = format!("<{other}> is no shape that is known here");
                 let help = "use a box, cylinder, sphere, capsule or mesh";
-                self.fault(shape.range(), message, help);
-                return None;
+                return self.refuse(shape.range(), message, help);
             }
         };
         let sizes = match &form {
@@ -325,8 +333,7 @@ impl Reader {
         };
         if sizes.iter().any(|s| *s < 1e-7 || *s > 1e6) {
             let help = "give sizes in meters, above 0";
-            self.fault(shape.range(), "this shape has no size", help);
-            return None;
+            return self.refuse(shape.range(), "this shape has no size", help);
         }
         Some(Part {
             frame,
@@ -340,8 +347,7 @@ impl Reader {
         if scale != DVec3::splat(scale.x) {
             let message = format!("a mesh scaled by {scale} is no longer itself");
             let help = "use the same scale for all axes, or scale the mesh in its file";
-            self.fault(shape.range(), message, help);
-            return None;
+            return self.refuse(shape.range(), message, help);
         }
         Some(scale.x)
     }
@@ -358,8 +364,7 @@ impl Reader {
                 let message =
                     format!("joint `{name}` is of the type `{other}`, which is not known here");
                 let help = "use revolute, continuous, prismatic, fixed or floating";
-                self.fault(opening(node), message, help);
-                return None;
+                return self.refuse(opening(node), message, help);
             }
         };
         let parent = self.link_of(node, "parent", links);
@@ -371,8 +376,7 @@ impl Reader {
         };
         let Some(axis) = axis.try_normalize() else {
             let help = "give an <axis> that is not zero";
-            self.fault(opening(node), format!("joint `{name}` has no axis"), help);
-            return None;
+            return self.refuse(opening(node), format!("joint `{name}` has no axis"), help);
         };
         let (mut limits, mut effort, mut speed) = (None, f64::INFINITY, f64::INFINITY);
         if let Some(limit) = child(node, "limit") {
@@ -384,8 +388,7 @@ impl Reader {
             let given = limit.has_attribute("lower") || limit.has_attribute("upper");
             if low > high {
                 let message = format!("the limits of joint `{name}` are empty: {low} to {high}");
-                self.fault(limit.range(), message, "put the smaller one into `lower`");
-                return None;
+                return self.refuse(limit.range(), message, "put the smaller one into `lower`");
             }
             let bounded = given && word != "continuous";
             limits = bounded.then_some([low, high]);
@@ -416,8 +419,7 @@ impl Reader {
     fn link_of(&mut self, joint: &Node<'_, '_>, tag: &str, links: &[Link]) -> Option<usize> {
         let Some(node) = child(joint, tag) else {
             let help = format!("add <{tag} link=\"…\"/>");
-            self.fault(opening(joint), format!("this joint has no {tag}"), help);
-            return None;
+            return self.refuse(opening(joint), format!("this joint has no {tag}"), help);
         };
         let name = self.text(&node, "link")?;
         let found = links.iter().position(|l| l.name == name);

@@ -1,11 +1,11 @@
 // The page of a scene that is simulated while one looks.
 
 import type { LiveAbout, Result } from "../api";
-import { CATEGORIES, setMaps, table } from "../colormaps";
+import { categoryTable, setMaps, table } from "../colormaps";
 import { element } from "../dom";
 import type { Loaded } from "../frames";
 import { type Binding, isTyping, listen } from "../keys";
-import { colorName, columnOf, Panel } from "../panel";
+import { type Change, CHANGES, colorName, columnOf, Panel } from "../panel";
 import { Scene3d } from "../scene3d";
 import { Shell } from "../shell";
 import { fromHash, type ViewState } from "../state";
@@ -61,7 +61,7 @@ export class LiveApp {
     theme.onChange = () => this.scene.setTheme(theme.isDark);
     theme.onChange();
     if (this.state.camera) this.scene.cameraState = this.state.camera;
-    for (const what of ["clip", "size", "hidden", "color"] as const) this.apply(what);
+    for (const what of CHANGES) this.apply(what);
     this.wire();
     this.link.open();
     requestAnimationFrame(() => this.tick());
@@ -131,29 +131,15 @@ export class LiveApp {
     });
   }
 
-  private apply(what: "color" | "clip" | "size" | "hidden"): void {
-    const { state, scene } = this;
-    if (what === "clip") {
-      const at = scene.setClip(state.clip);
-      this.panel.setClipText(state.clip ? at : null);
-    } else if (what === "size") {
-      scene.grains.radius = this.result.grain_radius * state.size;
-    } else if (what === "hidden") {
-      scene.grains.hidden = state.hiddenMaterials;
-      scene.bodies.setHidden(state.hiddenBodies);
-    } else {
-      this.applyColor();
-    }
-    scene.refresh(true);
-    this.shell.writeHash();
+  private apply(what: Change): void {
+    if (what === "color") this.applyColor();
+    this.shell.apply(what, this.panel);
   }
 
   private applyColor(): void {
     const column = columnOf(this.result, this.state.color);
     const kind = column?.kind ?? "own";
-    const categories = new Uint8Array(8 * 4).fill(255);
-    CATEGORIES.slice(0, 8).forEach((color, i) => categories.set(color, 4 * i));
-    this.scene.grains.setColors(kind, kind === "own" ? null : kind === "category" ? categories : table(this.state.map));
+    this.scene.grains.setColors(kind, kind === "own" ? null : kind === "category" ? categoryTable() : table(this.state.map));
     this.link.send({ type: "color", speed: kind === "quantity" });
     if (this.shown) this.display(this.shown);
   }

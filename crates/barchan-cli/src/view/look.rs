@@ -266,16 +266,9 @@ fn enclose(bounds: &mut Option<[[f32; 3]; 2]>, own: &Bounds, pose: &Pose) {
 /// The box that holds the surface of a terrain [m].
 fn around(terrain: &TerrainSpec) -> [[f32; 3]; 2] {
     let end = |axis: usize| terrain.origin[axis] + terrain.cell * terrain.columns[axis] as f64;
-    let low = terrain
-        .heights
-        .iter()
-        .copied()
-        .fold(f32::INFINITY, f32::min);
-    let high = terrain
-        .heights
-        .iter()
-        .copied()
-        .fold(f32::NEG_INFINITY, f32::max);
+    let heights = || terrain.heights.iter().copied();
+    let low = heights().fold(f32::INFINITY, f32::min);
+    let high = heights().fold(f32::NEG_INFINITY, f32::max);
     [
         [terrain.origin[0] as f32, low, terrain.origin[1] as f32],
         [end(0) as f32, high, end(1) as f32],
@@ -358,11 +351,8 @@ pub struct Palette {
 impl Palette {
     fn new(scene: Option<&Scene>, materials: usize) -> Self {
         let sand = ColorMix::new(SAND_COLORS).unwrap_or_else(|| ColorMix::plain([225, 169, 95]));
-        let of = |i: usize| {
-            scene
-                .and_then(|s| s.materials.get(i))
-                .map(|m| m.color.clone())
-        };
+        let known = scene.map_or(&[][..], |s| &s.materials);
+        let of = |i: usize| known.get(i).map(|m| m.color.clone());
         let mut palette = Self {
             colors: Vec::new(),
             mixes: Vec::new(),

@@ -16,11 +16,13 @@ pub struct Range {
 const SAMPLE: usize = 50_000;
 
 impl Range {
+    /// From the lowest to the highest value.
+    pub const fn new(low: f32, high: f32) -> Self {
+        Self { low, high }
+    }
+
     /// No value yet: merging it changes nothing.
-    pub const EMPTY: Self = Self {
-        low: f32::INFINITY,
-        high: f32::NEG_INFINITY,
-    };
+    pub const EMPTY: Self = Self::new(f32::INFINITY, f32::NEG_INFINITY);
 
     /// Where 98 % of the values lie (of a sample at equal steps), those that are not finite left out.
     pub fn of(values: &[f32]) -> Self {
@@ -33,18 +35,12 @@ impl Range {
         sample.sort_unstable_by(f32::total_cmp);
         let last = sample.len() - 1;
         let at = |part: f64| sample[(part * last as f64).round() as usize];
-        Self {
-            low: at(0.01),
-            high: at(0.99),
-        }
+        Self::new(at(0.01), at(0.99))
     }
 
     /// The range that spans both.
     pub fn merge(self, other: Self) -> Self {
-        Self {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-        }
+        Self::new(self.low.min(other.low), self.high.max(other.high))
     }
 
     /// A found range made good to look at: from 0 where one end is near it.
@@ -68,17 +64,11 @@ impl Range {
     fn drawable(self) -> Self {
         let Self { low, high } = self;
         if !(low.is_finite() && high.is_finite() && low <= high) || (low == 0.0 && high == 0.0) {
-            return Self {
-                low: 0.0,
-                high: 1.0,
-            };
+            return Self::new(0.0, 1.0);
         }
         let size = low.abs().max(high.abs());
         if high - low <= 1e-6 * size {
-            return Self {
-                low: low - 0.1 * size,
-                high: high + 0.1 * size,
-            };
+            return Self::new(low - 0.1 * size, high + 0.1 * size);
         }
         self
     }
@@ -89,10 +79,7 @@ impl Range {
             return self;
         }
         let far = self.high.max(-self.low);
-        Self {
-            low: -far,
-            high: far,
-        }
+        Self::new(-far, far)
     }
 }
 

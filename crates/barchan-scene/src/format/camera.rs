@@ -52,11 +52,9 @@ impl Builder<'_> {
             node.at,
             Interpolation::Smooth,
         )?;
-        let linear = table.text("interpolation") == Some("linear");
-        let way = if linear {
-            Interpolation::Linear
-        } else {
-            Interpolation::Smooth
+        let way = match table.text("interpolation") {
+            Some("linear") => Interpolation::Linear,
+            _ => Interpolation::Smooth,
         };
         let places = list.iter().map(|key| key.at).collect();
         Some(Keys {

@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str, source: usize, report: &mut Report) -> Node {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        let at = place(source, span);
+        let at = Place::new(source, span);
         let reason = error.message().trim().replace('\n', "; ");
         report.error(
             at,
@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str, source: usize, report: &mut Report) -> Node {
             "correct the syntax; https://toml.io has the rules",
         );
     }
-    let at = place(source, document.span());
+    let at = Place::new(source, document.span());
     let mut reader = Reader {
         source,
         offset: 0,
@@ -80,14 +80,6 @@ pub(crate) fn parse_value(
     Some(reader.node(value))
 }
 
-fn place(source: usize, span: std::ops::Range<usize>) -> Place {
-    Place {
-        source,
-        start: span.start,
-        end: span.end,
-    }
-}
-
 struct Reader<'a> {
     source: usize,
     offset: usize,
@@ -96,7 +88,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn place(&self, span: std::ops::Range<usize>) -> Place {
-        place(
+        Place::new(
             self.source,
             span.start + self.offset..span.end + self.offset,
         )

@@ -83,11 +83,7 @@ struct Changed<'a> {
 impl Changed<'_> {
     /// Adds the text of a change; returns the place of all of it.
     fn source(&mut self, name: &str, text: &str) -> Place {
-        Place {
-            source: self.report.add_source(name, text),
-            start: 0,
-            end: text.len(),
-        }
+        Place::new(self.report.add_source(name, text), 0..text.len())
     }
 
     fn apply_scale(&mut self, scale: f64) {
@@ -136,11 +132,7 @@ impl Changed<'_> {
         let raw = &setting[after..];
         let trimmed = raw.trim();
         let start = after + (raw.len() - raw.trim_start().len());
-        let at = Place {
-            start,
-            end: start + trimmed.len(),
-            ..whole
-        };
+        let at = Place::new(whole.source, start..start + trimmed.len());
         let parsed = parse_value(trimmed, whole.source, start, self.report);
         let (value, written) = match (parsed, trimmed.parse::<toml_edit::Value>()) {
             (Some(node), Ok(value)) => (node, value),
@@ -188,11 +180,7 @@ fn split_path(setting: &str, source: usize) -> Option<(Vec<Word>, usize)> {
                 }
                 words.push(Word {
                     text: text.to_owned(),
-                    at: Place {
-                        source,
-                        start,
-                        end: i,
-                    },
+                    at: Place::new(source, start..i),
                 });
                 start = i + 1;
                 if c == '=' {

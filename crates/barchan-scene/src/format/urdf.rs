@@ -31,11 +31,7 @@ struct File<'a> {
 
 impl File<'_> {
     fn place(&self, at: &std::ops::Range<usize>) -> Place {
-        Place {
-            source: self.source,
-            start: at.start,
-            end: at.end,
-        }
+        Place::new(self.source, at.clone())
     }
 }
 
@@ -110,8 +106,7 @@ impl Builder<'_> {
             Ok(robot) => robot,
             Err(faults) => {
                 for fault in faults {
-                    let (start, end) = (fault.at.start, fault.at.end);
-                    let place = Place { source, start, end };
+                    let place = Place::new(source, fault.at);
                     self.refuse_mesh::<()>(place, fault.message, fault.help);
                 }
                 return None;
