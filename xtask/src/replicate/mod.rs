@@ -5,15 +5,13 @@
 //! `docs/replicability.md` (`figures`). A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
 //! only what is missing, older than its scene or of another size is simulated again.
 
-mod holz2014;
-mod ihmsen2013;
 mod page;
 mod rows;
 
 pub use page::block as table;
 
 use crate::{figures, gallery};
-use rows::{ROWS, Row, Shot, TABLE_4, TABLE_4_SCENE, Timing};
+use rows::{Row, Shot, TABLE_4_SCENE, Timing, rows, table_4};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,14 +53,14 @@ enum Job {
     Time {
         name: &'static str,
         scene: &'static str,
-        timing: Timing,
+        timing: &'static Timing,
     },
 }
 
 impl Job {
     fn name(&self) -> &'static str {
         match self {
-            Self::Preview(row) => row.name,
+            Self::Preview(row) => &row.name,
             Self::Time { name, .. } => name,
         }
     }
@@ -133,18 +131,18 @@ pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
 
 fn jobs(asked: &Replicate, found: &Map<String, Value>) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
-    for row in ROWS.iter().chain(holz2014::ROWS).chain(ihmsen2013::ROWS) {
+    for row in rows() {
         jobs.push(Job::Preview(row));
-        jobs.extend(row.timing.map(|timing| Job::Time {
-            name: row.name,
-            scene: row.scene,
+        jobs.extend(row.timing.as_ref().map(|timing| Job::Time {
+            name: &row.name,
+            scene: &row.scene,
             timing,
         }));
     }
-    jobs.extend(TABLE_4.iter().map(|row| Job::Time {
-        name: row.name,
+    jobs.extend(table_4().iter().map(|row| Job::Time {
+        name: &row.name,
         scene: TABLE_4_SCENE,
-        timing: row.timing,
+        timing: &row.timing,
     }));
     let known: Vec<&str> = jobs.iter().map(Job::name).collect();
     if let Some(wrong) = asked.only.iter().find(|n| !known.contains(&n.as_str())) {
@@ -213,7 +211,10 @@ impl Place {
             remove(&result)?;
             let mut command = Command::new(&self.program);
             command.arg("detail").arg(&results[detail.run]);
-            command.arg("-o").arg(&result).args(detail.options);
+            command
+                .arg("-o")
+                .arg(&result)
+                .args(detail.options.split_whitespace());
             let told = summary(command.args(["--no-render", "--json"]), &self.root)?;
             wall += told["wall_s"].as_f64().unwrap_or(0.0);
             let keys = [
@@ -248,8 +249,8 @@ impl Place {
     }
 
     /// Runs a scene to its end, goes on with it, or takes what is there when it is newer than the scene.
-    fn simulate(&self, row: &Row, set: &[&str], result: &Path) -> Result<Value, String> {
-        let scene = scene_path(row.scene);
+    fn simulate(&self, row: &Row, set: &[String], result: &Path) -> Result<Value, String> {
+        let scene = scene_path(&row.scene);
         let modified = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
         let begun = modified(&result.join("manifest.json"));
         let newer = begun.is_some() && begun > modified(&self.root.join(&scene));
@@ -280,7 +281,8 @@ impl Place {
         let [width, height] = row.preview.cell;
         let (frame, size) = (shot.frame.to_string(), format!("{width}x{height}"));
         let usual = ["--frames", &frame, "--size", &size, "--samples", SAMPLES];
-        let arguments = [&usual[..], shot.options, &["--film", "none"]].concat();
+        let options: Vec<&str> = shot.options.split_whitespace().collect();
+        let arguments = [&usual[..], &options, &["--film", "none"]].concat();
         gallery::render(&self.program, result, &drawn, &arguments)?;
         Raster::read(&drawn.join(format!("{:06}.png", shot.frame)))
     }
@@ -441,7 +443,7 @@ mod tests {
     fn jobs_are_chosen_as_asked() {
         let nothing = Map::new();
         let all = jobs(&asked(&[]), &nothing).unwrap_or_default();
-        assert!(all.len() > ROWS.len() + TABLE_4.len());
+        assert!(all.len() > rows().len() + table_4().len());
         let castle = jobs(&asked(&["castle"]), &nothing).unwrap_or_default();
         assert_eq!(castle.len(), 2);
         let mut preview = asked(&["castle"]);

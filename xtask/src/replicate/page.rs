@@ -1,20 +1,17 @@
 //! What `docs/replicability.md` shows of the rows: a section for each with its picture, and tables of what they cost.
 
-use super::rows::{ROWS, Row, Shot, TABLE_4};
+use super::rows::{Row, Shot, of, table_4};
 use super::scene_path;
-use super::{holz2014, ihmsen2013};
 use crate::figures;
 use serde_json::{Map, Value};
 
 /// The block of a name.
 pub fn block(name: &str, found: &Map<String, Value>) -> Result<String, String> {
     Ok(match name {
-        "klar2016" => looks(ROWS, found),
-        "holz2014" => looks(holz2014::ROWS, found),
-        "ihmsen2013" => looks(ihmsen2013::ROWS, found),
+        "klar2016" | "holz2014" | "ihmsen2013" => looks(name, found),
         "ihmsen2013-cost" => base_cost(found),
         "cost" => cost(found),
-        "table-4" => table_4(found),
+        "table-4" => resolutions(found),
         _ => {
             return Err(
                 "the blocks are klar2016, holz2014, ihmsen2013, ihmsen2013-cost, cost, table-4"
@@ -25,15 +22,15 @@ pub fn block(name: &str, found: &Map<String, Value>) -> Result<String, String> {
 }
 
 /// A section for each row: picture, what agrees and what does not, commands.
-fn looks(rows: &[Row], found: &Map<String, Value>) -> String {
+fn looks(paper: &str, found: &Map<String, Value>) -> String {
     let mut text = String::new();
-    for row in rows {
-        let drawn = found.get(row.name).map(|r| &r["preview"]);
+    for row in of(paper) {
+        let drawn = found.get(&row.name).map(|r| &r["preview"]);
         let picture = match drawn {
             Some(Value::Object(_)) => format!("![{}](pictures/{})", row.figure, row.picture()),
             _ => "Not drawn yet.".into(),
         };
-        let explicit = match row.paper {
+        let explicit = match &row.paper {
             Some(paper) if paper.implicit => "Implicit in the paper, explicit here. ",
             _ => "",
         };
@@ -55,11 +52,11 @@ fn commands(row: &Row) -> Vec<String> {
         _ => format!("{}-{}.barchan", row.stem(), run + 1),
     };
     let runs = row.preview.runs.iter().enumerate().map(|(run, set)| {
-        let mut command = format!("barchan run {}", scene_path(row.scene));
+        let mut command = format!("barchan run {}", scene_path(&row.scene));
         if row.preview.scale != 1.0 {
             command += &format!(" --scale {}", row.preview.scale);
         }
-        for change in *set {
+        for change in set {
             command += &match change.contains(['"', ' ']) {
                 true => format!(" --set '{change}'"),
                 false => format!(" --set {change}"),
@@ -76,7 +73,7 @@ fn commands(row: &Row) -> Vec<String> {
         lines.push(format!(
             "barchan detail {} {} -o {}",
             result(detail.run),
-            detail.options.join(" "),
+            detail.options,
             result(runs + i)
         ));
     }
@@ -87,8 +84,8 @@ fn commands(row: &Row) -> Vec<String> {
             result(shot.run),
             shot.frame
         );
-        for option in shot.options {
-            command += &format!(" {option}");
+        if !shot.options.is_empty() {
+            command += &format!(" {}", shot.options);
         }
         lines.push(command);
     }
@@ -138,8 +135,8 @@ const COST: &[&str] = &[
 ];
 
 fn cost(found: &Map<String, Value>) -> String {
-    let rows = ROWS.iter().filter(|r| r.timing.is_some()).map(|r| {
-        let paper = r.paper.map(|p| {
+    let rows = of("klar2016").filter(|r| r.timing.is_some()).map(|r| {
+        let paper = r.paper.as_ref().map(|p| {
             let scheme = if p.implicit {
                 "implicit (explicit here)"
             } else {
@@ -147,13 +144,13 @@ fn cost(found: &Map<String, Value>) -> String {
             };
             vec![
                 scheme.into(),
-                p.particles.into(),
-                p.dt.into(),
+                p.particles.clone(),
+                p.dt.clone(),
                 p.threads.to_string(),
                 p.minutes_per_frame.to_string(),
             ]
         });
-        let ours = timing(found, r.name).map(|t| {
+        let ours = timing(found, &r.name).map(|t| {
             vec![
                 format!("{:.3e}", number(t, "particles")),
                 format!("{:.2e}", number(t, "mean_dt_s")),
@@ -163,7 +160,7 @@ fn cost(found: &Map<String, Value>) -> String {
                 over(t),
             ]
         });
-        row(r.name, paper, 5, ours, 6)
+        row(&r.name, paper, 5, ours, 6)
     });
     figures::table(COST, rows)
 }
@@ -181,27 +178,24 @@ const BASE_COST: &[&str] = &[
 
 /// The base simulations of [Ihmsen13].
 fn base_cost(found: &Map<String, Value>) -> String {
-    let rows = ihmsen2013::ROWS
-        .iter()
-        .filter(|r| r.timing.is_some())
-        .map(|r| {
-            let paper = r.paper.map(|p| {
-                vec![
-                    p.particles.into(),
-                    format!("{:.1}", 60.0 * p.minutes_per_frame),
-                ]
-            });
-            let ours = timing(found, r.name).map(|t| {
-                vec![
-                    format!("{:.3e}", number(t, "particles")),
-                    format!("{:.0}", number(t, "substeps_per_frame")),
-                    format!("{:.2}", number(t, "particle_substeps_per_s") / 1e6),
-                    short(number(t, "seconds_per_frame")),
-                    over(t),
-                ]
-            });
-            row(r.figure, paper, 2, ours, 5)
+    let rows = of("ihmsen2013").filter(|r| r.timing.is_some()).map(|r| {
+        let paper = r.paper.as_ref().map(|p| {
+            vec![
+                p.particles.clone(),
+                format!("{:.1}", 60.0 * p.minutes_per_frame),
+            ]
         });
+        let ours = timing(found, &r.name).map(|t| {
+            vec![
+                format!("{:.3e}", number(t, "particles")),
+                format!("{:.0}", number(t, "substeps_per_frame")),
+                format!("{:.2}", number(t, "particle_substeps_per_s") / 1e6),
+                short(number(t, "seconds_per_frame")),
+                over(t),
+            ]
+        });
+        row(&r.figure, paper, 2, ours, 5)
+    });
     figures::table(BASE_COST, rows)
 }
 
@@ -231,32 +225,32 @@ const TABLE_4_HEAD: &[&str] = &[
     "measured over",
 ];
 
-fn table_4(found: &Map<String, Value>) -> String {
+fn resolutions(found: &Map<String, Value>) -> String {
     let seconds = |name: &str| timing(found, name).map(|t| number(t, "seconds_per_frame"));
-    let rows = TABLE_4.iter().enumerate().map(|(i, r)| {
-        let before = i.checked_sub(1).map(|i| &TABLE_4[i]);
+    let rows = table_4().iter().enumerate().map(|(i, r)| {
+        let before = i.checked_sub(1).map(|i| &table_4()[i]);
         let growth = |now: f64, before: Option<f64>| match before {
             Some(before) if before > 0.0 => format!("×{:.1}", now / before),
             _ => String::new(),
         };
         let theirs = growth(r.seconds_per_frame, before.map(|b| b.seconds_per_frame));
         let paper = [
-            r.particles.into(),
+            r.particles.clone(),
             r.seconds_per_frame.to_string(),
             theirs,
             r.narain_seconds.to_string(),
         ];
-        let ours = timing(found, r.name).map(|t| {
+        let ours = timing(found, &r.name).map(|t| {
             let now = number(t, "seconds_per_frame");
             vec![
                 format!("{:.4e}", number(t, "particles")),
                 short(now),
-                growth(now, before.and_then(|b| seconds(b.name))),
+                growth(now, before.and_then(|b| seconds(&b.name))),
                 millions(t),
                 plural(number(t, "frames"), "frame"),
             ]
         });
-        row(r.grid, Some(paper.to_vec()), 4, ours, 5)
+        row(&r.grid, Some(paper.to_vec()), 4, ours, 5)
     });
     figures::table(TABLE_4_HEAD, rows)
 }
@@ -281,6 +275,7 @@ fn plural(count: f64, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::rows;
     use super::*;
     use serde_json::json;
 
@@ -294,13 +289,13 @@ mod tests {
         let timing = json!({"frames": 0.5, "particles": 1e6, "for_particles": 2e6, "mean_dt_s": 1e-4,
             "substeps_per_frame": 100.0, "particle_substeps_per_s": 1e7, "seconds_per_frame": 30.0});
         let mut full = Map::new();
-        let names = ROWS.iter().chain(ihmsen2013::ROWS).map(|r| r.name);
-        for name in names.chain(TABLE_4.iter().map(|r| r.name)) {
+        let names = rows().iter().map(|r| &r.name);
+        for name in names.chain(table_4().iter().map(|r| &r.name)) {
             let row = json!({"preview": {"scale": 0.5}, "timing": timing});
-            full.insert(name.into(), row);
+            full.insert(name.clone(), row);
         }
         for found in [Map::new(), full] {
-            for table in [base_cost(&found), cost(&found), table_4(&found)] {
+            for table in [base_cost(&found), cost(&found), resolutions(&found)] {
                 assert_eq!(found.is_empty(), table.contains("not yet"));
                 let widths = widths(&table);
                 assert!(widths.iter().all(|w| *w == widths[0]), "{table}");
