@@ -280,7 +280,7 @@ fn a_drain_counts_what_it_takes() {
     let first = particles(&mut run);
     advance(&mut run, 20);
     let last = particles(&mut run);
-    let counters = run.counters();
+    let counters = run.counters().clone();
     println!("drained {:?} of {}", counters.drained, first.len());
     let drained: u64 = counters.drained.iter().sum();
     assert!(counters.drained.iter().all(|c| *c > 0));

@@ -1,12 +1,12 @@
-//! What several solvers refuse, in the same words.
+//! Refusals of unsupported features, common to several solvers.
 
 use crate::solver::SolverError;
 use barchan_scene::{Material, Scene};
 
-/// Materials that a solver can tell apart.
+/// Maximum number of materials of a solver.
 const MATERIALS: usize = 256;
 
-/// What a solver does not have.
+/// Features that a solver does not support.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lacks {
     pub periodic: bool,
@@ -43,7 +43,7 @@ impl Lacks {
     }
 }
 
-/// That a solver of sand cannot have a material that is elastic.
+/// Refuses an elastic material in a solver for sand.
 pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
     let name = &material.name;
     SolverError::unsupported(
@@ -53,7 +53,7 @@ pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
     )
 }
 
-/// That a material cannot become another one while it is simulated.
+/// Refuses to change the law or the density of a material during a run.
 pub(super) fn changed(solver: &str, material: &Material) -> SolverError {
     SolverError::unsupported(
         format!("materials.{}", material.name),
