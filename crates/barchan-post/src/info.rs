@@ -1,4 +1,4 @@
-//! What a result holds, for people and programs that have only the directory.
+//! Summary of a result directory.
 
 use barchan_frame::{CacheError, ColumnInfo, Manifest, ResultDirectory, Statistics};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct CheckpointSummary {
     pub bytes: u64,
 }
 
-/// Collects what a result holds from the records of its frames; the values of the columns are not read. A damaged
+/// Summarizes a result from the records of its frames; the values of the columns are not read. A damaged
 /// frame is listed in [`Info::damage`] and left out of the rest.
 ///
 /// # Errors
@@ -67,29 +67,19 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     let mut frames = Vec::new();
     let mut newest = None;
     for index in directory.frames()? {
-        match directory.frame_info(index) {
-            Ok(frame) => {
-                frames.push(FrameSummary {
-                    index,
-                    time_s: frame.time,
-                    particles: frame.particles,
-                    bytes: frame.bytes,
-                });
-                newest = Some(frame);
-            }
-            // A run that is going on has removed it meanwhile.
-            Err(CacheError::NoFrame { .. }) => {}
-            Err(error) => damage.push(error.to_string()),
+        if let Some(frame) = readable(directory.frame_info(index), &mut damage) {
+            frames.push(FrameSummary {
+                index,
+                time_s: frame.time,
+                particles: frame.particles,
+                bytes: frame.bytes,
+            });
+            newest = Some(frame);
         }
     }
     let mut checkpoint = None;
     for index in directory.checkpoints()? {
-        match directory.checkpoint_info(index) {
-            Ok(newer) => checkpoint = Some(newer),
-            // A run that is going on has removed it meanwhile.
-            Err(CacheError::NoFrame { .. }) => {}
-            Err(error) => damage.push(error.to_string()),
-        }
+        checkpoint = readable(directory.checkpoint_info(index), &mut damage).or(checkpoint);
     }
     let manifest = directory.manifest().clone();
     let expected = 0..=manifest.frames;
@@ -116,12 +106,22 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     })
 }
 
+/// The value, or its error in `damage`; neither for what a run in progress has removed meanwhile.
+fn readable<T>(found: Result<T, CacheError>, damage: &mut Vec<String>) -> Option<T> {
+    match found {
+        Ok(found) => return Some(found),
+        Err(CacheError::NoFrame { .. }) => {}
+        Err(error) => damage.push(error.to_string()),
+    }
+    None
+}
+
 /// A path as text, also where it is not UTF-8.
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
-/// Bytes of all files below a directory. What a run removes meanwhile counts nothing.
+/// Bytes of all files below a directory. Files that a run removes meanwhile do not count.
 fn bytes_below(path: &Path) -> Result<u64, CacheError> {
     let error = |source| CacheError::Io {
         action: "list",

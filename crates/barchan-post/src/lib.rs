@@ -1,4 +1,4 @@
-//! What is done with a cache afterwards: refinement, measurements and a summary now; surfaces and export later.
+//! Postprocessing of a cache: refinement, measurements and a summary; later surfaces and export.
 
 pub mod detail;
 pub mod info;

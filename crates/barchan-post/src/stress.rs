@@ -1,4 +1,4 @@
-//! Stress of single grains: principal values, pressure, deviator, and how far hardening has brought the yield surface.
+//! Stress of single grains: principal values, pressure, deviator, and the yield surface after hardening.
 //!
 //! Kirchhoff stresses, as the law of sand bounds them; tension is positive, pressure counts compression.
 
@@ -38,7 +38,7 @@ pub struct StressState {
     pub cone: Option<YieldCone>,
 }
 
-/// Why stresses cannot be told.
+/// Why stresses cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum StressError {
     /// The frames do not hold what is needed.
@@ -182,7 +182,7 @@ fn no_grain(directory: &ResultDirectory, frames: &[u32], id: u64) -> StressError
     }
 }
 
-/// The columns of a frame that tell of stress.
+/// The columns of a frame that stresses are computed from.
 struct Columns {
     info: FrameInfo,
     id: Vec<u64>,

@@ -1,12 +1,12 @@
-//! The only frame loop: samples the scene, then alternates between the solver and everything around it.
+//! The frame loop: samples the scene, then alternates between the solver and everything around it.
 //!
 //! ```text
-//! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for people), save (to go on from)
+//! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for output), save (to resume from)
 //!                                  │ emit · choose a step · pose the bodies · solver step · move the bodies · remove
 //! ```
 //!
-//! All that decides how a run goes on is in the solver's state and in `LoopState`; both are in the checkpoint bit by bit, so
-//! a resumed run cannot be told from one that was never stopped.
+//! The state of a run is that of the solver, of the bodies and `LoopState`; all are in the checkpoint bit by bit, so that a
+//! resumed run is identical to an uninterrupted one.
 
 mod embed;
 mod error;
@@ -23,7 +23,7 @@ use crate::solver::{Columns, Pace, Region, Solver, SolverError, StepStats, Timin
 use crate::solvers;
 use crate::start::{self, StartError, StartRecord};
 use barchan_frame::{Checkpoint, Frame, FrameRecord, LoopState};
-use barchan_scene::{Bounds, Dimensions, Drain, Fill, Gravity, Material, Scene};
+use barchan_scene::{Bounds, Dimensions, Drain, Emitter, Fill, Gravity, Material, Scene};
 pub use embed::CreateError;
 pub use error::SimulationError;
 use glam::{DVec3, Vec3};
@@ -34,18 +34,18 @@ use stepping::StepFailure;
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Leave the frame unfinished. Calling `advance_frame` again goes on with it.
+    /// Leave the frame unfinished. The next call of `advance_frame` continues it.
     Stop,
 }
 
-/// Where the run stands, after a step.
+/// Progress of the run after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The frame being computed, from 1.
     pub frame: u32,
-    /// Part of that frame that is done, in [0, 1].
+    /// Fraction of that frame that is done, in [0, 1].
     pub part: f64,
     /// Simulated time [s].
     pub time: f64,
@@ -57,24 +57,7 @@ pub struct Progress {
     pub substeps: u64,
 }
 
-/// What a run has counted since its beginning, resumed or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counters {
-    /// Solver steps.
-    pub substeps: u64,
-    /// Particles advanced by a step, summed over all steps.
-    pub particle_substeps: u64,
-    /// Particles emitted, by emitter in scene order.
-    pub emitted: Vec<u64>,
-    /// Particles removed, by drain in scene order.
-    pub drained: Vec<u64>,
-    /// Particles that left the domain.
-    pub left_domain: u64,
-    /// Steps that were given up and taken again in shorter ones.
-    pub rejected: u64,
-}
-
-/// A scene in motion.
+/// A running simulation of a scene.
 pub struct Simulation {
     frame_rate: f64,
     usual_rate: f64,
@@ -89,11 +72,11 @@ pub struct Simulation {
     is_fixed: bool,
     colliders: Colliders,
     bodies: Bodies,
-    /// What the grains gave each body since the frame before.
+    /// Impulses of the grains on each body since the previous frame.
     impulses: BodyImpulses,
-    /// The same over the last step, and how long that was [s].
+    /// Impulses over the last step, and its length [s].
     recent: (BodyImpulses, f64),
-    /// The same in a solver step; holds nothing between steps.
+    /// Impulses of a solver step; scratch.
     given: BodyImpulses,
     timings: Timings,
     solver_wall: Duration,
@@ -113,16 +96,14 @@ impl Simulation {
     /// Builds the scene's solver and fills it with particles, at t = 0: those of the result that it starts from, then
     /// those of its fills.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        Self::with_solver(
-            scene,
-            solvers::build(scene).map_err(SimulationError::Setup)?,
-        )
+        let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
+        Self::with_solver(scene, solver)
     }
 
     /// As [`Self::new`], with a solver of the caller's.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let mut simulation = Self::empty(scene, solver)?;
-        let present = simulation.take_over(scene)?;
+        let present = simulation.load_start(scene)?;
         for index in 0..scene.fills.len() {
             refuse_overlap(&scene.fills[index], &present)?;
             simulation.fill(scene, index)?;
@@ -130,7 +111,7 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Builds the scene's solver and puts it where `checkpoint` left off.
+    /// Builds the scene's solver and restores the state of `checkpoint`.
     pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Self, SimulationError> {
         let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
         let mut simulation = Self::empty(scene, solver)?;
@@ -138,28 +119,21 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Everything but particles.
+    /// A simulation without particles.
     fn empty(scene: &Scene, mut solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
-        let inflows: Vec<Inflow> = scene
-            .emitters
-            .iter()
-            .map(|emitter| Inflow {
+        let densities: Vec<f64> = scene.materials.iter().map(|m| m.density).collect();
+        let inflow = |emitter: &Emitter| {
+            let density = densities.get(emitter.material).copied().unwrap_or(0.0);
+            let (dimensions, seed) = (scene.dimensions, scene.seed);
+            Inflow {
                 name: emitter.name.clone(),
                 speed: f64::from(emitter.velocity.length()),
                 end: emitter.end,
-                sampler: EmitterSampler::new(
-                    emitter,
-                    scene
-                        .materials
-                        .get(emitter.material)
-                        .map_or(0.0, |m| m.density),
-                    &spacing,
-                    scene.dimensions,
-                    scene.seed,
-                ),
-            })
-            .collect();
+                sampler: EmitterSampler::new(emitter, density, &spacing, dimensions, seed),
+            }
+        };
+        let inflows: Vec<Inflow> = scene.emitters.iter().map(inflow).collect();
         let bodies = Bodies::new(scene).map_err(SimulationError::Setup)?;
         let mut colliders = Colliders::new(scene.solids());
         bodies.pose(&mut colliders);
@@ -171,7 +145,7 @@ impl Simulation {
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
-            densities: scene.materials.iter().map(|m| m.density).collect(),
+            densities,
             is_fixed: solver.pace().is_ok_and(|pace| pace.is_fixed()),
             solver,
             colliders,
@@ -192,8 +166,8 @@ impl Simulation {
         })
     }
 
-    /// Takes over the particles of the result that the scene starts from; returns where they are [m].
-    fn take_over(&mut self, scene: &Scene) -> Result<Vec<Vec3>, SimulationError> {
+    /// Loads the particles of the result that the scene starts from; returns their positions [m].
+    fn load_start(&mut self, scene: &Scene) -> Result<Vec<Vec3>, SimulationError> {
         let (Some(from), Some(begin)) = (&scene.start, start::read(scene)?) else {
             return Ok(Vec::new());
         };
@@ -258,9 +232,7 @@ impl Simulation {
         let frame = self.state.frame + 1;
         let end = f64::from(frame) / self.frame_rate;
         if self.is_between_frames() {
-            self.impulses.clear();
-            self.state.frame_substeps = 0;
-            self.state.frame_iterations = 0;
+            self.begin_record();
         }
         while self.state.time < end {
             self.forget_recent();
@@ -270,9 +242,7 @@ impl Simulation {
                 return Ok(Control::Stop);
             }
         }
-        self.emit_until_now().map_err(|e| e.at(frame))?;
-        self.remove_lost()
-            .map_err(|e| StepFailure::from(e).at(frame))?;
+        self.emit_and_remove().map_err(|e| e.at(frame))?;
         self.state.frame = frame;
         Ok(Control::Continue)
     }
@@ -288,22 +258,31 @@ impl Simulation {
         if !goes_on {
             return Err(SimulationError::NoStep { dt });
         }
-        self.impulses.clear();
+        self.begin_record();
         self.forget_recent();
-        self.state.frame_substeps = 0;
-        self.state.frame_iterations = 0;
         let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
             (_, stats) = self.step_toward(end, true).map_err(|e| e.at(frame))?;
         }
-        self.emit_until_now().map_err(|e| e.at(frame))?;
-        self.remove_lost()
-            .map_err(|e| StepFailure::from(e).at(frame))?;
-        // A little late is in time: sums of steps are rounded.
+        self.emit_and_remove().map_err(|e| e.at(frame))?;
+        // With a tolerance: sums of steps are rounded.
         let frames = end * self.frame_rate;
         self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
         Ok(stats)
+    }
+
+    /// Clears what a frame's record sums up.
+    fn begin_record(&mut self) {
+        self.impulses.clear();
+        self.state.frame_substeps = 0;
+        self.state.frame_iterations = 0;
+    }
+
+    /// Brings emission and removal up to the present time.
+    fn emit_and_remove(&mut self) -> Result<(), StepFailure> {
+        self.emit_until_now()?;
+        Ok(self.remove_lost()?)
     }
 
     fn forget_recent(&mut self) {
@@ -339,7 +318,7 @@ impl Simulation {
         Ok(frame)
     }
 
-    /// The exact state, to go on from. Only between frames.
+    /// The exact state, to resume from. Only between frames.
     pub fn save(&mut self) -> Result<Checkpoint, SimulationError> {
         if !self.is_between_frames() {
             return Err(SimulationError::MidFrame);
@@ -360,7 +339,7 @@ impl Simulation {
         Ok(checkpoint)
     }
 
-    /// Puts the simulation where `checkpoint` left off.
+    /// Restores the state of `checkpoint`.
     pub fn load(&mut self, checkpoint: &Checkpoint) -> Result<(), SimulationError> {
         let refuse = |reason: &str| SimulationError::Checkpoint(reason.into());
         let state = checkpoint.record.loop_state.clone();
@@ -390,7 +369,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether the domain does not hold a point.
+    /// Whether a point lies outside the domain.
     fn is_outside(&self, p: Vec3) -> bool {
         self.domain.is_some_and(|b| Region::Outside(b).contains(p))
     }
@@ -411,12 +390,12 @@ impl Simulation {
         }
     }
 
-    /// The state of an earlier result that this simulation was built on; `None` after [`Self::resume`].
+    /// The start from an earlier result; `None` after [`Self::resume`].
     pub fn start(&self) -> Option<&StartRecord> {
         self.start.as_ref()
     }
 
-    /// Takes other values for a material of the scene, from now on.
+    /// Changes the parameters of a material from now on.
     ///
     /// # Errors
     /// The solver cannot change this while it runs.
@@ -453,7 +432,7 @@ impl Simulation {
             .map_err(SimulationError::Setup)
     }
 
-    /// What the next frame will take, judged by the step that would be taken now and by gravity.
+    /// Estimates the next frame from the step that would be taken now and from gravity.
     ///
     /// # Errors
     /// A step so small that the frame would never end.
@@ -498,17 +477,9 @@ impl Simulation {
         }
     }
 
-    /// What was counted since the beginning of the run.
-    pub fn counters(&self) -> Counters {
-        let state = &self.state;
-        Counters {
-            substeps: state.substeps,
-            particle_substeps: state.particle_substeps,
-            emitted: state.emitted.clone(),
-            drained: state.drained.clone(),
-            left_domain: state.left_domain,
-            rejected: state.rejected,
-        }
+    /// State of the frame loop, with its counters since the beginning of the run, resumed or not.
+    pub fn counters(&self) -> &LoopState {
+        &self.state
     }
 
     /// Wall time per stage, in this process.
@@ -527,7 +498,7 @@ impl Simulation {
     }
 }
 
-/// Two particles cannot be in one place, and which of them is meant only the user knows.
+/// A fill must not overlap the particles of the start: only the user knows which of them to keep.
 fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> {
     let held = |p: &&Vec3| fill.shape.distance(**p) < 0.0;
     match present.iter().find(held) {

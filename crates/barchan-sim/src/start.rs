@@ -1,14 +1,14 @@
-//! The state that a scene begins with when it starts from an earlier result.
+//! The initial state of a scene that starts from an earlier result.
 //!
 //! Only checkpoints hold a state: the columns of a frame are rounded, and strain and hardening are not among them.
-//! Particles come over as they are; materials are found again by their names, and everything else is the new scene's.
+//! Particles are taken unchanged; materials are matched by name, and everything else is that of the new scene.
 
 use crate::identities::Identities;
 use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
 use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
 use glam::Vec3;
 
-/// Which state a run began with.
+/// The state that a run started from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartRecord {
     /// Frame of the earlier result.
@@ -27,7 +27,7 @@ pub struct StartError {
     pub message: String,
     /// What to do.
     pub help: String,
-    /// Whether the frame is to blame, not the result.
+    /// Whether the error is about the frame, not the result.
     about_frame: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct StartState {
     pub state: Checkpoint,
     /// Positions of its particles [m].
     pub positions: Vec<Vec3>,
-    /// Identities that the earlier run left.
+    /// Identities not used by the earlier run.
     pub identities: Identities,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
     }))
 }
 
-/// The result, if it is one that the scene can go on from.
+/// The result, if the scene can start from it.
 fn open(scene: &Scene, start: &Start) -> Result<ResultDirectory, StartError> {
     let directory = ResultDirectory::open(&start.path).map_err(|e| unreadable(start, &e))?;
     let manifest = directory.manifest();
@@ -224,7 +224,7 @@ fn positions(state: &Checkpoint) -> Vec<Vec3> {
     }
 }
 
-/// A state that is whole but makes no sense to the scene's solver.
+/// A state that does not fit the scene's solver.
 pub(crate) fn misfit(start: &Start, reason: &str) -> StartError {
     StartError::new(
         format!("the state of `{}` cannot be used: {reason}", start.result),

@@ -1,4 +1,4 @@
-//! The particles where a solver keeps them, to be read between steps without copying.
+//! Zero-copy access to the particles in a solver's own memory, between steps.
 
 use crate::solvers::mpm::particles::Packet;
 use glam::Vec3;
@@ -7,13 +7,11 @@ use glam::Vec3;
 ///
 /// `pbd` has an array for each quantity: [`Self::arrays`]. `mpm` keeps packets of sixteen, so it has none; [`Self::iter`]
 /// reads either. The order changes from step to step, because memory follows space; `id` stays with a particle for life.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ParticlesView<'a>(Kept<'a>);
+#[derive(Debug, Clone, Copy)]
+pub struct ParticlesView<'a>(Storage<'a>);
 
-#[derive(Debug, Clone, Copy, Default)]
-enum Kept<'a> {
-    #[default]
-    Hidden,
+#[derive(Debug, Clone, Copy)]
+enum Storage<'a> {
     Arrays(ParticleArrays<'a>),
     Packets(&'a [Packet]),
 }
@@ -35,7 +33,7 @@ pub struct ParticleArrays<'a> {
     pub material: &'a [u8],
 }
 
-/// What every solver knows of a particle.
+/// The quantities of a particle that every solver has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
     /// Stable identity.
@@ -51,19 +49,18 @@ pub struct Particle {
 impl<'a> ParticlesView<'a> {
     /// A view of arrays, which must have one length.
     pub fn of_arrays(arrays: ParticleArrays<'a>) -> Self {
-        Self(Kept::Arrays(arrays))
+        Self(Storage::Arrays(arrays))
     }
 
     pub(crate) fn of_packets(packets: &'a [Packet]) -> Self {
-        Self(Kept::Packets(packets))
+        Self(Storage::Packets(packets))
     }
 
     /// Number of particles.
     pub fn len(&self) -> usize {
         match self.0 {
-            Kept::Hidden => 0,
-            Kept::Arrays(arrays) => arrays.id.len(),
-            Kept::Packets(packets) => packets.iter().map(|p| usize::from(p.len)).sum(),
+            Storage::Arrays(arrays) => arrays.id.len(),
+            Storage::Packets(packets) => packets.iter().map(|p| usize::from(p.len)).sum(),
         }
     }
 
@@ -75,17 +72,16 @@ impl<'a> ParticlesView<'a> {
     /// The arrays of a solver that has them: `pbd`.
     pub fn arrays(&self) -> Option<ParticleArrays<'a>> {
         match self.0 {
-            Kept::Arrays(arrays) => Some(arrays),
-            Kept::Hidden | Kept::Packets(_) => None,
+            Storage::Arrays(arrays) => Some(arrays),
+            Storage::Packets(_) => None,
         }
     }
 
-    /// All particles one by one, of any solver, read where they lie.
+    /// Iterates over all particles of any solver without copying.
     pub fn iter(&self) -> impl Iterator<Item = Particle> + use<'a> {
         let (arrays, packets) = match self.0 {
-            Kept::Hidden => (None, &[][..]),
-            Kept::Arrays(arrays) => (Some(arrays), &[][..]),
-            Kept::Packets(packets) => (None, packets),
+            Storage::Arrays(arrays) => (Some(arrays), &[][..]),
+            Storage::Packets(packets) => (None, packets),
         };
         let of_arrays = arrays.into_iter().flat_map(|a| {
             (0..a.id.len()).map(move |i| Particle {

@@ -1,4 +1,4 @@
-//! What motors aim at: the scene's script or whoever drives, as a servo that holds where it is told to.
+//! Motor targets, from the scene's script or a user: servos that hold a position.
 
 use super::{JointState, MotorTarget};
 use barchan_scene::{Drive, Joint, JointKind, Motor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Natural frequency of a servo whose stiffness the scene leaves open [rad/s].
 const SERVO: f64 = 2.0 * std::f64::consts::PI * 20.0;
-/// How far the aim of a driven joint may run ahead of it [s of its speed], so that what is stuck does not wind up.
+/// Largest lead of the target over the joint [s of its speed]: prevents windup of a joint that is stuck.
 const LEAD_TIME: f64 = 0.1;
 /// The same at rest [rad or m].
 const LEAD: f64 = 0.02;
@@ -18,24 +18,24 @@ pub(super) struct Driven {
     /// Passive damping [N·m·s/rad or N·s/m].
     damping: f64,
     limits: Option<[f64; 2]>,
-    /// Time from which it holds nothing [s].
+    /// Time of release [s].
     release: f64,
-    /// What a checkpoint holds.
+    /// The part in checkpoints.
     pub memory: Memory,
     /// Where the servo was before the present step [rad or m].
     servo_before: f64,
     aim: Option<(f64, f64)>,
 }
 
-/// What a motor remembers between steps.
+/// State of a motor between steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
     target: MotorTarget,
-    /// Where a joint that is driven by speed should be now [rad or m].
+    /// Integrated target of a joint that is driven by speed [rad or m].
     servo: f64,
 }
 
-/// What rapier is told about a motor.
+/// Motor parameters for rapier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Setting {
     pub position: f64,
@@ -68,7 +68,7 @@ impl Driven {
         time < self.release
     }
 
-    /// Takes a new aim; `position` is where the joint is.
+    /// Sets a new target; `position` is that of the joint.
     pub fn aim(&mut self, target: MotorTarget, position: f64) {
         let held = matches!(self.memory.target, MotorTarget::Velocity(_));
         if matches!(target, MotorTarget::Velocity(_)) && !held {
@@ -77,7 +77,7 @@ impl Driven {
         self.memory.target = target;
     }
 
-    /// Where the joint should be and how fast at the end of the step of `dt` from `time` [s]; moves the servo on.
+    /// Computes target position and velocity at the end of the step of `dt` from `time` [s]; advances the servo.
     pub fn advance(&mut self, joint: &JointState, time: f64, dt: f64) {
         self.servo_before = self.memory.servo;
         let fastest = self.motor.as_ref().map_or(f64::INFINITY, |m| m.max_speed);
@@ -109,12 +109,12 @@ impl Driven {
         self.aim = Some((servo, speed));
     }
 
-    /// Takes the servo back to where it was before the step.
+    /// Restores the servo to before the step.
     pub fn reject(&mut self) {
         self.memory.servo = self.servo_before;
     }
 
-    /// What rapier is told; `None`: the motor is off.
+    /// Motor parameters for rapier; `None`: the motor is off.
     pub fn setting(&self, kind: JointKind) -> Option<Setting> {
         if !kind.is_single() {
             return None;

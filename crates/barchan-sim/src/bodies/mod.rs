@@ -18,29 +18,29 @@ use glam::{DVec3, Mat3, Vec3};
 use joints::Driven;
 use world::World;
 
-/// A joint as it stands.
+/// The state of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointState {
     /// Name in the scene.
     pub name: String,
-    /// What it lets move.
+    /// Type of joint.
     pub kind: JointKind,
-    /// Position from where it started [rad or m]; turns count on. 0 for joints that have none.
+    /// Position relative to the start [rad or m]; angles accumulate over turns. 0 for joints without a position.
     pub position: f64,
     /// Its rate [rad/s or m/s].
     pub velocity: f64,
-    /// What its motor exerted at the end of the last step, positive toward larger positions [N·m or N].
+    /// Motor force or torque at the end of the last step, positive toward larger positions [N or N·m].
     pub force: f64,
     /// Least and largest position [rad or m].
     pub limits: Option<[f64; 2]>,
-    /// How people drive it.
+    /// Manual control.
     pub control: Option<JointControl>,
 }
 
-/// What a joint's motor aims at.
+/// Target of a joint's motor.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum MotorTarget {
-    /// What the scene says.
+    /// As the scene specifies.
     Scripted,
     /// A speed [rad/s or m/s]. At 0 the joint is held where it is.
     Velocity(f64),
@@ -50,7 +50,7 @@ pub enum MotorTarget {
     Off,
 }
 
-/// A pull on a point of a body, as by a mouse: a critically damped spring.
+/// A critically damped spring that pulls on a point of a body, as by a mouse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drag {
     /// Index into [`Colliders::list`].
@@ -67,7 +67,7 @@ pub struct Bodies {
     /// Index of the first body in [`Colliders::list`]: colliders come before.
     first: usize,
     world: World,
-    /// The world as it would be at the end of the step without grains.
+    /// The world at the end of the step without grains.
     predicted: Option<World>,
     states: Vec<JointState>,
     driven: Vec<Driven>,
@@ -126,7 +126,7 @@ impl Bodies {
         self.first
     }
 
-    /// All joints, in scene order, as they stand.
+    /// States of all joints, in scene order.
     pub fn joints(&self) -> &[JointState] {
         &self.states
     }
@@ -136,7 +136,7 @@ impl Bodies {
         self.states.iter().position(|j| j.name == name)
     }
 
-    /// Sets what a joint's motor aims at, from the next step on. Joints without a motor in the scene get one without limit
+    /// Sets the target of a joint's motor from the next step on. Joints without a motor in the scene get one without limit
     /// of force. Values that are not finite, unknown joints and joints that neither turn nor slide are ignored.
     pub fn set_motor(&mut self, joint: usize, target: MotorTarget) {
         let finite = match target {
@@ -150,7 +150,7 @@ impl Bodies {
         }
     }
 
-    /// Pulls on a body, or lets it go. What names no rigid body or is not finite is ignored.
+    /// Drags a body, or stops dragging. An unknown body or a value that is not finite is ignored.
     pub fn set_drag(&mut self, drag: Option<Drag>) {
         let usable = |d: &Drag| {
             let known = d.body >= self.first && d.body - self.first < self.names.len();
@@ -165,8 +165,8 @@ impl Bodies {
         self.world.max_speed() + if self.is_empty() { 0.0 } else { fall }
     }
 
-    /// Finds where the bodies would go in the step of `dt` from `time` [s] without grains, and poses them for it: where they
-    /// are now, with the velocity that they would have at its end.
+    /// Predicts the bodies over the step of `dt` from `time` [s] without grains, and poses them for it: at their present
+    /// position, with the velocity at the end of the prediction.
     pub fn predict(&mut self, colliders: &mut Colliders, time: f64, dt: f64, gravity: Vec3) {
         if self.is_empty() {
             return;
@@ -174,7 +174,7 @@ impl Bodies {
         for (index, driven) in self.driven.iter_mut().enumerate() {
             let state = &self.states[index];
             if !driven.holds(time) {
-                self.world.let_go(index);
+                self.world.release_joint(index);
                 continue;
             }
             driven.advance(state, time, dt);
@@ -191,11 +191,11 @@ impl Bodies {
         self.predicted = Some(predicted);
     }
 
-    /// Gives up the step that was predicted, and poses the bodies as they are.
+    /// Discards the prediction, and poses the bodies as they are.
     pub fn reject(&mut self, colliders: &mut Colliders) {
         if self.predicted.take().is_some() {
             self.driven.iter_mut().for_each(Driven::reject);
-            self.world.release();
+            self.world.clear_forces();
             self.pose(colliders);
         }
     }
@@ -219,7 +219,7 @@ impl Bodies {
             let (velocity, spin) = ahead.velocity(body);
             let (own_velocity, own_spin) = self.world.velocity(body);
             let (inverse_mass, inverse_inertia, center) = self.world.mass(body);
-            // Velocity of the origin now, were the body to move so.
+            // Velocity of the origin in this motion.
             let at_origin = velocity + spin.cross(pose.position - center);
             posed.set(pose, at_origin, spin);
             posed.mass = Some(RigidMass {
@@ -231,7 +231,7 @@ impl Bodies {
         }
     }
 
-    /// Takes the step that [`Self::predict`] looked ahead to, with what the grains gave.
+    /// Takes the step that [`Self::predict`] predicted, with the impulses of the grains.
     pub fn advance(&mut self, impulses: &BodyImpulses, dt: f64, gravity: Vec3) {
         let Some(predicted) = self.predicted.take() else {
             return;
@@ -247,7 +247,7 @@ impl Bodies {
             }
             self.world.step(dt, gravity);
         }
-        self.world.release();
+        self.world.clear_forces();
         self.measure_joints(Some(dt));
     }
 

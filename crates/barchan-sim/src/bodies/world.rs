@@ -17,26 +17,25 @@ use serde::{Deserialize, Serialize};
 
 /// Longest substep of rapier [s].
 const SUBSTEP: f64 = 2.1e-3;
-/// Iterations of the joint and contact solver in a step: as many substeps as it needs, each with its part of these. Chains
-/// of joints are stiff with so many.
+/// Iterations of the joint and contact solver in a step, divided between its substeps; enough for stiff chains of joints.
 const ITERATIONS: usize = 8;
 
-/// Substeps of a step of `dt` [s]. In one of them forces act first and bodies move then, which keeps angular momentum.
+/// Substeps of a step of `dt` [s]. A single substep applies forces before motion, which conserves angular momentum.
 fn substeps(dt: f64) -> usize {
     ((dt / SUBSTEP).ceil() as usize).clamp(1, ITERATIONS)
 }
-/// What no body gets faster than in a step: so many times the fastest thing there is, and beside that so many of the
-/// smallest body's sizes a second. Bodies that begin inside others in 2D, where they cannot turn out of the plane, get speeds
-/// of a million m/s from rapier else.
-const FASTEST: f32 = 5.0;
+/// Speed limit of a body in a step: a multiple of the largest speed before it, plus a number of sizes of the smallest body per
+/// second. Without it, rapier accelerates bodies that start inside others in 2D, where they cannot rotate out of the plane,
+/// to a million m/s.
+const SPEED_FACTOR: f32 = 5.0;
 const SIZES_PER_SECOND: f32 = 100.0;
 /// Natural frequency of the spring that drags a body [rad/s].
 const DRAG: f32 = 12.0;
 
-/// Everything that decides how bodies go on.
+/// The complete state of the bodies.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct World {
-    /// Size of the smallest body, at most 1 m: contact is as exact as befits it.
+    /// Size of the smallest body, at most 1 m: the length scale of contact tolerances.
     length_unit: f32,
     flat: bool,
     islands: IslandManager,
@@ -58,7 +57,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Bodies, joints, and colliders as far as bodies meet them.
+    /// Bodies, joints, and the colliders that bodies can touch.
     pub fn new(scene: &Scene) -> Result<Self, String> {
         let mut world = Self {
             length_unit: length_unit(&scene.bodies),
@@ -139,7 +138,7 @@ impl World {
             .linvel(body.velocity)
             .angvel(body.spin)
             .can_sleep(false)
-            // See `keep_spin`.
+            // See `conserve_angular_momentum`.
             .gyroscopic_forces_enabled(false)
             .additional_mass_properties(properties);
         if self.flat {
@@ -210,8 +209,8 @@ impl World {
             && self.free.iter().all(|h| self.bodies.contains(*h))
     }
 
-    /// Ends what a joint holds, for good; its bodies may touch from now on.
-    pub fn let_go(&mut self, index: usize) {
+    /// Releases a joint for good; its bodies collide with each other from now on.
+    pub fn release_joint(&mut self, index: usize) {
         let held = |handle: &&ImpulseJointHandle| {
             let joint = self.joints.get(**handle);
             joint.is_some_and(|j| j.data.is_enabled())
@@ -263,7 +262,7 @@ impl World {
             .set_motor_max_force(axis, max_force);
     }
 
-    /// Tells scripted colliders where they are at the end of the step.
+    /// Sets the poses of scripted colliders at the end of the step.
     pub fn prepare(&mut self, colliders: &Colliders, time: f64, dt: f64) {
         for (index, handle) in &self.scripted {
             let pose = colliders
@@ -276,7 +275,7 @@ impl World {
         }
     }
 
-    /// Speed that no body gets over in the next step [m/s].
+    /// Speed limit of bodies in the next step [m/s].
     fn speed_limit(&self, dt: f32, gravity: Vec3) -> f32 {
         let pushed = self.bodies.iter().map(|(_, body)| {
             let way = body.next_position().translation - body.position().translation;
@@ -285,7 +284,7 @@ impl World {
         });
         let pushed = pushed.fold(0.0, f32::max);
         let fastest = self.max_speed() as f32 + pushed + gravity.length() * dt;
-        FASTEST * fastest + SIZES_PER_SECOND * self.length_unit
+        SPEED_FACTOR * fastest + SIZES_PER_SECOND * self.length_unit
     }
 
     /// One step of `dt` [s].
@@ -321,7 +320,7 @@ impl World {
             &(),
         );
         if !self.flat {
-            self.keep_spin(&before);
+            self.conserve_angular_momentum(&before);
         }
         for (handle, reach) in self.free.iter().zip(&self.reach) {
             if let Some(body) = self.bodies.get_mut(*handle) {
@@ -344,9 +343,9 @@ impl World {
         })
     }
 
-    /// Turns of a body that is not round change its inertia and so its angular velocity; angular momentum stays. rapier's
-    /// own way to say so loses some of it in every step.
-    fn keep_spin(&mut self, before: &[DQuat]) {
+    /// Gyroscopic term: rotation changes the inertia tensor of a body in the world and thus its angular velocity, at constant
+    /// angular momentum. rapier's own term loses some of it in every step.
+    fn conserve_angular_momentum(&mut self, before: &[DQuat]) {
         for (handle, before) in self.free.clone().into_iter().zip(before) {
             let after = self.axes(handle);
             let Some(body) = self.bodies.get_mut(handle) else {
@@ -365,7 +364,7 @@ impl World {
         }
     }
 
-    /// Lets a force [N] at the center of mass and a torque [N·m] about the body's origin act over the next step.
+    /// Applies a force [N] at the center of mass and a torque [N·m] about the body's origin over the next step.
     pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
         let origin = self.pose(body).position;
         let Some(body) = self.get_mut(body) else {
@@ -385,21 +384,21 @@ impl World {
             return;
         };
         let arm = at - center;
-        // Mean mass that the point seems to have.
+        // Mean effective mass at the point.
         let lever = (0..3).map(|i| {
             let turn = arm.cross(Vec3::AXES[i]);
             turn.dot(inverse_inertia * turn)
         });
-        let seeming = 3.0 / (3.0 * inverse_mass + lever.sum::<f32>()).max(f32::MIN_POSITIVE);
+        let effective = 3.0 / (3.0 * inverse_mass + lever.sum::<f32>()).max(f32::MIN_POSITIVE);
         let velocity = body.linvel() + body.angvel().cross(arm);
         let dt = dt as f32;
         let soft = 1.0 + 2.0 * DRAG * dt + DRAG * DRAG * dt * dt;
         let acceleration = (DRAG * DRAG * (target - at) - 2.0 * DRAG * velocity) / soft;
-        body.add_force_at_point(seeming * acceleration, at, true);
+        body.add_force_at_point(effective * acceleration, at, true);
     }
 
-    /// Forgets the forces of the step.
-    pub fn release(&mut self) {
+    /// Clears the forces of the step.
+    pub fn clear_forces(&mut self) {
         for body in self.free.clone() {
             if let Some(body) = self.bodies.get_mut(body) {
                 body.reset_forces(false);
@@ -553,7 +552,7 @@ fn reach(body: &Body) -> f32 {
     (center - bounds.min).max(bounds.max - center).length()
 }
 
-/// What of an infinite collider can matter to bodies.
+/// The part of unbounded colliders that bodies can reach.
 fn surroundings(scene: &Scene) -> Bounds {
     let all = scene.bodies.iter().map(|b| b.surface.shape.bounds());
     let all = all.fold(Bounds::EMPTY, |a, b| a.union(&b));

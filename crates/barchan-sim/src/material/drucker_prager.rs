@@ -20,18 +20,6 @@ use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
 /// b − I, τ, q and v_c.
 pub(super) const ROWS: usize = 14;
 
-/// Which part of the cone the last projection found a particle at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum PlasticCase {
-    /// Case I: inside the cone.
-    Elastic = 0,
-    /// Case II: projected to the tip; grains separate freely.
-    Tip = 1,
-    /// Case III: projected to the side; grains slide.
-    Side = 2,
-}
-
 /// α of a friction angle φ [rad]; see docs/solvers/mpm.md for what each match means.
 pub fn alpha(phi: f64, cone: ConeMatch, dimensions: Dimensions) -> f64 {
     alpha_of_sin(phi.sin(), cone, dimensions)
@@ -81,7 +69,7 @@ pub struct Sand {
     volume_correction: bool,
 }
 
-/// What a projection in principal space returns.
+/// Result of a projection in principal space.
 #[derive(Debug, Clone, Copy)]
 pub struct Projection<T> {
     /// Principal Hencky strains on or inside the cone.
@@ -90,11 +78,11 @@ pub struct Projection<T> {
     pub hardening: T,
     /// Log volume gained in tension and not yet recompressed, v_c.
     pub volume_gain: T,
-    /// [`PlasticCase`] as a number.
+    /// 0 elastic (Case I, inside the cone), 1 tip (II, grains separate), 2 side (III, grains slide).
     pub case: T,
 }
 
-/// The strain that a projection leaves, as a factor on the deviator and a mean, and what comes with it.
+/// Result of a return mapping: the strain as a factor on the deviator and a mean, and the new internal variables.
 struct Return<T> {
     keep: T,
     mean: T,
@@ -114,19 +102,19 @@ pub struct SandState<T> {
     pub volume_gain: T,
 }
 
-/// What a step of the law returns beside the new state.
+/// Result of a step of the law.
 #[derive(Debug, Clone, Copy)]
 pub struct SandResponse<T> {
     /// New state.
     pub state: SandState<T>,
     /// Kirchhoff stress [Pa].
     pub stress: Sym3<T>,
-    /// [`PlasticCase`] as a number.
+    /// As [`Projection::case`].
     pub case: T,
 }
 
 impl<T: Scalar> SandResponse<T> {
-    /// Number by number choice.
+    /// Component-wise selection.
     #[inline(always)]
     fn select(mask: T::Mask, a: Self, b: Self) -> Self {
         Self {
@@ -217,7 +205,7 @@ impl Sand {
     }
 
     /// Cases I–III of Eq. 27–28, hardening increment and volume correction, for a trial strain of this trace and this
-    /// norm of the deviator, which is all that they depend on.
+    /// norm of the deviator, on which alone they depend.
     #[inline(always)]
     fn return_to_cone<T: Scalar, const D: usize>(
         &self,
@@ -320,7 +308,7 @@ impl Sand {
         let bulk = lame.lambda.mul_add(r.mean.constant(D as f64), two_mu);
         let mut stress = deviator.times(two_mu).plus_identity::<D>(bulk * r.mean);
         if D == 2 {
-            // Nothing moves across the plane, but it is pressed.
+            // Plane strain: no strain across the plane, but a stress.
             stress.zz = lame.lambda * (r.mean + r.mean);
         }
         let rebuilt = hencky::left_cauchy_green_m1::<T, D>(r.mean, deviator);

@@ -1,4 +1,4 @@
-//! Constitutive laws as pure functions over a [`crate::math::Scalar`], and what they keep of each particle.
+//! Constitutive laws as pure functions over a [`crate::math::Scalar`], and their state variables.
 //!
 //! A law sees e = b − I, where b = F Fᵀ is the elastic left Cauchy–Green tensor, and answers with the Kirchhoff stress
 //! τ = P Fᵀ, which is all that the grid forces need. All laws here are isotropic, so b says everything that F does,
@@ -21,7 +21,7 @@ use barchan_scene::{Dimensions, Law, Material};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, i32x16};
 
-/// Floats that a law keeps of each particle under one name.
+/// A named state variable of a law.
 #[derive(Debug, Clone, Copy)]
 pub struct StateColumn {
     /// Name in checkpoints and frames.
@@ -54,7 +54,7 @@ impl StateColumn {
     }
 }
 
-/// A byte that a law keeps of each particle and that every frame shows, such as the last plastic case.
+/// A byte of state that is part of every frame, such as the last plastic case.
 #[derive(Debug, Clone, Copy)]
 pub struct FlagColumn {
     /// Name in checkpoints and frames.
@@ -67,18 +67,18 @@ pub struct FlagColumn {
 pub trait ConstitutiveLaw<const ROWS: usize> {
     /// Columns of the state, which fill its rows.
     const COLUMNS: &'static [StateColumn];
-    /// The byte, for a law that keeps one.
+    /// The flag, for a law that has one.
     const FLAG: Option<FlagColumn> = None;
 
     /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
     fn wave_speed(&self, density: f64) -> f64;
 
-    /// Return mapping: the state and stress that a trial state is projected to, and the byte.
+    /// Return mapping: the projected state and stress of a trial state, and the flag.
     fn return_map<T: Scalar, const D: usize>(&self, trial: [T; ROWS]) -> ([T; ROWS], T);
 
     /// The state after the elastic increment Δt ∇v, before any projection (Eq. 16 of [Klar16]). Its stress is not set.
     ///
-    /// This and what follows serves solids, which keep [`STRAIN`] in their first six rows and [`STRESS`] in the next.
+    /// This and the following functions serve solids, which keep [`STRAIN`] in their first six rows and [`STRESS`] in the next.
     #[inline(always)]
     fn trial<T: Scalar>(&self, mut state: [T; ROWS], increment: &Mat3<T>) -> [T; ROWS] {
         let strain = strain_of(&state).pushed_forward(increment);
@@ -97,7 +97,7 @@ pub trait ConstitutiveLaw<const ROWS: usize> {
         state[0].constant(1.0) + strain_of(state).det_identity_plus_m1()
     }
 
-    /// Sum of the magnitudes of the strain; not finite when the state has blown up.
+    /// Sum of the magnitudes of the strain; not finite after a blow-up.
     #[inline(always)]
     fn strain_magnitude<T: Scalar>(&self, state: &[T; ROWS]) -> T {
         let mut sum = state[0].abs();
@@ -126,9 +126,9 @@ fn strain_of<T: Scalar, const ROWS: usize>(state: &[T; ROWS]) -> Sym3<T> {
     Sym3::from_array(std::array::from_fn(|i| state[i]))
 }
 
-/// Work over all rows of a state, compiled for each law's number of them.
+/// An operation on all rows of a state, compiled for each law's number of rows.
 pub trait WithRows {
-    /// Does it for `N` rows.
+    /// The operation for `N` rows.
     fn call<const N: usize>(self);
 }
 
@@ -142,7 +142,7 @@ macro_rules! laws {
         }
 
         impl PreparedLaw {
-            /// Rows of the law that has most.
+            /// Largest number of rows of any law.
             pub const MAX_ROWS: usize = {
                 let mut most = 1;
                 $(if $module::ROWS > most {
@@ -165,7 +165,7 @@ macro_rules! laws {
                 }
             }
 
-            /// The byte, for a law that keeps one.
+            /// The flag, for a law that has one.
             pub fn flag(&self) -> Option<FlagColumn> {
                 match self {
                     $(Self::$name(law) => flag_of(law)),*
@@ -283,7 +283,7 @@ impl PreparedLaw {
     }
 }
 
-/// Rows that the state of a particle has in a scene with these laws.
+/// Rows of a particle's state in a scene with these laws.
 pub fn state_rows(laws: &[PreparedLaw]) -> usize {
     laws.iter().map(PreparedLaw::rows).fold(1, usize::max)
 }

@@ -1,17 +1,17 @@
-//! Inflows: a column of packed material passes through a mouth.
+//! Emitters: a column of packed material is extruded through an orifice.
 //!
-//! The column is the periodic tile, cut to the outline of the mouth. It advances with the speed s that carries the wanted
-//! mass through the mouth; the grain at depth c is born at start + c/s and flies on with the velocity of the emitter.
-//! Everything follows from the times asked for, so a resumed run needs no memory of what was emitted.
+//! The column is the periodic tile, cut to the outline of the orifice. It advances at the speed s that gives the mass rate;
+//! the grain at depth c is emitted at start + c/s and moves on with the velocity of the emitter.
+//! Everything follows from the time interval, so a resumed run needs no record of what was emitted.
 
 use super::{Samples, Spacing};
 use barchan_scene::{Dimensions, Emitter};
 use glam::{DVec3, Vec3};
 
-/// Makes the grains of an emitter for any interval of time.
+/// Samples the grains of an emitter for any time interval.
 #[derive(Debug, Clone)]
 pub struct EmitterSampler {
-    /// Depth in the column [m], place in the mouth [m] and radius [m], by depth.
+    /// Depth in the column [m], position in the orifice [m] and radius [m], sorted by depth.
     grains: Vec<(f64, DVec3, f32)>,
     has_radius: bool,
     /// Length of the column after which it repeats [m].
@@ -29,7 +29,7 @@ pub struct EmitterSampler {
 impl EmitterSampler {
     /// Prepares an emitter of material with a bulk density [kg/m³].
     ///
-    /// A mouth without area, or a velocity or rate of zero, emits nothing.
+    /// An orifice without area, or a velocity or rate of zero, emits nothing.
     pub fn new(
         emitter: &Emitter,
         density: f64,
@@ -99,7 +99,7 @@ impl EmitterSampler {
             }
         }
         if self.grains.is_empty() {
-            // A mouth narrower than the gaps between grains: one after the other through its center.
+            // An orifice narrower than the gaps between grains: single file through its center.
             let count = (self.area * self.period * numbers).ceil().max(1.0);
             let step = self.period / count;
             self.grains = (0..count as usize)
@@ -110,7 +110,7 @@ impl EmitterSampler {
         self.volume = self.area * self.period / self.grains.len() as f64;
     }
 
-    /// The grains born in [from, to) [s], where they are at the time `to`.
+    /// The grains emitted in [from, to) [s], at their positions at the time `to`.
     pub fn emit(&self, from: f64, to: f64) -> Samples {
         let mut out = Samples::none(self.material);
         out.volume = self.volume as f32;
@@ -120,7 +120,7 @@ impl EmitterSampler {
             return out;
         }
         let depth = |t: f64| (t - self.start) * self.sweep;
-        // Depths only narrow the search, with room for rounding; the birth times decide.
+        // Depths only narrow the search, with a tolerance; the emission times decide.
         let slack = 1e-9 * (depth(last).abs() + self.period);
         let periods = |c: f64| (c / self.period).floor();
         let mut period = periods(depth(first) - slack).max(0.0);
@@ -144,24 +144,9 @@ impl EmitterSampler {
         out.velocity = vec![self.velocity.as_vec3(); out.position.len()];
         out
     }
-
-    /// Area of the mouth [m²] (in 2D: its width times 1 m).
-    pub fn mouth_area(&self) -> f64 {
-        self.area
-    }
-
-    /// About how many grains are born in the first `duration` seconds of the run; never too few.
-    pub fn max_count_estimate(&self, duration: f64) -> usize {
-        let time = (duration.min(self.end) - self.start).max(0.0);
-        if self.grains.is_empty() || time == 0.0 {
-            return 0;
-        }
-        let periods = (time * self.sweep / self.period).ceil();
-        (periods * self.grains.len() as f64) as usize
-    }
 }
 
-/// Volume of material [m³] that an emitter gives in the first `duration` seconds of the run.
+/// Volume of material [m³] emitted in the first `duration` seconds of the run.
 pub(super) fn emitted_volume(
     emitter: &Emitter,
     density: f64,
@@ -193,5 +178,23 @@ fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
     match dimensions {
         Dimensions::Two => Vec3::new(v.x, v.y, 0.0),
         Dimensions::Three => v,
+    }
+}
+
+#[cfg(test)]
+impl EmitterSampler {
+    /// Area of the orifice [m²] (in 2D: its width times 1 m).
+    pub(super) fn mouth_area(&self) -> f64 {
+        self.area
+    }
+
+    /// About how many grains are born in the first `duration` seconds of the run; never too few.
+    pub(super) fn max_count_estimate(&self, duration: f64) -> usize {
+        let time = (duration.min(self.end) - self.start).max(0.0);
+        if self.grains.is_empty() || time == 0.0 {
+            return 0;
+        }
+        let periods = (time * self.sweep / self.period).ceil();
+        (periods * self.grains.len() as f64) as usize
     }
 }

@@ -1,4 +1,4 @@
-//! Regions that are full of material at the start.
+//! Fills: regions of material at the start.
 
 use super::tile::BLOCKS;
 use super::{Samples, Spacing};
@@ -6,12 +6,12 @@ use barchan_scene::{Bounds, Dimensions, Fill, Geometry, Sampling};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
-/// Whether a particle of that place and radius (0 for points) is to be left out.
+/// Whether a particle at a position with a radius (0 for points) is excluded.
 pub type Excluded<'a> = dyn Fn(Vec3, f32) -> bool + Sync + 'a;
 
-/// Fills a shape with particles, leaving out those for which `excluded` holds (inside colliders).
+/// Fills a shape with particles, without those that are `excluded` (inside colliders).
 ///
-/// The particles share the volume of the shape, less what was left out: mass is right however coarse the sampling. The
+/// The particles share the volume of the shape, less that of the excluded ones: mass is exact however coarse the sampling. The
 /// result depends on the seed but not on the number of threads. An unbounded shape gives no particles.
 pub fn sample_fill(
     fill: &Fill,
@@ -66,7 +66,7 @@ fn cross_matrix(w: Vec3) -> Mat3 {
     Mat3::from_cols(w.cross(Vec3::X), w.cross(Vec3::Y), w.cross(Vec3::Z))
 }
 
-/// A pattern of points that repeats along all axes, cut into bricks.
+/// A periodic pattern of points, divided into bricks.
 struct Bricks {
     dimensions: Dimensions,
     /// Period of the pattern [m].
@@ -77,11 +77,11 @@ struct Bricks {
     points: Vec<Vec<(DVec3, f32)>>,
 }
 
-/// What a brick contributes.
+/// The points of a brick.
 struct Batch {
     /// Points inside the shape.
     inside: usize,
-    /// Those not excluded: places and radii [m].
+    /// Those not excluded: positions and radii [m].
     kept: Vec<(Vec3, f32)>,
 }
 
@@ -111,7 +111,7 @@ impl Bricks {
         }
     }
 
-    /// Bricks of 4 cells along an axis, each cell with the same even pattern.
+    /// Bricks of 4 cells along an axis, each cell with the same regular lattice.
     fn lattice(spacing: &Spacing, dimensions: Dimensions) -> Self {
         const CELLS: usize = 4;
         let root = spacing

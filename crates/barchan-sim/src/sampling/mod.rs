@@ -19,7 +19,7 @@ use crate::solvers::Method;
 use barchan_scene::{Dimensions, Scene};
 use glam::Vec3;
 
-/// How densely a solver's particles lie, and whether they are grains with a size.
+/// Particle density of a solver, and whether particles are grains with a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spacing {
     /// Edge of the cells that `particles_per_cell` counts in [m].
@@ -33,7 +33,7 @@ pub struct Spacing {
 }
 
 impl Spacing {
-    /// What the solver of a scene wants.
+    /// The spacing of a scene's solver.
     pub fn of(scene: &Scene) -> Self {
         (Method::of(scene).spacing)(scene)
     }
@@ -43,7 +43,7 @@ impl Spacing {
         self.particles_per_cell / self.dx.powi(dimensions.count() as i32)
     }
 
-    /// The pattern of points that space is filled with.
+    /// The periodic point set that tiles space.
     fn tile(&self, dimensions: Dimensions, seed: u64) -> std::sync::Arc<tile::Tile> {
         tile::Tile::cached(dimensions, seed, self.grain.map(|(_, spread)| spread))
     }
@@ -68,7 +68,7 @@ pub struct Samples {
     pub orientation: Vec<glam::Quat>,
     /// Shapes, one each, as the solver numbers them; empty for particles that are round.
     pub shape: Vec<u32>,
-    /// ln of how much thinner than at rest the batch is spread: what grains must be compressed by before they press.
+    /// ln of the bulk volume relative to that at rest: compression up to which the material carries no pressure.
     pub volume_gain: f32,
     /// Id of the first particle; the others count up.
     pub first_id: u32,
@@ -95,8 +95,8 @@ impl Samples {
     }
 }
 
-/// About how many particles a scene will ever hold: all fills, and all emitters until the end. What colliders keep out
-/// and drains remove is not subtracted. `usize::MAX` when a region is unbounded.
+/// Estimate of the total number of particles: all fills, and all emitters until the end. Particles excluded by colliders
+/// or removed by drains are not subtracted. `usize::MAX` if a region is unbounded.
 pub fn estimate_particles(scene: &Scene) -> usize {
     let density = Spacing::of(scene).number_density(scene.dimensions);
     let filled: f64 = scene

@@ -1,7 +1,7 @@
-//! A periodic random packing of balls (discs in 2D) that fills space when repeated: the bed that grains lie in at rest.
+//! A periodic random packing of spheres (discs in 2D) that tiles space: a bed of grains at rest.
 //!
-//! Balls begin at random places and are pushed apart where they overlap, until hardly any do. The packing is a little
-//! looser than the densest random one, so this ends.
+//! Spheres start at random positions and are pushed apart until overlaps are negligible. The packing is a little looser than
+//! random close packing, so this converges.
 
 use super::random::Random;
 use super::tile::Tile;
@@ -9,7 +9,7 @@ use crate::neighbors::chains::Chains;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
 
-/// Part of the volume (2D: area) of a bed at rest that the grains of a fill take up: bulk density over grain density.
+/// Solid fraction of a fill: bulk density over grain density (2D: area fraction).
 pub fn solid_fraction(dimensions: Dimensions) -> f64 {
     match dimensions {
         Dimensions::Three => 0.6,
@@ -26,16 +26,16 @@ pub fn grain_volume(radius: f64, dimensions: Dimensions) -> f64 {
     }
 }
 
-/// Balls in the tile.
+/// Spheres in the tile.
 const COUNT: usize = 4096;
-/// Overlap that is left [mean diameters].
+/// Tolerated overlap [mean diameters].
 const OVERLAP: f32 = 0.01;
-/// Passes after which what overlaps may overlap.
+/// Maximum number of passes.
 const PASSES: usize = 2000;
-/// Part of its half of an overlap that a ball moves in a pass.
+/// Relaxation factor: fraction of its half of an overlap that a sphere moves in a pass.
 const PUSH: f32 = 0.9;
 
-/// The tile of a seed and a spread of radii about their mean 1.
+/// The tile of a seed, with radii of mean 1 and a given spread.
 pub(super) fn tile(dimensions: Dimensions, seed: u64, spread: f32) -> Tile {
     let mut packing = Packing::random(dimensions, seed, spread);
     for _ in 0..PASSES {
@@ -54,7 +54,7 @@ struct Packing {
     side: f32,
     points: Vec<Vec3>,
     radii: Vec<f32>,
-    /// Cells along an axis, each at least as wide as the largest ball.
+    /// Cells along an axis, each at least as wide as the largest sphere.
     cells: i32,
     balls: Chains,
 }
@@ -63,7 +63,7 @@ impl Packing {
     fn random(dimensions: Dimensions, seed: u64, spread: f32) -> Self {
         let mut random = Random::new(seed ^ 0x9ac4);
         let flat = dimensions == Dimensions::Two;
-        // Even radii in random order: their mean volume is exact.
+        // Equally spaced radii in random order: their mean volume is exact.
         let even = |k: usize| 1.0 - spread + 2.0 * spread * (k as f32 + 0.5) / COUNT as f32;
         let mut radii: Vec<f32> = (0..COUNT).map(even).collect();
         for k in (1..COUNT).rev() {
@@ -90,7 +90,7 @@ impl Packing {
         }
     }
 
-    /// Moves every ball by its part of all overlaps; returns the largest overlap before.
+    /// Moves every sphere by its share of all overlaps; returns the largest overlap before.
     fn push_apart(&mut self) -> f32 {
         self.list_cells();
         let mut worst = 0.0f32;
@@ -158,7 +158,7 @@ impl Packing {
         (cell.x + self.cells * (cell.y + self.cells * z)) as usize
     }
 
-    /// Of two points in the box.
+    /// Minimum image of a displacement.
     fn nearest_image(&self, d: Vec3) -> Vec3 {
         let half = 0.5 * self.side;
         let wrap = |c: f32| match c {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn balls_hardly_overlap_and_fill_what_they_should() {
+    fn packings_have_the_solid_fraction_and_hardly_overlap() {
         for dimensions in [Dimensions::Three, Dimensions::Two] {
             for spread in [0.0, 0.15, 0.5] {
                 let mut packing = Packing::random(dimensions, 1, spread);

@@ -1,6 +1,6 @@
-//! A small generator of random numbers, fixed for ever: results must not change with the version of a crate.
+//! A small random number generator of our own: results must not change with the version of a crate.
 
-/// SplitMix64: one addition and a mixing function a number.
+/// SplitMix64.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 

@@ -1,7 +1,7 @@
-//! A periodic Poisson-disk point set that fills space when repeated.
+//! A periodic Poisson-disk point set that tiles space.
 //!
 //! Darts are thrown into the free cells of a background grid; cells that are covered are dropped and the others halved,
-//! until nothing is free: the set is maximal, every place lies within the radius of some point.
+//! until nothing is free: the set is maximal, every position lies within the radius of some point.
 
 use super::packing;
 use super::random::Random;
@@ -24,11 +24,11 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The tile of a seed, made once: points as even as darts make them or, with a spread of radii, packed balls.
+    /// The tile of a seed, cached: Poisson-disk points or, with a spread of radii, packed spheres.
     pub fn cached(dimensions: Dimensions, seed: u64, spread: Option<f64>) -> Arc<Self> {
         type Key = (Dimensions, u64, Option<u64>);
         static TILES: Mutex<Vec<(Key, Arc<Tile>)>> = Mutex::new(Vec::new());
-        // A pure function of the key: should another thread have panicked meanwhile, the list is still right.
+        // Tiles are a pure function of the key: the list is valid even if another thread has panicked.
         let mut tiles = TILES.lock().unwrap_or_else(|e| e.into_inner());
         let key = (dimensions, seed, spread.map(f64::to_bits));
         if let Some((_, tile)) = tiles.iter().find(|t| t.0 == key) {
@@ -87,7 +87,7 @@ impl Tile {
     }
 }
 
-/// No point: farther than any reach.
+/// Marks an empty cell: farther than any reach.
 const NOWHERE: Vec3 = Vec3::splat(1e9);
 /// Layers of cells around the box that repeat the opposite side: a disk reaches two cells far.
 const GHOSTS: i32 = 2;
@@ -172,7 +172,7 @@ impl Darts {
         dart
     }
 
-    /// Takes a point, and its images in the ghost cells.
+    /// Adds a point and its images in the ghost cells.
     fn keep(&mut self, p: Vec3) {
         self.points.push(p);
         let cell = self.cell_of(p);

@@ -1,11 +1,11 @@
-//! Why a simulation could not begin or go on.
+//! Errors of a simulation.
 
 use crate::identities::Exhausted;
 use crate::solver::SolverError;
 use crate::start::StartError;
 use glam::Vec3;
 
-/// Why a simulation could not begin or go on.
+/// Why a simulation could not start or continue.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// The solver refuses the scene.

@@ -1,4 +1,4 @@
-//! How many steps a frame takes, and which setting is at fault when there are far too many.
+//! Number of steps in a frame, and the setting at fault if there are far too many.
 
 use crate::solver::{Pace, Setting, SolverError};
 use barchan_scene::numbers::rounded;
@@ -10,18 +10,18 @@ const MANY_STEPS_PER_FRAME: f64 = 1e5;
 /// A setting is at fault when its usual value would save so many times the steps.
 const FAULT: f64 = 10.0;
 
-/// What the first frame will take.
+/// Estimate of the first frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forecast {
     /// The first step [s].
     pub dt: f64,
     /// Steps of that length in a frame.
     pub steps_per_frame: f64,
-    /// That the run will take very long, and why.
+    /// Why the run will take very long, if it will.
     pub warning: Option<String>,
 }
 
-/// A solver's pace beside the frames that it must fill.
+/// The time step rule of a solver and the frame rate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Frames in a second [1/s], and how many are usual.
@@ -33,14 +33,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Whether steps of `dt` would get nowhere; also true of NaN.
+    /// Whether steps of `dt` are too small to finish a frame; also true of NaN.
     pub fn is_hopeless(&self, dt: f64) -> bool {
         let enough = dt >= 1.0 / (self.frame_rate * MAX_STEPS_PER_FRAME);
         !enough
     }
 
-    /// Judges the first step `dt` [s], with `acceleration` [m/s²] as the cause of all motion: whatever falls through a
-    /// cell is as fast as that makes it.
+    /// Judges the first step `dt` [s] at the speed of a fall through one cell under `acceleration` [m/s²].
     pub fn forecast(&self, dt: f64, acceleration: f64) -> Result<Forecast, SolverError> {
         let falling = self.pace.travel() / (2.0 * acceleration * self.resolution).sqrt();
         let expected = dt.min(falling);

@@ -1,4 +1,4 @@
-//! What stands beside the columns of a frame: statistics and bodies. Nothing here depends on wall time.
+//! The record beside the columns of a frame: statistics, bodies and joints. Nothing here depends on wall time.
 
 use super::Simulation;
 use barchan_frame::{
@@ -6,10 +6,10 @@ use barchan_frame::{
 };
 use rayon::prelude::*;
 
-/// Part of a frame over which the velocity of a scripted body is taken, from the frame's own moment onwards.
+/// Interval after a frame over which the velocity of a scripted body is averaged [frames].
 const VELOCITY_PART: f64 = 0.05;
 
-/// Particles that are summed up together; fixed, so that sums do not depend on the number of threads.
+/// Particles of a partial sum; fixed, so that sums do not depend on the number of threads.
 const PART: usize = 1 << 15;
 
 /// Statistics of the particles and of the steps since the frame before.

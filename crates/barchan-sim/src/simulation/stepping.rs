@@ -1,4 +1,4 @@
-//! One step of the loop: how long it is, what the solver and the bodies do in it, what comes and what goes.
+//! One step of the frame loop: its length, the solver and the bodies, emission and removal.
 
 use super::limits::Limits;
 use super::{Simulation, SimulationError};
@@ -7,15 +7,15 @@ use crate::solver::{Region, SolverError, StepContext, StepStats};
 use glam::Vec3;
 use std::time::Instant;
 
-/// Part of a cell that the fastest emitter may move between two batches of grains.
+/// Distance that material of the fastest emitter may move between two batches [cells].
 const EMISSION_PART: f64 = 0.25;
-/// Part of a cell that the fastest particle may move between two looks for particles to remove.
+/// Distance that the fastest particle may move between two removals [cells].
 const REMOVAL_PART: f64 = 0.5;
 
-/// Times that a step is halved before the solver's refusal counts.
+/// Maximum number of times that a rejected step is halved.
 const RETRIES: u32 = 10;
 
-/// What can go wrong in a step, before the frame is known.
+/// Errors of a step, without the frame number.
 pub(super) enum StepFailure {
     Solver(SolverError),
     Other(SimulationError),
@@ -48,17 +48,17 @@ impl From<SimulationError> for StepFailure {
     }
 }
 
-/// The step to take when `stable` is allowed and `remaining` is left: equal ones to the end of the frame. A bed of sph is as stiff
-/// as the step allows, and a shorter step at the end of each frame would kick it.
+/// Divides the remaining time into equal steps no longer than `stable`. The stiffness of sph follows from the step, so a
+/// shorter step at the end of each frame would disturb a bed at rest.
 pub(super) fn fit(stable: f64, remaining: f64) -> f64 {
-    // Solvers tell their step in f32, and steps are taken in f32: 20 steps of 1 ms must fit into a frame of 0.02 s.
+    // Steps are f32: 20 steps of 1 ms must fit into a frame of 0.02 s.
     const SLACK: f64 = 1e-5;
     remaining / (remaining / (stable * (1.0 + SLACK))).ceil().max(1.0)
 }
 
 impl Simulation {
-    /// One solver step and what surrounds it; returns its length [s]. With `whole`, a solver that is stable at any step
-    /// goes all the way.
+    /// One solver step with emission and removal; returns its length [s]. With `whole`, a solver with fixed steps advances to
+    /// `end` in one.
     pub(super) fn step_toward(
         &mut self,
         end: f64,
@@ -119,7 +119,7 @@ impl Simulation {
         Ok((dt, stats))
     }
 
-    /// Finds how free bodies would move in the step, and poses them for it.
+    /// Predicts the motion of rigid bodies in the step, and poses them for it.
     fn look_ahead(&mut self, time: f64, dt: f64, gravity: Vec3) {
         let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
         if !bodies.is_empty() {
@@ -128,7 +128,7 @@ impl Simulation {
         }
     }
 
-    /// Counts what the grains gave and moves the free bodies with it.
+    /// Adds up the impulses of the grains and moves the rigid bodies.
     fn move_bodies(&mut self, dt: f64, gravity: Vec3) {
         self.impulses.add(&self.given);
         self.recent.0.add(&self.given);
@@ -140,7 +140,7 @@ impl Simulation {
         }
     }
 
-    /// The solver's pace beside the frames.
+    /// The solver's time step rule and the frame rate.
     pub(super) fn limits(&mut self) -> Result<Limits, SolverError> {
         Ok(Limits {
             frame_rate: self.frame_rate,
@@ -194,7 +194,7 @@ impl Simulation {
         Ok((dt, dt == remaining))
     }
 
-    /// Time in which the fastest emitter that still runs moves by [`EMISSION_PART`] of a cell [s].
+    /// Time in which material of the fastest active emitter moves by [`EMISSION_PART`] of a cell [s].
     fn emission_interval(&self) -> f64 {
         let running = self
             .inflows
@@ -208,7 +208,7 @@ impl Simulation {
         }
     }
 
-    /// Adds the grains born since the last batch, where they are now.
+    /// Adds the grains emitted since the last batch, at their present positions.
     pub(super) fn emit_until_now(&mut self) -> Result<(), StepFailure> {
         let (from, to) = (self.state.emitted_until, self.state.time);
         if from >= to {
@@ -228,7 +228,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Removes and counts what lies in an open drain or outside the domain.
+    /// Removes and counts particles in an open drain or outside the domain.
     pub(super) fn remove_lost(&mut self) -> Result<(), SolverError> {
         let time = self.state.time;
         let (solver, state, drains) = (&mut self.solver, &mut self.state, &self.drains);

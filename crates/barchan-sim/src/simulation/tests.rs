@@ -323,7 +323,7 @@ fn every_particle_is_accounted_for() {
     let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
     let initial = simulation.particles() as u64;
     go(&mut simulation, 14);
-    let counters = simulation.counters();
+    let counters = simulation.counters().clone();
     assert!(counters.emitted[0] > 50, "{counters:?}");
     assert!(counters.drained[0] > 50, "{counters:?}");
     assert!(counters.left_domain > 50, "{counters:?}");

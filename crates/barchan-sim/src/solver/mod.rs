@@ -1,5 +1,5 @@
-//! The interface every solver has, and what a step is given. It knows no host memory: particles come and go as data, so that
-//! a solver may live on a graphics card or be one rank of many.
+//! The interface of solvers and the context of a step. It does not assume host memory: particles are exchanged as data, so
+//! that a solver may run on a GPU or be one of several ranks.
 
 mod pace;
 
@@ -15,7 +15,7 @@ use glam::Vec3;
 pub use pace::{Bound, Pace, Setting};
 use std::time::Duration;
 
-/// What a step is given.
+/// The context of a step.
 pub struct StepContext<'a> {
     /// Time step [s].
     pub dt: f32,
@@ -25,22 +25,22 @@ pub struct StepContext<'a> {
     pub gravity: Vec3,
     /// Colliders, posed for this step.
     pub colliders: &'a Colliders,
-    /// What the grains do to the bodies, added to.
+    /// Impulses of the grains on the bodies, to be added to.
     pub impulses: &'a mut BodyImpulses,
-    /// Where new particles get their identities.
+    /// Allocator of identities for new particles.
     pub identities: &'a mut Identities,
-    /// Wall time per stage, added to.
+    /// Wall time per stage, to be added to.
     pub timings: &'a mut Timings,
 }
 
-/// What a step reports.
+/// Statistics of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StepStats {
     /// Fastest particle after the step [m/s].
     pub max_speed: f32,
-    /// Iterations that the step took; 0 for a solver without any.
+    /// Iterations of the step; 0 for a solver without iterations.
     pub iterations: u32,
-    /// Error that they left, relative to where they began; 0 where nobody measures it.
+    /// Residual relative to the initial one; 0 if it is not measured.
     pub residual: f32,
 }
 
@@ -63,10 +63,10 @@ impl Region<'_> {
     }
 }
 
-/// Which columns a solver is asked for.
+/// The columns that are requested of a solver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Columns<'a> {
-    /// Those of a frame: the usual ones and what the scene asks for.
+    /// Those of a frame: the default ones and those that the scene requests.
     #[default]
     Frame,
     /// Those of these names, as far as a frame has them.
@@ -74,7 +74,7 @@ pub enum Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Whether a column is asked for.
+    /// Whether a column is requested.
     pub fn include(&self, name: &str) -> bool {
         match self {
             Self::Frame => true,
@@ -126,7 +126,7 @@ impl Stopwatch {
     }
 }
 
-/// Why a solver could not go on. Each names the setting to change.
+/// Errors of a solver. Each names the setting to change.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SolverError {
     /// A value turned NaN or infinite.
@@ -183,7 +183,7 @@ pub enum SolverError {
         /// Its default.
         usual: f64,
     },
-    /// The step did not work out, and nothing has changed: a shorter one may.
+    /// The step failed and the state is unchanged: a shorter step may succeed.
     #[error(
         "a step of {dt:.3e} s failed ({reason}), and so did shorter ones; lower the largest step, or soften the material"
     )]
@@ -196,12 +196,12 @@ pub enum SolverError {
     /// A checkpoint does not fit the solver.
     #[error("the checkpoint does not fit this scene: {0}; start again without --resume")]
     Checkpoint(String),
-    /// The solver cannot do what the scene asks for.
+    /// The solver does not support a feature of the scene.
     #[error("{reason}; {help}")]
     Unsupported {
-        /// Path of the key in the scene that asks for it.
+        /// Path of the key in the scene that requires it.
         at: String,
-        /// What it cannot do.
+        /// What is not supported.
         reason: String,
         /// What to change.
         help: String,
@@ -209,7 +209,7 @@ pub enum SolverError {
 }
 
 impl SolverError {
-    /// That the scene asks, at a path of keys, for what the solver cannot do.
+    /// A feature of the scene, at a path of keys, is not supported.
     pub fn unsupported(
         at: impl Into<String>,
         reason: impl Into<String>,
@@ -235,11 +235,11 @@ pub trait Solver: Send {
     fn height_field(&self) -> Option<&HeightField> {
         None
     }
-    /// Takes other values for a material of the scene, from now on.
+    /// Changes the parameters of a material from now on.
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError>;
     /// How long the next step may be.
     fn pace(&mut self) -> Result<Pace, SolverError>;
-    /// Advances by one step. With [`SolverError::Rejected`] the state is that before the step, and a shorter one is tried.
+    /// Advances by one step. On [`SolverError::Rejected`] the state is unchanged, and a shorter step is tried.
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError>;
     /// Writes columns for the viewer and for measurement. Columns that `out` has are those of an earlier frame: their
     /// memory may be used again, their values may not.

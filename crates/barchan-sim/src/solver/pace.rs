@@ -1,4 +1,4 @@
-//! How long the next step may be, and which settings make it so.
+//! Bounds on the time step and the settings behind them.
 
 use super::SolverError;
 
@@ -7,7 +7,7 @@ use super::SolverError;
 pub struct Setting {
     /// Key in the scene.
     pub key: &'static str,
-    /// Its value; the step that it allows is in proportion to it.
+    /// Its value, to which the bound is proportional.
     pub value: f64,
     /// Its default.
     pub usual: f64,
@@ -18,7 +18,7 @@ pub struct Setting {
 pub struct Bound {
     /// Longest step that it allows [s].
     pub dt: f32,
-    /// The setting behind it; `None` where only the scene itself is.
+    /// The setting behind it; `None` if it follows from the scene alone.
     pub setting: Option<Setting>,
     /// Whether it follows the motion of the particles; otherwise it holds at rest too.
     pub follows_motion: bool,
@@ -50,14 +50,14 @@ impl Bound {
         }
     }
 
-    /// The step that it would allow at the usual value of its setting [s].
+    /// The bound at the default value of its setting [s].
     fn at_usual(&self) -> f64 {
         let factor = self.setting.map_or(1.0, |s| s.usual / s.value);
         f64::from(self.dt) * factor
     }
 }
 
-/// How a solver goes through time.
+/// The time step rule of a solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
     /// Steps of one length; stable whatever moves.
@@ -71,10 +71,10 @@ pub enum Pace {
     },
 }
 
-/// A step below this part of that at rest is taken for an explosion.
+/// A step below this fraction of that at rest is taken as a sign of instability.
 const FLOOR: f64 = 1e-5;
 
-/// A step in motion counts as shortened by the motion below this part of that at rest.
+/// A step below this fraction of that at rest counts as limited by motion.
 const SHORTENED: f64 = 0.999;
 
 impl Pace {
@@ -109,7 +109,7 @@ impl Pace {
     /// Longest step from the present state [s].
     ///
     /// # Errors
-    /// Motion so fast that it must be an explosion.
+    /// Motion so fast that the simulation must be unstable.
     pub fn dt(&self) -> Result<f32, SolverError> {
         let shorter = |a: f32, b: f32| if b < a || b.is_nan() { b } else { a };
         let steps = self.bounds().iter().map(|b| b.dt);
@@ -127,7 +127,7 @@ impl Pace {
         }
     }
 
-    /// The setting whose usual value would lengthen a step of `dt` [s] most, were the others to stay, and how many times.
+    /// The setting whose default would lengthen a step of `dt` [s] most, the others being equal, and by which factor.
     pub fn worst_setting(&self, dt: f64) -> Option<(Setting, f64)> {
         let at_rest = self.at_rest();
         let is_shortened = dt < SHORTENED * at_rest;

@@ -17,20 +17,19 @@ pub static METHODS: &[&Method] = &[&mpm::METHOD, &pbd::METHOD, &sph::METHOD];
 /// Builds a solver for a scene.
 pub type Build = fn(&Scene, Level) -> Result<Box<dyn Solver>, SolverError>;
 
-/// What the rest of the program asks of a family without a solver at hand.
+/// Properties of a family that are needed without a solver.
 pub struct Method {
     /// The family.
     pub family: &'static Family,
-    /// A solver without particles, at a SIMD level. What it cannot do is refused.
+    /// Builds a solver without particles at a SIMD level; refuses unsupported scenes.
     pub build: Build,
     /// Memory that a run of so many particles needs at its peak [bytes].
     pub memory: fn(&Scene, usize) -> u64,
-    /// How densely particles lie.
+    /// Particle density.
     pub spacing: fn(&Scene) -> Spacing,
-    /// What there is to say of the settings beside the resolution, for `barchan check`.
+    /// One-line summary of the settings beside the resolution, for `barchan check`.
     pub describe: fn(&Scene) -> String,
-    /// Where a live parameter stands in a material, with its derived value where the material leaves it open; `None`: it has no
-    /// such parameter.
+    /// A live parameter in a material, set to its derived value if the material leaves it open; `None`: no such parameter.
     pub parameter: for<'a> fn(&Scene, &'a mut Material, &str) -> Option<&'a mut f64>,
     /// Radius at which particles without a size are drawn, as a part of the resolution.
     pub drawn_radius: f64,
