@@ -693,7 +693,7 @@ fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("noise after one revolution over that at the start, FLIP", noisy / quiet, "", noise),
             Check::new("noise after ten revolutions over that at the start, FLIP", still_noisy / quiet, "", noise),
             Check::new("noise after one revolution over that of APIC, FLIP", noisy / apic.noise[1], "", Band::above(10.0)),
-            Check::control("noise after one revolution over that at the start, APIC", apic.noise[1] / apic.noise[0], "", noise),
+            Check::control("noise after one revolution over that at the start, PIC", pic.noise[1] / pic.noise[0], "", noise),
         ],
         notes: vec![],
     })
