@@ -1,7 +1,6 @@
 //! Scene files of `scenes/validation`, with keys set by a case.
 
 use barchan_scene::{Overrides, Scene, SceneErrors, SceneSource, load};
-use std::borrow::Cow;
 
 /// A scene of `scenes/validation`, by its name.
 macro_rules! scene {
@@ -23,7 +22,7 @@ pub(crate) use scene;
 #[derive(Debug, Clone)]
 pub struct SceneFile {
     name: &'static str,
-    text: Cow<'static, str>,
+    text: &'static str,
     set: Vec<String>,
 }
 
@@ -32,7 +31,7 @@ impl SceneFile {
     pub fn new(name: &'static str, text: &'static str) -> Self {
         Self {
             name,
-            text: text.into(),
+            text,
             set: vec![],
         }
     }
@@ -58,7 +57,7 @@ impl SceneFile {
     pub fn load(&self, solver: &str) -> Result<Scene, SceneErrors> {
         let source = SceneSource {
             name: format!("{}.toml", self.name),
-            text: self.text.clone().into_owned(),
+            text: self.text.into(),
             directory: ".".into(),
         };
         let mut set = vec![format!("solver.method={solver}")];
@@ -68,21 +67,5 @@ impl SceneFile {
             ..Overrides::default()
         };
         load(&source, &overrides)
-    }
-}
-
-// Until every case has a file.
-impl From<&str> for SceneFile {
-    fn from(text: &str) -> Self {
-        Self {
-            name: "case",
-            text: text.to_owned().into(),
-            set: vec![],
-        }
-    }
-}
-impl From<&String> for SceneFile {
-    fn from(text: &String) -> Self {
-        Self::from(text.as_str())
     }
 }

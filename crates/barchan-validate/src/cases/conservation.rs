@@ -90,7 +90,7 @@ fn drained(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let first = trial.particles()?;
     trial.advance(20)?;
     let last = trial.particles()?;
-    let drained = trial.simulation.counters().drained;
+    let drained = trial.simulation.counters().drained.clone();
     let sum: u64 = drained.iter().sum();
     let frame = trial.simulation.write_frame();
     let frame = frame.map_err(|e| trial.unusable(e.to_string()))?;
