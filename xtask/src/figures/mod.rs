@@ -98,6 +98,7 @@ impl Results {
         match &*blocks::words(key) {
             ["validation", "about"] => Ok(validation::about(&self.validation)),
             ["validation", "cases"] => validation::letters(&self.validation),
+            ["validation", "overview"] => validation::overview(&self.validation),
             ["summary", solver] => validation::summary(&self.validation, solver),
             ["cases", which @ ..] => validation::cases(&self.validation, which),
             ["check", which @ ..] => validation::check(&self.validation, which),

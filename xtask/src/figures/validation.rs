@@ -2,6 +2,7 @@
 
 use super::blocks::table;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// What the pages need of a report of `barchan validate`: no plots and no texts.
 pub fn trimmed(report: &Value) -> Map<String, Value> {
@@ -189,6 +190,30 @@ pub fn summary(report: &Value, solver: &str) -> Result<String, String> {
     }
 }
 
+/// A line for each case, a column for each solver.
+pub fn overview(report: &Value) -> Result<String, String> {
+    let entries = items(&report["entries"]);
+    let solvers: BTreeSet<&str> = entries.clone().map(|e| text(e, "solver")).collect();
+    let mut rows: Vec<(&str, Vec<String>)> = vec![];
+    for entry in entries {
+        let case = text(entry, "case");
+        if rows.last().is_none_or(|(last, _)| *last != case) {
+            let mut row = vec![case.to_owned(), text(entry, "title").to_owned()];
+            row.resize(2 + solvers.len(), String::new());
+            rows.push((case, row));
+        }
+        let column = solvers.iter().position(|s| *s == text(entry, "solver"));
+        if let (Some((_, row)), Some(column)) = (rows.last_mut(), column) {
+            row[2 + column] = text(entry, "verdict").to_owned();
+        }
+    }
+    let head: Vec<&str> = ["case", "what"].into_iter().chain(solvers).collect();
+    match rows.is_empty() {
+        true => Err("docs/results/validation.json holds no cases".into()),
+        false => Ok(table(&head, rows.into_iter().map(|(_, row)| row))),
+    }
+}
+
 fn check_row(check: &Value) -> Vec<String> {
     let control = check["control"] == true;
     let what = format!(
@@ -351,6 +376,9 @@ mod tests {
         let line = "| E2 | collapse | limit |";
         assert!(summary(&report, "mpm").is_ok_and(|t| t.ends_with(&format!("{line}\n"))));
         assert!(summary(&report, "dem").is_err());
+        let head = overview(&report).unwrap();
+        assert!(head.starts_with("| case | what | mpm |"), "{head}");
+        assert!(overview(&json!({"entries": []})).is_err());
         let all = letters(&report).unwrap_or_default();
         assert!(
             all.starts_with("\n### E: collapses, piles, slopes\n\n| case"),
