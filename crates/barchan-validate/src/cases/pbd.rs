@@ -202,9 +202,9 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.push(Check::control(what, smooth, "m/s²", near(30.0, 0.2)));
     }
     Ok(Outcome {
-        physics: "What lies on an incline slides at g (sin θ − μ cos θ), or rests below atan μ."
+        physics: "A body on an incline slides at g (sin θ − μ cos θ), or rests below atan μ."
             .into(),
-        setup: "A grain, which does not turn, on a plane, between 0.5 and 1.5 s, with each scheme."
+        setup: "A grain, which does not rotate, on a plane; acceleration between 0.5 and 1.5 s, with each scheme."
             .into(),
         reference: "Coulomb's law within 2 %; the threshold within half a degree.".into(),
         plots: vec![plot],
@@ -314,8 +314,8 @@ fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         }
     }
     Ok(Outcome {
-        physics: "Friction against a belt speeds a grain up at μ g until it is as fast; it slips by V²/2μg meanwhile.".into(),
-        setup: "A grain let go on a belt of 1 m/s with μ = 0.3, with each scheme.".into(),
+        physics: "A belt accelerates a grain by μ g until both have the same velocity; the grain slips by V²/2μg.".into(),
+        setup: "A grain released on a belt of 1 m/s with μ = 0.3, with each scheme.".into(),
         reference: "Coulomb's law. Band: 3 %.".into(),
         plots: vec![plot],
         checks,

@@ -289,7 +289,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         0.3e-3,
     ));
     Ok(outcome(
-        "A contact that is alone moves as a spring and a damper do under backward Euler.",
+        "An isolated contact moves as a spring and damper under backward Euler.",
         "A mass of 1 kg and 5 cm dropped from 0.15 m, steps of 0.01 s.",
         "Backward Euler with the same activation; [Holz14], Fig. 2.",
         checks,
@@ -302,8 +302,8 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let factors = |passes| iteration_factors(1000.0, 100.0, 1.0, 0.01, passes);
     let ((k1, c1), (k5, c5)) = (factors(1), factors(5));
     Ok(outcome(
-        "How many passes share the correction of a contact does not change its trajectory.",
-        "The drop of J1 with 1 to 50 passes.",
+        "The number of iterations does not change the trajectory of an isolated contact.",
+        "The drop of J1 with 1 to 50 iterations.",
         "The factors of [Holz14], Eq. 28.",
         vec![
             Check::new(
@@ -364,8 +364,8 @@ fn reduced_mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (second, _) = contact_time(|_, b| b);
     let near = |exact: f64| Band::around(exact, 0.02);
     Ok(outcome(
-        "Two grains part after (π/2) √(m/k), m their reduced mass.",
-        "Masses of 1 and 3 kg that overlap by 0.02 m, k = 100 N/m, steps of 1 ms, ten passes.",
+        "Two grains separate after (π/2) √(m/k), with their reduced mass m.",
+        "Masses of 1 and 3 kg that overlap by 0.02 m, k = 100 N/m, steps of 1 ms, ten iterations.",
         "0.1360 s; with the mass of one of the two 0.158 and 0.273 s. Band: 2 %.",
         vec![
             Check::new("duration of the contact", time, "s", near(0.1360)),
@@ -555,7 +555,7 @@ fn static_friction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     Ok(outcome(
         "Static friction holds up to its angle, above that of kinetic friction.",
         "A mass of 1 kg on a plane that tilts slowly, μ_s = tan 35°, μ_k = tan 25°, steps of 1/60 s.",
-        "35° within 0.2°; with the cone in every pass 25.3, 25.1, 25.06°.",
+        "35° within 0.2°; with the cone applied per iteration 25.3, 25.1, 25.06°.",
         checks,
     ))
 }

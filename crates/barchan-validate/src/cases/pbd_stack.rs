@@ -174,8 +174,8 @@ fn momentum(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     Ok(checks)
 }
 
-const HOPS: &str = "Overlaps that few passes leave are resolved in the next step, and the balls keep that as speed. It stays a stack; \
-    see docs/validation.md.";
+const HOPS: &str = "Overlaps that remain after few iterations are resolved in the next step, and the balls keep that displacement as \
+    velocity. The stack does not fall apart; see docs/validation.md.";
 
 /// Speed of the fastest of ten stiff balls after ten seconds.
 fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
@@ -220,12 +220,12 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.push(smooth_bed(context, stiffness)?);
     }
     Ok(Outcome {
-        physics: "Passes over contacts one after another carry load through a stack faster than averaged ones. Correcting the \
-                  upper ball more and the lower less (ε) makes up for it, and adds momentum m λ ε (−n·ĝ) for each contact."
+        physics: "Sequential iterations (Gauss–Seidel) propagate load through a stack faster than averaged ones. Correcting the upper \
+                  ball more and the lower one less (ε) compensates for that, and adds momentum m λ ε (−n·ĝ) per contact."
             .into(),
         setup: "Ten balls of 5 cm one above the other, k = 1e6 N/m, steps of 1/60 s; the mean of the last three of ten seconds. With \
-                five passes of Gauss–Seidel, or k = 1e7 N/m, the stack may go on hopping: see docs/validation.md. Momentum: two balls that overlap \
-                by a tenth of a radius, one step. Bed: 2D, grains of 4 mm, steps of 1/480 s with 20 substeps."
+                five iterations of Gauss–Seidel, or k = 1e7 N/m, the stack may keep hopping: see docs/validation.md. Momentum: two \
+                balls that overlap by a tenth of a radius, one step. Bed: 2D, grains of 4 mm, steps of 1/480 s with 20 substeps."
             .into(),
         reference: "Order of the schemes in [Holz14], Fig. 5.".into(),
         plots: vec![
@@ -240,7 +240,8 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks,
         notes: vec![
-            "No scheme of the paper gives way as its springs do, however many passes: the factors of Eq. 28 are those of a contact that is alone."
+            "No scheme of the paper converges to the compression of its springs, however many iterations: the factors of Eq. 28 are \
+             those of an isolated contact."
                 .into(),
         ],
     })
@@ -303,7 +304,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new(what("gauss-seidel"), seidel, "", Band::between(0.0, 1.0)),
     ]);
     Ok(Outcome {
-        physics: "Two floors in one place share the weight of a ball: each is pressed in half as deep as one alone.".into(),
+        physics: "Two coincident floors share the weight of a ball: the penetration is half of that with one floor.".into(),
         setup: "A ball of 5 cm on two planes, k = 1e4 N/m, after ten seconds.".into(),
         reference: "m g/2k; [Holz14] §9 says that averaging weakens contacts, and proposes mass splitting.".into(),
         plots: vec![
@@ -318,7 +319,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks,
         notes: vec![
-            "Gauss–Seidel: the factors of Eq. 28 are those of a contact that is alone; two in turn are more than twice as stiff.".into(),
+            "Gauss–Seidel: the factors of Eq. 28 are those of an isolated contact; two in sequence are more than twice as stiff.".into(),
         ],
     })
 }

@@ -120,8 +120,8 @@ impl Pile {
 /// Friction where two grains touch.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
-const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty passes of Gauss–Seidel come \
-    nearer to the forces than averaging does, and so to the steep heaps of balls that do not turn.";
+const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \
+    Gauss–Seidel converge closer to the contact forces than averaging does, and so to the steep heaps of spheres without rotation.";
 
 /// The piles of a report.
 struct Piles<'a> {
@@ -283,14 +283,16 @@ fn poured_pile(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Band::above(1900.0),
     ));
     Ok(Outcome {
-        physics: "Friction and adhesion make a poured pile steeper. Averaged passes with error reduction come near to four times as many \
-                  sequential ones."
+        physics: "Friction and adhesion make a poured pile steeper. Averaged iterations with error reduction come close to four times \
+                  as many sequential ones."
             .into(),
-        setup: "3D, 2000 grains of 5 cm poured through a mouth of 30 cm at 2 m on a rough floor in ten seconds; ten averaged passes, ε = 0.5, \
-                sleep 0.3 mm, steps of 1/60 s, for (θ_k, adhesion) = (5°, 0), (30°, 0), (5°, 1000 Pa) as I, II, III; k and density of dry sand. \
-                With mass splitting the 30° of II are the friction angle of the bulk, which stands for a contact angle of 11.3°. The slope is that of the azimuthal mean between 30 and 90 % of the foot."
+        setup: "3D, 2000 grains of 5 cm poured through a mouth of 30 cm at 2 m on a rough floor in ten seconds; ten averaged \
+                iterations, ε = 0.5, sleep threshold 0.3 mm, steps of 1/60 s, for (θ_k, adhesion) = (5°, 0), (30°, 0), (5°, 1000 Pa) as \
+                I, II, III; k and density of dry sand. With mass splitting the 30° of II are the friction angle of the bulk, which \
+                corresponds to a contact angle of 11.3°. The slope is that of the azimuthal mean profile between 30 and 90 % of the \
+                foot radius."
             .into(),
-        reference: "[Holz14], Fig. 3 and 5: orders only. 30° ± 6° for II is ours; so are the 6° for `near to`.".into(),
+        reference: "[Holz14], Fig. 3 and 5: order only. 30° ± 6° for II and the 6° for `close to` are our choice.".into(),
         plots: vec![piles.plot],
         checks,
         notes: piles.notes,

@@ -176,7 +176,7 @@ fn mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let what = "change of the mass with a grain more, as a part";
     checks.push(Check::control(what, more, "", Band::below(1e-12)));
     Ok(Outcome {
-        physics: "Soil that slides goes from column to column.".into(),
+        physics: "Sliding moves soil from column to column.".into(),
         setup: "64 × 64 columns of 5 cm, ridges 1.2 m high that slide to 25°.".into(),
         reference: "Conservation of mass.".into(),
         checks,
@@ -231,7 +231,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         }
     }
     Ok(Outcome {
-        physics: "Soil slides where it is steeper than its angle of repose, and nowhere else.".into(),
+        physics: "Soil slides where its slope exceeds the angle of repose, and nowhere else.".into(),
         setup: "64 × 64 columns of 5 cm with a cliff and a steep wedge; a cone 1 % gentler than the angle of repose.".into(),
         reference: "The angle and the half degree above it at which sliding begins, within 0.1 % of the tangent.".into(),
         checks,
@@ -347,7 +347,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let pyramid = pyramid();
     let round = Band::below(0.08);
     Ok(Outcome {
-        physics: "Soil from a point heaps a cone of its angle of repose: V = πR³ tan θ/3.".into(),
+        physics: "A point source builds a cone at the angle of repose: V = πR³ tan θ/3.".into(),
         setup: "1 m³ in 250 portions on 64 × 64 columns of 5 cm, 34°.".into(),
         reference: "R = 1.1229 m, h = 0.7574 m. Band: 3 %, and 8 % between directions.".into(),
         plots: vec![
@@ -466,7 +466,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     // Along one axis a slope is at most what it is in its own direction.
     let repose = Band::below(35.0 + f64::from(SLOPE_TOLERANCE) + 0.1);
     Ok(Outcome {
-        physics: "What a foot displaces is in the rim, and the rim rests.".into(),
+        physics: "The soil that a foot displaces forms a rim, which is stable.".into(),
         setup: "40 × 40 columns of 10 cm, angle of repose 35°, grains of 4 cm; a foot of 0.6 × 0.6 m is pressed 0.25 m deep and lifted; after 15 s.".into(),
         reference: "Conservation of volume to that of a grain (pit = rim + grains), and of mass.".into(),
         checks: vec![
@@ -530,7 +530,7 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Band::below(0.5),
     ));
     Ok(Outcome {
-        physics: "Grains that come to rest become columns, and columns that are dug become grains.".into(),
+        physics: "Grains at rest are deposited as columns, and columns that are cut become grains.".into(),
         setup: "40 × 40 columns of 10 cm, 0.3 m³ of grains of 4 cm poured on them, a blade after eight seconds; 20 s.".into(),
         reference: "Conservation of volume to that of a grain, and of mass.".into(),
         checks,

@@ -181,9 +181,9 @@ struct Hydrostatic {
     lowest: f64,
 }
 
-const NARROW: &str = "Particles beside a smooth wall lack neighbors that the layers above and below could push, and the wall \
-    answers with the particle's own pressure (Eq. 17). Counted on a lattice, pressure has to rise 1.13 times as fast in a column five \
-    particles across, which have no even layers either.";
+const NARROW: &str = "Particles beside a smooth wall lack neighbors in the layers above and below, and the wall acts with the \
+    particle's own pressure (Eq. 17). On a lattice this makes pressure grow 1.13 times as fast in a column five particles across; its \
+    layers are also uneven.";
 
 /// Checks of a liquid column.
 fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
@@ -281,10 +281,9 @@ fn hydrostatic(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(Outcome {
-        physics: "Sand without friction between smooth walls is a liquid: pressure grows by ρ g with depth, the floor bears the \
-                  weight."
+        physics: "Frictionless sand between smooth walls is a liquid: the pressure is hydrostatic, and the floor carries the weight."
             .into(),
-        setup: "20 layers of particles of 5 cm, five or forty across, three passes; means from 3 to 5 s.".into(),
+        setup: "20 layers of particles of 5 cm, five or forty across, three iterations; means from 3 to 5 s.".into(),
         reference: "p = ρ g (H − y).".into(),
         plots: vec![plot.with(Style::Control, "control: rough walls", &rough.layers)],
         checks,

@@ -198,9 +198,9 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(outcome(
-        "Particles at the sites of a lattice, each with the mass of its cell, have the density of rest.",
+        "Particles on a lattice, each with the mass of its cell, have the rest density.",
         "Cubic lattice of spacing d0, cubic spline with a support of 2 d0.",
-        "Σ W d0³ = 0.99997. The printed mass ρ0 π d0³/6 gives half of that, and the density of rest only at 0.806 d0.",
+        "Σ W d0³ = 0.99997. The printed mass ρ0 π d0³/6 gives half of that, and the rest density only at 0.806 d0.",
         checks,
     ))
 }
@@ -368,9 +368,10 @@ fn boundary(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = plain_floor();
     checks.extend(BOTH.into_iter().flat_map(firm_floor));
     Ok(outcome(
-        "One layer of boundary particles with larger volumes counts for the half-space behind it.",
-        "A plane sampled at spacing d0: as in the paper, 0.6 d0 below the surface, and firm, as the solver has it.",
-        "V_b = 1/Σ W = 1.4273 d0³ and the density of the lowest layer by its gap, by summation; the firm layer holds a lattice where it is.",
+        "One layer of boundary particles with larger volumes represents the half space behind it.",
+        "A plane sampled at spacing d0: as in the paper, 0.6 d0 below the surface, and with the deeper, heavier particles of the solver.",
+        "V_b = 1/Σ W = 1.4273 d0³ and the density of the lowest layer as a function of its gap, by summation; the solver's layer \
+         supports a lattice in place.",
         checks,
     ))
 }
@@ -436,8 +437,8 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ];
     Ok(outcome(
-        "The pressure that a predicted density asks for makes the density right in one pass.",
-        "The middle of a lattice squeezed by 0.3 %.",
+        "The pressure correction for a predicted density error removes it in one iteration.",
+        "The central particle of a lattice compressed by 0.3 %.",
         "γ = ρ0²/(2 m² Δt² Σ ∇W·∇W), [Ihmsen13] Eq. 7.",
         checks,
     ))
@@ -534,9 +535,9 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(outcome(
-        "Frictional stress opposes the strain rate, and passes never make shear faster.",
-        "The middle of a lattice; a wave of shear, four spacings long, in a block of 13³ particles under pressure.",
-        "D = (2 m² Δt/ρ0³) Σ ∇W ∇Wᵀ = 1.768e-5 1/(Pa s). [Ihmsen13] Eq. 12 has the prefactor upside down, Eq. 11 the other sign.",
+        "Frictional stress opposes the strain rate, and iterations never amplify shear.",
+        "The central particle of a lattice; a shear wave, four spacings long, in a block of 13³ particles under pressure.",
+        "D = (2 m² Δt/ρ0³) Σ ∇W ∇Wᵀ = 1.768e-5 1/(Pa s). [Ihmsen13] Eq. 12 has the inverse prefactor, Eq. 11 the opposite sign.",
         checks,
     ))
 }
@@ -690,9 +691,9 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ];
     Ok(outcome(
-        "Friction is bounded by pressure, the same in every direction.",
+        "Frictional stress is bounded by pressure, isotropically.",
         "1000 random stresses of 1 mPa to 1 kPa, in 2D and 3D.",
-        "‖s‖ ≤ √2 sin θ p, [Ihmsen13] Eq. 4. The clamp of Eq. 13 has a trace and knows the axes.",
+        "‖s‖ ≤ √2 sin θ p, [Ihmsen13] Eq. 4. The clamp of Eq. 13 has a trace and is not isotropic.",
         checks,
     ))
 }

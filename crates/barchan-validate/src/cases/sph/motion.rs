@@ -72,7 +72,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let nothing = Band::below(0.0);
     let rounding = Band::below(2e-5);
     Ok(Outcome {
-        physics: "Particles that fall alike feel nothing of each other.".into(),
+        physics: "Particles in free fall do not interact.".into(),
         setup: "A lattice of 4 × 4 × 4 particles, thrown at 2.1 m/s, 500 steps of 1 ms.".into(),
         reference: "x = v t + g t²/2 + g t Δt/2: symplectic Euler lags by half a step.".into(),
         plots: vec![],
@@ -179,10 +179,11 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let apart_from_floor = farthest(&shifted, &slump(context, 1.0, 0.0)?) / D0;
     let printed = printed_strain_rate();
     Ok(Outcome {
-        physics: "Only relative motion counts: a block and its floor may move as a whole.".into(),
-        setup: "One step of 1000 particles of two densities in disorder, at 1 m/s. A block of 0.6 m that slumps for 0.3 s on a floor, both at 1 m/s."
+        physics: "Only relative motion matters: a block and its floor may move together (Galilean invariance).".into(),
+        setup: "One step of 1000 disordered particles of two densities, at 1 m/s. A block of 0.6 m that slumps for 0.3 s on a floor, \
+                both at 1 m/s."
             .into(),
-        reference: "The same seen from the block, but for rounding.".into(),
+        reference: "The same in the frame of the block, up to rounding.".into(),
         plots: vec![],
         checks: vec![
             Check::new("velocities after a step, moving less resting", f64::from(apart), "m/s", rounding),
@@ -305,11 +306,11 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(Outcome {
-        physics: "Forces between particles come in pairs, and bodies get what particles lose.".into(),
-        setup: "1000 particles of two densities in disorder, with pressures and stresses of all kinds: a step without walls, and 50 steps of 1 ms between a \
-                tilted floor and a ball that comes down."
+        physics: "Forces between particles are equal and opposite, and bodies receive the momentum that particles lose.".into(),
+        setup: "1000 disordered particles of two densities, with random pressures and stresses: a step without walls, and 50 steps of 1 \
+                ms between a tilted floor and a descending ball."
             .into(),
-        reference: "Momentum is conserved, but for the rounding of 32-bit numbers.".into(),
+        reference: "Conservation of momentum up to rounding in f32.".into(),
         plots: vec![],
         checks,
         notes: vec![],

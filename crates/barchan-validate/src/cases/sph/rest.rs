@@ -138,12 +138,13 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(corners(context)?);
     }
     Ok(Outcome {
-        physics: "Static friction: a heap stays as it is, and a bed that speeds up slower than the sand can bear keeps its load.".into(),
-        setup: "3D, particles of 5 cm. A block of 0.8 × 0.6 × 0.8 m (quick: 0.6 × 0.45 × 0.6) that slumped for 5 s, and the minute after it. With sph: a bed \
-                1.8 m long (quick: 1.2), filled 0.4 m high, θ = 40°, that goes 6.7 m in 4 s with up to 2.5 m/s² either way; and a column in a shaft of rough planes."
+        physics: "Static friction: a heap does not creep, and a truck bed whose acceleration is below the frictional limit keeps its load.".into(),
+        setup: "3D, particles of 5 cm. A block of 0.8 × 0.6 × 0.8 m (quick: 0.6 × 0.45 × 0.6) that slumped for 5 s, and the minute \
+                after it. With sph: a bed 1.8 m long (quick: 1.2), filled 0.4 m high, θ = 40°, that moves 6.7 m in 4 s with up to ±2.5 \
+                m/s²; and a column in a shaft of rough planes."
             .into(),
-        reference: "Nothing moves. [Ihmsen13] §6 names loads on accelerating bodies as what its friction, which begins anew in every \
-                    step, cannot hold."
+        reference: "No motion. [Ihmsen13] §6 names loads on accelerating bodies as a limitation of its friction, which starts from zero \
+                    in every step."
             .into(),
         plots: vec![plot.with(Style::ControlCurve, &format!("control: {}", without.0), &moving.path)],
         checks,
