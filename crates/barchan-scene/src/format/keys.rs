@@ -19,7 +19,7 @@ pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
 const ANGLE: Kind = Kind::Number(Range::closed(-1e6, 1e6));
 const SCALE: Kind = Kind::Number(Range::closed(1e-6, 1e6));
 
-/// What grains may do at a surface.
+/// Boundary conditions for grains at a surface.
 pub(super) const BOUNDARIES: &[&str] = &["sticky", "slipping", "separating"];
 /// How pictures show a body.
 pub(super) const LOOKS: &[&str] = &["solid", "glass", "cutaway", "hidden"];

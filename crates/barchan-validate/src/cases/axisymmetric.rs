@@ -20,7 +20,7 @@ pub const E1: Case = Case {
 const RADIUS: f64 = 0.1;
 /// Friction angle whose steady simple shear, μ_ss = 2√3 sin φ/(3 − sin φ), is tan 30° [degrees].
 const FRICTION_ANGLE: f64 = 25.374;
-/// √(h/g) that are simulated.
+/// Simulated time [√(h/g)].
 const TAUS: u32 = 7;
 
 /// A quarter of a cylinder between two smooth walls.
@@ -80,7 +80,7 @@ fn reference(a: f64) -> f64 {
     }
 }
 
-/// Part by which a run-out may differ.
+/// Relative tolerance of a run-out.
 fn tolerance(a: f64) -> f64 {
     if a <= 2.0 { 0.15 } else { 0.3 }
 }
@@ -92,7 +92,7 @@ const EXPONENT_LIMIT: &str = "Low columns fall short (the more, the coarser the 
     than 1/2. Published continuum MPM has the same tendency and overshoots beyond a = 3 [Kumar15], [Mast14]. Our hypothesis: the law \
     has no rate-dependent friction, which would dissipate more energy in the fast, high collapses.";
 
-/// How the run-out grows with the aspect ratio, of low columns and of high ones.
+/// Exponents of the run-out in the aspect ratio, of low and of high columns.
 fn exponents(runs: &[[f64; 2]]) -> [Check; 2] {
     let spread: Vec<[f64; 2]> = runs.iter().map(|r| [r[0], r[1] - 1.0]).collect();
     let (below, _) = power(&spread[..2]);

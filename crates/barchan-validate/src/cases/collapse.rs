@@ -39,7 +39,7 @@ pub struct Column {
     pub cells: f64,
     /// Length, gravity and density relative to the usual ones; Young's modulus follows ρ g L.
     pub scales: [f64; 3],
-    /// Part of a cell by which everything is shifted against the grid.
+    /// Shift of everything relative to the grid [cells].
     pub shift: f64,
     /// More keys of the scene, as `path=value`.
     pub set: &'static [&'static str],
@@ -55,7 +55,7 @@ pub const COLUMN: Column = Column {
     set: &[],
 };
 
-/// The column of a form: half as fine where it has to be quick.
+/// The column of a form: half the resolution in the quick one.
 fn usual(context: &Context<'_>) -> Column {
     Column {
         cells: context.pick(0.5, 1.0) * COLUMN.cells,
@@ -63,20 +63,20 @@ fn usual(context: &Context<'_>) -> Column {
     }
 }
 
-/// Frames in √(h/g).
+/// Frames per √(h/g).
 const FRAMES_A_TAU: f64 = 15.0;
-/// √(h/g) that are simulated.
+/// Simulated time [√(h/g)].
 const TAUS: f64 = 6.5;
 
-/// What a column became, lengths over its width and times over √(h/g).
+/// Result of a collapse: lengths over the width of the column, times over √(h/g).
 pub struct Deposit {
     /// (d∞ − d_i)/d_i, d∞ the distance from the wall that holds 99 % of the mass.
     pub runout: f64,
-    /// The same with d∞ the end of the deposit's half-filled cells that hang together.
+    /// The same with d∞ the end of the deposit's connected half-filled cells.
     pub extent: f64,
     /// h∞/d_i.
     pub height: f64,
-    /// Time at which the front has come 99 % of its way.
+    /// Time at which the front has covered 99 % of its run-out.
     pub duration: f64,
     /// Slope of the deposit [degrees].
     pub slope: f64,
@@ -183,7 +183,7 @@ const HIGH_LIMIT: &str = "The run-out grows faster with the height than in exper
     Published continuum codes without rate-dependent friction also overshoot for high columns [Kumar15]; that this is the reason here \
     is our hypothesis.";
 
-/// How the run-out grows with the aspect ratio, of low columns and of high ones.
+/// Exponents of the run-out in the aspect ratio, of low and of high columns.
 fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     let (low, _) = power(&runouts[..3]);
     let (high, _) = power(&runouts[4..]);
@@ -197,7 +197,7 @@ fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     ]
 }
 
-/// More friction runs out less and stands higher, at a = 2.
+/// More friction gives a shorter run-out and a higher deposit, at a = 2.
 fn orders(
     context: &Context<'_>,
     runouts: &[[f64; 2]],

@@ -34,7 +34,7 @@ const WALL: f64 = 0.5;
 /// Layers of the stress profile.
 const LAYERS: usize = 20;
 
-/// Samples of the sand, each placed at random: the stress of one wavers along the depth by some percent.
+/// Random samples of the sand: the stress of one fluctuates with depth by some percent.
 const SAMPLES: u32 = 4;
 
 /// A slot full of sand whose floor sinks slowly from 0.5 s on.
@@ -47,7 +47,7 @@ fn slot(friction: f64, seed: u32) -> SceneFile {
 
 /// Means over the last second of sinking and over samples.
 struct Stress {
-    /// Depth [m] and vertical stress [Pa], without the cell above the floor: there particles bear more than the floor.
+    /// Depth [m] and vertical stress [Pa], without the cell above the floor, where the stress of particles exceeds that on the floor.
     vertical: Vec<[f64; 2]>,
     /// On the floor [Pa].
     floor: f64,
@@ -138,7 +138,7 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             band,
         ),
     ];
-    // The stress of a single sample wavers too much for this.
+    // The stress of a single sample fluctuates too much for this.
     if context.form == Form::Full {
         let what = "R² of the exponential law, λ fitted";
         checks.push(Check::new(what, r_squared, "", Band::above(0.98)));
@@ -217,12 +217,12 @@ fn volumes(
     Ok(path)
 }
 
-/// Change of the volume [%] that is allowed.
+/// Allowed change of the volume [%].
 const KEPT: Band = Band {
     min: Some(-3.0),
     max: Some(3.0),
 };
-/// Gain of volume [%] that shows that nothing corrects it.
+/// Gain of volume [%] without correction.
 const GAINED: Band = Band {
     min: None,
     max: Some(5.0),

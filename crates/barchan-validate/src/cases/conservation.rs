@@ -13,7 +13,7 @@ use glam::{DMat3, DVec3};
 /// Counts and masses.
 pub const P1: Case = Case {
     name: "P1",
-    title: "Nothing is lost or gained",
+    title: "Particle number and mass are conserved",
     solvers: &["mpm"],
     seconds: 1.0,
     run: counts,
@@ -190,7 +190,7 @@ fn counts(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 const CELL: f64 = 0.05;
 
-/// Sand falling askew past a ball, onto a floor.
+/// Sand falling obliquely past a ball, onto a floor.
 fn askew(ball: DVec3, gravity: DVec3) -> SceneFile {
     scene!("askew")
         .set("gravity", gravity.to_array().to_vec())

@@ -43,13 +43,13 @@ const WINDOW: [f64; 2] = [0.05, 0.2];
 
 /// Friction of the bulk, from which that of contacts follows.
 const BULK: &str = "friction_angle";
-/// Friction where two grains touch.
+/// Friction of contacts.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
 /// A key of the material, and the angle that it is set to [degrees].
 type Friction = (&'static str, f64);
 
-/// How trials name it.
+/// Its name in trials.
 fn name((key, angle): Friction) -> String {
     format!(
         "{} {angle}°",
@@ -63,15 +63,15 @@ fn with(scene: SceneFile, (key, angle): Friction, seed: u32) -> SceneFile {
     scene.set(&key, angle).set("seed", seed)
 }
 
-/// Beds that are looked at: forces of single ones differ by a quarter.
+/// Seeds of the beds: forces of single beds differ by a quarter.
 const SEEDS: [u32; 3] = [1, 2, 3];
-/// Beds besides, for an exponent.
+/// Additional seeds, for an exponent.
 const MORE_SEEDS: [u32; 3] = [4, 5, 6];
 
 /// Displacements in depths, horizontal and upward forces in their unit, and that unit [N/m].
 type Pushed = (Vec<[f64; 3]>, f64);
 
-/// The mean of some beds.
+/// The mean over beds of these seeds.
 fn of_beds(
     seeds: &[u32],
     run: impl Fn(u32) -> Result<Pushed, ValidateError>,
@@ -100,7 +100,7 @@ fn mean<const N: usize>(path: &[[f64; N]], column: usize, [from, to]: [f64; 2]) 
     inside().map(|p| p[column]).sum::<f64>() / inside().count() as f64
 }
 
-/// The horizontal force by the displacement.
+/// Horizontal force against displacement.
 fn curve(path: &[[f64; 3]]) -> Vec<[f64; 2]> {
     path.iter().map(|p| [p[0], p[1]]).collect()
 }

@@ -104,7 +104,7 @@ pub(super) fn at_rest() -> SandState<f64> {
     }
 }
 
-/// Under an isotropic Hencky strain of that trace.
+/// A state of isotropic Hencky strain with that trace.
 fn compressed(trace: f64) -> SandState<f64> {
     let e = (2.0 * trace / 3.0).exp_m1();
     SandState {

@@ -33,7 +33,7 @@ pub const D2: Case = Case {
 /// A belt.
 pub const D3: Case = Case {
     name: "D3",
-    title: "A belt takes a block along",
+    title: "A belt carries a block along",
     solvers: &["mpm"],
     seconds: 3.0,
     run: belt,
@@ -71,8 +71,8 @@ fn acceleration(
     Ok((mean_velocity(&trial.particles()?).x - first) / 0.4)
 }
 
-/// The block put down gently, after one second: gravity grows within 0.3 s and tilts within the next 0.5 s. A block that is
-/// dropped instead lands by bouncing, and slides while it does.
+/// The block placed gently, after one second: gravity is ramped up over 0.3 s and tilted over the next 0.5 s. A dropped block
+/// would bounce, and slide while bouncing.
 fn put_down<'a>(
     context: &'a Context<'a>,
     dimensions: u32,
@@ -98,7 +98,7 @@ fn put_down<'a>(
     Ok(trial)
 }
 
-/// What the block does near atan 0.5 = 26.6°: it rests below, and slides by a/2 = 0.051 m at 27.1°, from rest in a second.
+/// The block near atan 0.5 = 26.6°: it rests below, and slides by a/2 = 0.051 m at 27.1°, from rest in a second.
 fn threshold(context: &Context<'_>, dimensions: u32) -> Result<Vec<Check>, ValidateError> {
     let rests = Band::between(-0.01 * CELL, 0.01 * CELL);
     let mut checks = vec![];
@@ -215,9 +215,9 @@ fn plane(friction: f64) -> Result<Colliders, ValidateError> {
     Ok(Colliders::new(&load(&block(3, 0.0, friction))?.colliders))
 }
 
-/// What a node at the plane does in a second on 30°.
+/// Motion of a node at the plane during a second at 30°.
 struct Node {
-    /// How far its material moves [m].
+    /// Displacement of its material [m].
     drift: f64,
     /// Its speed at the end [m/s].
     speed: f64,

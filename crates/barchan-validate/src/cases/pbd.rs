@@ -1,4 +1,4 @@
-//! Position-based grains, which do not turn: their state, and D1, D2, D3 with one of them.
+//! Position-based grains, which do not rotate: their state, and D1, D2, D3 with one of them.
 
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
@@ -51,7 +51,7 @@ pub(super) struct Grain {
 /// All grains of a run of `pbd`, or particles of `sph`.
 pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError> {
     let state = trial.save()?;
-    // Particles of sph are all alike.
+    // Particles of sph all have the same radius.
     let usual = 0.5 * trial.scene().solver.resolution;
     let all = || {
         let three = |name: &str| Some(floats(&state, name)?.as_chunks::<3>().0);
@@ -71,7 +71,7 @@ pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError>
     all().ok_or_else(|| trial.unusable("the state lacks a column"))
 }
 
-/// Puts grains like the first one at these places, at rest, instead of those that are there.
+/// Replaces all grains by copies of the first one at these positions, at rest.
 pub(super) fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), ValidateError> {
     let Some(like) = grains(trial)?.first().copied() else {
         return Err(trial.unusable("there is no grain"));
@@ -94,7 +94,7 @@ pub(super) fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), Valid
         ],
         ..trial.save()?
     };
-    // No contact of the grains that were there is remembered.
+    // Contacts of the replaced grains are dropped.
     state.remove_scalar("substep");
     trial.load(&state)
 }

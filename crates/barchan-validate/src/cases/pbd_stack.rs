@@ -50,8 +50,8 @@ fn stack<'a>(
     Ok(trial)
 }
 
-/// By how much a stack is lower than hard balls [radii], mean of the last three of ten seconds: with few passes averaging
-/// hardly comes to rest.
+/// Settlement of a stack relative to rigid balls [radii], mean of the last three of ten seconds: with few iterations
+/// averaging hardly comes to rest.
 fn sunk(
     context: &Context<'_>,
     scheme: &str,
@@ -70,7 +70,7 @@ fn sunk(
     Ok(sum / 180.0)
 }
 
-/// Depths [radii] by passes: Gauss–Seidel, averaged, averaged with ε = 0.5.
+/// Settlements [radii] by iterations: Gauss–Seidel, averaged, averaged with ε = 0.5.
 type Depths = [Vec<[f64; 2]>; 3];
 
 fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> {
@@ -100,8 +100,8 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
     Ok((depths, checks))
 }
 
-/// Ten springs give way by N m g/k at the floor and half of that between balls, where the stiffest that substeps follow
-/// is that of the reduced mass. `averaged` is what averaging sinks by [radii].
+/// Ten springs are compressed by N m g/k at the floor and by half of that between balls, where the largest stiffness that
+/// substeps resolve is that of the reduced mass. `averaged` is the settlement with averaging [radii].
 fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateError> {
     let split = sunk(context, "mass splitting", 1, 0.0)?;
     let mut trial = stack(context, "mass".into(), balls("mass splitting", 1, 0.0, 1e6))?;
@@ -192,8 +192,8 @@ fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
     Ok(check.limited(Band::between(0.1, 1.5), HOPS))
 }
 
-/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: springs just below the stiffest that
-/// substeps follow must not boil.
+/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: springs just below the largest stiffness
+/// that substeps resolve must not boil.
 fn smooth_bed(context: &Context<'_>, stiffness: f64) -> Result<Check, ValidateError> {
     let scene = scene!("trough")
         .set("materials.sand.friction_angle", 0)
@@ -249,7 +249,7 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- J8 ----
 
-/// Soft enough for substeps to follow [N/m].
+/// Soft enough for substeps to resolve [N/m].
 const STIFFNESS: f64 = 1e4;
 
 /// Penetration of a ball that rests on one or two floors in one place, over m g/k, and force on all floors over its weight.

@@ -11,19 +11,19 @@ use crate::{Case, Context, Form, ValidateError};
 /// A poured pile.
 pub const E6: Case = Case {
     name: "E6",
-    title: "A poured pile: friction, adhesion, passes",
+    title: "A poured pile: friction, adhesion, iterations",
     solvers: &["pbd"],
     seconds: 60.0,
     run: poured_pile,
 };
 
-/// How a pile is made.
+/// Parameters of a pour.
 #[derive(Clone, Copy)]
 struct Pour {
     scheme: &'static str,
     passes: u32,
     reduction: f64,
-    /// Key of the material that is set to the angle.
+    /// Material key that `angle` sets.
     key: &'static str,
     /// [degrees].
     angle: f64,
@@ -35,7 +35,7 @@ struct Pour {
 /// Piles whose mean slope is that of II as in the paper: from 23.7 to 28.5° with eight seeds, standard deviation 1.4°.
 const SAMPLES: u32 = 4;
 
-/// A pile as its mean around the axis.
+/// Azimuthal mean of a pile.
 struct Pile {
     /// Radius and height of the surface of rings a diameter wide [m].
     profile: Vec<[f64; 2]>,
@@ -117,7 +117,7 @@ impl Pile {
     }
 }
 
-/// Friction where two grains touch.
+/// Friction of contacts.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
 const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \
@@ -149,12 +149,12 @@ impl Piles<'_> {
     }
 }
 
-/// Slopes that a friction angle of 30° may have.
+/// Accepted slopes for a friction angle of 30°.
 fn repose() -> Band {
     Band::between(24.0, 36.0)
 }
 
-/// Ten averaged passes with ε = 0.5, as in the paper.
+/// Ten averaged iterations with ε = 0.5, as in the paper.
 fn paper(angle: f64, adhesion: f64) -> Pour {
     Pour {
         scheme: "averaged",
@@ -196,7 +196,7 @@ fn usual_scheme(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
             checks.push(Check::new(what, slope - one, "°", more));
         }
     }
-    // Balls that do not turn stand on each other.
+    // Spheres without rotation rest on each other.
     let standing = piles.slope(Style::ControlCurve, mass_splitting(CONTACT, 30.0, 0.0))?;
     let what = "mass splitting: slope with a contact angle of 30°";
     checks.push(Check::control(what, standing, "°", repose()));

@@ -71,7 +71,7 @@ fn slope_of(context: &Context<'_>, [angle, apex]: [f64; 2]) -> Result<f64, Valid
     Ok(trial.measure()?.slope_angle_deg.unwrap_or(f64::NAN))
 }
 
-/// What the slope of one ridge is held against.
+/// Checks of the slope of one ridge.
 fn checks_of(angle: f64, slope: f64) -> Vec<Check> {
     let check = |what: String, band| Check::new(what, slope, "°", band);
     let near = check(format!("slope, φ = {angle}°"), near_flow(angle));

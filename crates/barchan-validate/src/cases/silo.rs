@@ -1,4 +1,4 @@
-//! F: sand that flows out of a silo.
+//! F1–F3: discharge of a silo.
 
 use crate::fit::{first_crossing, line, power};
 use crate::outcome::{Band, Check, Outcome};
@@ -34,12 +34,12 @@ pub const F1: Case = Case {
     run: hole_discharge,
 };
 
-/// Frames in a second.
+/// Frames per second [1/s].
 const RATE: f64 = 40.0;
 const DX: f64 = 0.005;
 const DENSITY: f64 = 1600.0;
 
-/// A flat-bottomed 2D silo 50 cells wide, `height` meters full, with a slot of so many cells.
+/// A flat-bottomed 2D silo 50 cells wide, `height` meters full, with a slot of that many cells.
 fn silo(friction_angle: f64, slot: f64, height: f64) -> SceneFile {
     let half = 0.5 * slot * DX;
     let opening = "collider.silo.shape.difference.2.box";
@@ -50,7 +50,7 @@ fn silo(friction_angle: f64, slot: f64, height: f64) -> SceneFile {
         .set(&format!("{opening}.max"), vec![half, 0.1])
 }
 
-/// Time [s] and part of the sand that has left, until `end` of it has.
+/// Time [s] and discharged fraction, until it reaches `end`.
 fn drained(
     context: &Context<'_>,
     friction_angle: f64,
@@ -70,7 +70,7 @@ fn drained(
     Ok(left)
 }
 
-/// Mean rate [parts a second] while the part that has left goes from `a` to `b`.
+/// Mean rate [1/s] while the discharged fraction goes from `a` to `b`.
 fn rate(left: &[[f64; 2]], a: f64, b: f64) -> f64 {
     let at = |part| first_crossing(left, part).unwrap_or(f64::NAN);
     (b - a) / (at(b) - at(a))

@@ -36,7 +36,7 @@ struct Slab {
     /// Slope [degrees].
     degrees: f64,
     sampling: &'static str,
-    /// Time in which gravity comes on along the slope [s]; 0: it is there at once.
+    /// Time over which gravity along the slope is ramped up [s]; 0: at once.
     tilt: f64,
 }
 
@@ -50,7 +50,7 @@ const SLAB: Slab = Slab {
     tilt: 0.0,
 };
 
-/// What a layer of cells does.
+/// Motion and stress of a layer of cells.
 #[derive(Debug, Clone, Copy)]
 struct Layer {
     /// Mean velocity along the slope [m/s].
@@ -201,8 +201,8 @@ impl Slab {
         Ok((checks, accelerations))
     }
 
-    /// Largest mean speed along the slope [m/s] in half a second, one second after the tilt began. With a tilt that comes on
-    /// over several swings of the layer it hardly swings; sand that flows gains speed.
+    /// Largest mean speed along the slope [m/s] in half a second, one second after the tilt began. A tilt over several
+    /// periods of the layer hardly excites oscillations; sand that flows gains speed.
     fn speed_after_tilt(&self, context: &Context<'_>) -> Result<f64, ValidateError> {
         let mut trial = self.settled(context)?;
         trial.advance(RATE as u32)?;

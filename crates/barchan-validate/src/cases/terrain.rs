@@ -16,7 +16,7 @@ use glam::Vec3;
 /// Mass of soil that slides.
 pub const O1: Case = Case {
     name: "O1",
-    title: "Soil that slides keeps its mass",
+    title: "Sliding soil conserves mass",
     solvers: &["pbd"],
     seconds: 1.0,
     run: mass,
@@ -25,7 +25,7 @@ pub const O1: Case = Case {
 /// Slopes of soil.
 pub const O2: Case = Case {
     name: "O2",
-    title: "Slopes end at the angle of repose, and gentler ones stay",
+    title: "Slopes relax to the angle of repose, and gentler ones are stable",
     solvers: &["pbd"],
     seconds: 1.0,
     run: slopes,
@@ -34,7 +34,7 @@ pub const O2: Case = Case {
 /// Soil from a point.
 pub const O3: Case = Case {
     name: "O3",
-    title: "A point source heaps a cone",
+    title: "A point source builds a cone",
     solvers: &["pbd"],
     seconds: 2.0,
     run: point_source,
@@ -43,7 +43,7 @@ pub const O3: Case = Case {
 /// A footprint.
 pub const O4: Case = Case {
     name: "O4",
-    title: "A footprint keeps its volume and has a rim that rests",
+    title: "A footprint conserves volume and has a stable rim",
     solvers: &["pbd"],
     seconds: 10.0,
     run: footprint,
@@ -52,7 +52,7 @@ pub const O4: Case = Case {
 /// Soil as grains and as columns.
 pub const O5: Case = Case {
     name: "O5",
-    title: "Grains that become columns and columns that become grains keep volume and mass",
+    title: "Exchange between grains and columns conserves volume and mass",
     solvers: &["pbd"],
     seconds: 20.0,
     run: handover,
@@ -91,7 +91,7 @@ fn site(angle: f64, heights: impl Fn(f64, f64) -> f64) -> Result<Terrain, Valida
     Ok(Terrain::new(&spec, sand, grain))
 }
 
-/// Lets slopes slide until they rest and surfaces rise to where they belong.
+/// Relaxes slopes until they are stable and surfaces have risen.
 fn settle(soil: &mut Terrain) -> Result<(), ValidateError> {
     for _ in 0..100_000 {
         if soil.field().active_columns() == 0 {
@@ -392,7 +392,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 const SIDE: usize = 40;
 const WIDTH: f64 = 0.1;
 
-/// What a frame holds: mass of the columns and of the grains [kg], and the heights of the columns [m].
+/// Data of a frame: mass of the columns and of the grains [kg], and the heights of the columns [m].
 struct Soil {
     columns: f64,
     grains: f64,
@@ -416,7 +416,7 @@ impl Soil {
         }
     }
 
-    /// Change of the mass of everything, as a part.
+    /// Relative change of the total mass.
     fn gained(&self, before: &Self) -> f64 {
         (self.columns + self.grains) / (before.columns + before.grains) - 1.0
     }

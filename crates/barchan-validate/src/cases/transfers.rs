@@ -28,7 +28,7 @@ pub const A1: Case = Case {
 /// Momenta through a cycle of transfers.
 pub const A2: Case = Case {
     name: "A2",
-    title: "A cycle of transfers keeps linear and angular momentum",
+    title: "A cycle of transfers conserves linear and angular momentum",
     solvers: &["mpm"],
     seconds: 0.1,
     run: momenta,
@@ -604,7 +604,7 @@ const DISC_CELL: f64 = 0.02;
 /// Frames in a revolution.
 const TURN: u32 = 10;
 
-/// What ten revolutions left of a disc's spin.
+/// Angular momentum of a disc over ten revolutions.
 struct Spun {
     /// Revolutions and L/L₀.
     path: Vec<[f64; 2]>,

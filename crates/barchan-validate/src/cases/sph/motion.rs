@@ -1,4 +1,4 @@
-//! B1, B2, L7: what particles do to each other neither adds momentum nor depends on the motion of all.
+//! B1, B2, L7: interactions conserve momentum and are Galilean-invariant.
 
 use super::element::gradient;
 use super::hand::{D0, DT, Dice, Hand, RHO, block};
@@ -14,7 +14,7 @@ use glam::{DVec3, Vec3};
 /// Free fall.
 pub const B1: Case = Case {
     name: "B1",
-    title: "A block that is thrown falls freely",
+    title: "A thrown block falls freely",
     solvers: &["sph"],
     seconds: 1.0,
     run: free_fall,
@@ -23,7 +23,7 @@ pub const B1: Case = Case {
 /// Galilean invariance.
 pub const B2: Case = Case {
     name: "B2",
-    title: "A motion of all is not seen",
+    title: "A uniform motion changes nothing",
     solvers: &["sph"],
     seconds: 2.0,
     run: galilean,
@@ -104,7 +104,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- Particles in disorder ----
 
-/// Two materials of unlike density in disorder, with pressures about `pressure` [Pa] and stresses of all kinds.
+/// Disordered particles of two materials of different density, with pressures about `pressure` [Pa] and random stresses.
 fn disorder(pressure: f32) -> Vec<Grain> {
     let mut dice = Dice(7);
     let mut all = block(10);
@@ -166,7 +166,7 @@ fn printed_strain_rate() -> f64 {
 
 fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let [apart, largest] = seen_in_a_step(Vec3::X)?;
-    // What the rounding of velocities adds up to over 33 neighbors.
+    // Accumulated rounding of velocities over 33 neighbors.
     let rounding = Band::below(f64::from(33.0 * f32::EPSILON * (1.0 + largest)));
     let still = slump(context, 0.0, 0.0)?;
     let shifted: Vec<Grain> = (still.iter())

@@ -1,4 +1,4 @@
-//! E5, E7: sand that is poured slowly.
+//! E5, E7: slowly poured sand.
 
 use super::{Grain, grains};
 use crate::fit;
@@ -21,7 +21,7 @@ pub const E5: Case = Case {
 /// Slopes in three directions.
 pub const E7: Case = Case {
     name: "E7",
-    title: "A poured pile is alike all around",
+    title: "A poured pile is axisymmetric",
     solvers: &["sph"],
     seconds: 360.0,
     run: all_around,
@@ -33,8 +33,8 @@ const REPOSE: f64 = 55.0;
 const MOUTH: f64 = 0.3;
 /// Spacing [m] at which the pile has 7 K particles.
 const COARSE: f64 = 0.077;
-/// Spacing [m] of the quick form, whose pile is poured in half the time. The slope of a pile of 55° of so few particles, whose
-/// flank is four spacings long, scatters by ten degrees; that of 30°, which reaches farther, does not.
+/// Spacing [m] of the quick form, whose pile is poured in half the time. With so few particles the flank of a pile of 55° is
+/// four spacings long and its slope scatters by ten degrees; that of 30°, which is wider, does not.
 const QUICK: f64 = 0.11;
 
 /// A pile to be poured slowly from near above.
@@ -45,11 +45,11 @@ struct Pour {
     angle: f64,
     /// More keys of the scene, as `path=value`.
     set: &'static [&'static str],
-    /// How far gravity, floor and stream are turned about z [degrees].
+    /// Rotation of gravity, floor and stream about z [degrees].
     turn: f64,
 }
 
-/// What was poured, turned back.
+/// The poured pile, rotated back.
 struct Pile {
     /// Positions of the particles [m].
     grains: Vec<DVec3>,
@@ -136,7 +136,7 @@ impl Pile {
             if rings.len() <= ring {
                 rings.resize(ring + 1, vec![]);
             }
-            // Fields about a spacing long, by azimuth.
+            // Azimuthal bins about a spacing long.
             let fields = ((ring as f64 + 0.5) * std::f64::consts::TAU)
                 .round()
                 .max(1.0);

@@ -1,4 +1,4 @@
-//! L10: what lies still stays.
+//! L10: sand at rest does not creep.
 
 use super::column::Shaft;
 use super::{block_on_floor, grains, mass};
@@ -13,7 +13,7 @@ use glam::{DVec3, Vec3};
 /// Rest.
 pub const L10: Case = Case {
     name: "L10",
-    title: "A heap at rest stays, and so does a load on a truck",
+    title: "A heap at rest does not creep, nor does a load on a truck",
     solvers: &["pbd", "sph"],
     seconds: 60.0,
     run: stays,
@@ -22,7 +22,7 @@ pub const L10: Case = Case {
 /// Spacing of the particles [m].
 const D0: f64 = 0.1;
 
-/// Friction that begins anew in every step.
+/// Friction that starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
 /// Positions by identity [m], with any solver.
@@ -206,7 +206,7 @@ fn load(
 
 // ---- Corners ----
 
-/// Slip that each of three walls takes away is taken away three times; then sand in a corner never rests.
+/// If each of three walls removed the whole slip, it would be removed three times, and sand in a corner would never rest.
 fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let mut checks = vec![];
     for friction in [0.3, 0.8] {

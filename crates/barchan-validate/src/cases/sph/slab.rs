@@ -29,7 +29,7 @@ pub const D2: Case = Case {
 /// A slab on a belt.
 pub const D3: Case = Case {
     name: "D3",
-    title: "A belt takes a slab along",
+    title: "A belt carries a slab along",
     solvers: &["sph"],
     seconds: 1.0,
     run: rides,
@@ -220,7 +220,7 @@ const BELT: f64 = 1.0;
 const MU: f64 = 0.3;
 const START: f64 = 1.0;
 
-/// Time since the belt starts [s], velocity [m/s] and way [m] of the slab.
+/// Time since the belt starts [s], velocity [m/s] and displacement [m] of the slab.
 fn ride(context: &Context<'_>, label: &str, moving: bool) -> Result<Vec<[f64; 3]>, ValidateError> {
     let speed = if moving { BELT } else { 0.0 };
     let motion = format!("collider.plane.motion={{velocity=[{speed},0,0],start={START}}}");
