@@ -178,7 +178,7 @@ impl Render {
     }
 }
 
-/// Tells what was drawn.
+/// Reports what was drawn.
 fn show(report: &Report, json: bool) -> Result<(), Failure> {
     if json {
         return output::say_json(report);

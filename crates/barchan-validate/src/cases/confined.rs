@@ -1,4 +1,4 @@
-//! F4: stress in a silo. F5: an hourglass that is turned over and over.
+//! F4: stress in a silo. F5: an hourglass that is turned over repeatedly.
 
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
