@@ -34,7 +34,7 @@ impl Identities {
     /// The first of `count` identities in a row, for fills and emitters.
     ///
     /// # Errors
-    /// There are not so many left.
+    /// Not enough identities are left.
     pub fn take(&mut self, count: usize) -> Result<u32, Exhausted> {
         let first = self.next;
         let next = u32::try_from(count).ok().and_then(|n| first.checked_add(n));

@@ -56,7 +56,7 @@ pub enum StressError {
     NoGrain {
         /// What was asked for.
         id: u64,
-        /// Frames that were looked at.
+        /// Frames that were searched.
         place: String,
         /// What to do.
         remedy: String,

@@ -1,4 +1,4 @@
-//! The camera: where rays start, and how a scene is framed when nobody said how.
+//! The camera: where rays start, and how a scene is framed automatically.
 
 use crate::tracer::Ray;
 use barchan_scene::{Bounds, View};

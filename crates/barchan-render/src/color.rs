@@ -10,7 +10,7 @@ pub use scale::{Category, NO_VALUE, Range, Scale, kind_color, ticks};
 use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;
 
-/// Chance of a grain by its identity, in [0, 1): the same for life.
+/// Random number of a grain by its identity, in [0, 1): always the same.
 pub fn chance(id: u64) -> f32 {
     (hash(id) >> 8) as f32 / 16_777_216.0
 }

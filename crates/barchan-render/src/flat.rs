@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// Grains of a frame; the slices have one length (what one has more is left out).
 #[derive(Debug, Clone, Copy)]
 pub struct FlatGrains<'a> {
-    /// Positions [m]; z is not looked at.
+    /// Positions [m]; z is ignored.
     pub position: &'a [[f32; 3]],
     /// Radii [m].
     pub radius: &'a [f32],

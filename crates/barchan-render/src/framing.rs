@@ -1,4 +1,4 @@
-//! What there is to see in a result: found once from a few of its frames, the same for every picture of it.
+//! The visible extent of a result: found once from a few of its frames, the same for every picture of it.
 
 use crate::grains::FrameColumns;
 use crate::props::{Prop, props};
@@ -8,16 +8,16 @@ use barchan_scene::Scene;
 use barchan_scene::geometry::Bounds;
 use glam::Vec3;
 
-/// Frames that are looked at.
+/// Number of frames examined.
 const FRAMES: usize = 9;
-/// Grains of each that are looked at.
+/// Number of grains examined in each.
 const GRAINS: usize = 20_000;
 /// Part of the grains on either side that may lie outside: a few fly far.
 const OUTLIERS: f32 = 0.005;
 /// Bodies larger than this many times the extent of the grains do not count: the camera stays with the grains.
 const LARGE_BODY: f32 = 4.0;
 
-/// What there is to see.
+/// The visible extent of a result.
 pub struct Subject {
     /// Colliders that are shown.
     pub props: Vec<Prop>,
@@ -46,7 +46,7 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
     let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
     // Positions are those of centers.
     let margin = 0.5 * (directory.manifest().dx as f32).clamp(1e-6, 1e6);
-    // Terrain is what grains and bodies stand on; alone, it is what there is to see.
+    // Terrain is the ground of grains and bodies; alone, it is the subject.
     let site = frames.first().and_then(|frame| site(directory, *frame));
     let nothing = site.filter(|_| scene.is_none_or(|s| s.colliders.is_empty()));
     let around = grains.map_or(nothing.unwrap_or(unit), |b| b.expand(margin));

@@ -19,7 +19,7 @@ pub enum Corner {
     LowerRight,
 }
 
-/// Draws the legend of a scale into a corner, as large as the picture's height asks. Returns what it covers.
+/// Draws the legend of a scale into a corner, sized by the picture's height. Returns the area that it covers.
 pub fn draw(picture: &mut Picture, scale: &Scale, corner: Corner) -> Area {
     let style = Style::dark(text::readable_height(picture.height));
     let [width, height] = size(scale, style);
@@ -41,7 +41,7 @@ pub fn size(scale: &Scale, style: Style) -> [i64; 2] {
     [layout.width, layout.height]
 }
 
-/// Draws a legend with its upper left corner at a place. Returns what it covers.
+/// Draws a legend with its upper left corner at a position. Returns the area that it covers.
 pub fn draw_at(picture: &mut Picture, scale: &Scale, x: i64, y: i64, style: Style) -> Area {
     let layout = Layout::new(scale, style);
     let area = Area::new(x, y, layout.width, layout.height);

@@ -278,7 +278,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Each grain by chance from the colors of its material, the same for life.
+    /// Each grain at random from the colors of its material, always the same.
     fn own_colors(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
         let sand = ColorMix::new(SAND_COLORS);
         let known = self.scene.as_ref().map_or(&[][..], |s| &s.materials);
@@ -364,7 +364,7 @@ fn scale_of(
     let Coloring::Column { name, range, .. } = coloring else {
         return Ok(None);
     };
-    // With a range given, one frame tells the unit, and whether there is such a quantity.
+    // With a given range, one frame is enough for the unit and for whether the quantity exists.
     let looked_at = match range {
         Some(_) => frames.iter().copied().take(1).collect(),
         None => spread(frames, RANGE_FRAMES),
@@ -401,7 +401,7 @@ fn quantity(
         Some(source) => frame
             .columns
             .push(directory.read_column(frame.index, source)?),
-        // For the message, which lists what there is.
+        // For the message, which lists the available columns.
         None => frame = directory.read_frame(frame.index)?,
     }
     Ok(Quantity::read(name, &frame)?)

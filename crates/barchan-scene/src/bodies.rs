@@ -18,7 +18,7 @@ pub struct Body {
     pub velocity: Vec3,
     /// Angular velocity at t = 0 [rad/s].
     pub spin: Vec3,
-    /// Whether other bodies and colliders stop it.
+    /// Whether it collides with other bodies and colliders.
     pub collides: bool,
 }
 
@@ -45,7 +45,7 @@ impl MassProperties {
         }
     }
 
-    /// The same with another mass [kg], distributed alike.
+    /// The same distribution with another mass [kg].
     pub fn with_mass(mut self, mass: f64) -> Self {
         self.inertia *= mass / self.mass;
         self.mass = mass;
@@ -71,12 +71,12 @@ fn steiner(r: DVec3) -> DMat3 {
     DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer
 }
 
-/// What holds two solids together.
+/// A joint between two solids.
 #[derive(Debug, Clone)]
 pub struct Joint {
     /// Name for messages, records and driving.
     pub name: String,
-    /// What it lets move.
+    /// Type of joint.
     pub kind: JointKind,
     /// The second moves relative to the first.
     pub ends: [JointEnd; 2],
@@ -90,13 +90,13 @@ pub struct Joint {
     pub damping: f64,
     /// What drives it.
     pub motor: Option<Motor>,
-    /// How people drive it live.
+    /// Manual control in the live view.
     pub control: Option<JointControl>,
-    /// Time from which it holds nothing any more [s]; infinite: it always holds.
+    /// Time of release [s]; infinite: never.
     pub release: f64,
 }
 
-/// What a joint lets move.
+/// Type of joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JointKind {
     /// Turns about its axis.
@@ -126,7 +126,7 @@ impl JointKind {
     }
 }
 
-/// What a joint holds on to.
+/// One of the two ends of a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JointEnd {
     /// The world itself.
@@ -140,9 +140,9 @@ pub enum JointEnd {
 pub struct Motor {
     /// Where it drives the joint to.
     pub drive: Drive,
-    /// Force by distance from the target [N·m/rad or N/m]; `None`: as stiff as the bodies allow.
+    /// Force per distance from the target [N·m/rad or N/m]; `None`: as stiff as the bodies allow.
     pub stiffness: Option<f64>,
-    /// Force by difference from the target speed [N·m·s/rad or N·s/m]; `None`: as suits the stiffness.
+    /// Force per difference from the target speed [N·m·s/rad or N·s/m]; `None`: follows from the stiffness.
     pub damping: Option<f64>,
     /// Largest force [N·m or N]; may be infinite.
     pub max_force: f64,
@@ -166,9 +166,9 @@ pub struct JointControl {
     pub keys: Option<[String; 2]>,
     /// Axis of a gamepad that drives it.
     pub gamepad_axis: Option<u32>,
-    /// Speed when fully driven [rad/s or m/s].
+    /// Speed at full deflection [rad/s or m/s].
     pub speed: f64,
-    /// What it is called.
+    /// Label.
     pub label: String,
 }
 

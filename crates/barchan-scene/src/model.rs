@@ -42,21 +42,21 @@ pub struct Scene {
     pub fills: Vec<Fill>,
     /// Inflows.
     pub emitters: Vec<Emitter>,
-    /// Everything that is not grains and moves as scripted.
+    /// Scripted bodies.
     pub colliders: Vec<Collider>,
     /// Rigid bodies.
     pub bodies: Vec<Body>,
-    /// What holds bodies together.
+    /// Joints between bodies.
     pub joints: Vec<Joint>,
     /// Regions that remove particles.
     pub drains: Vec<Drain>,
-    /// Regions where grains turn wet or dry.
+    /// Regions where sand is wetted or dried.
     pub wettings: Vec<Wetting>,
     /// Soil at rest that turns into grains where a body cuts it.
     pub terrain: Option<TerrainSpec>,
     /// The solver and its settings.
     pub solver: SolverSpec,
-    /// Where it wants to be looked at from; `None`: framed automatically.
+    /// Camera; `None`: framed automatically.
     pub camera: Option<Camera>,
     /// Columns that frames hold beside the usual ones, each once.
     pub columns: Vec<OutputColumn>,
@@ -75,7 +75,7 @@ impl Scene {
     pub const USUAL_FRAME_RATE: f64 = 48.0;
 }
 
-/// Number of space dimensions. A 2D scene lives in the plane z = 0; its masses and volumes are those of a slab 1 m thick.
+/// Number of space dimensions. A 2D scene lies in the plane z = 0; its masses and volumes are those of a slab 1 m thick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimensions {
     /// The plane z = 0.
@@ -103,7 +103,7 @@ pub struct Material {
     pub density: f64,
     /// Constitutive law with its parameters.
     pub law: Law,
-    /// Cohesion where it is wet [Pa]; `None`: that of the law.
+    /// Cohesion of the wet material [Pa]; `None`: that of the law.
     pub wet_cohesion: Option<f64>,
     /// Calibrations of families.
     pub settings: Settings,
@@ -265,7 +265,7 @@ pub struct Emitter {
     pub end: f64,
 }
 
-/// A body that is not grains: scripted, one-way.
+/// A scripted body: grains do not move it.
 #[derive(Debug, Clone)]
 pub struct Collider {
     /// Name for messages and the force record.
@@ -274,7 +274,7 @@ pub struct Collider {
     pub shape: Geometry,
     /// World from body, over time.
     pub motion: Motion,
-    /// What grains may do at the surface.
+    /// Boundary condition for grains at the surface.
     pub boundary: Boundary,
     /// Coulomb coefficient between grains and the surface.
     pub friction: f64,
@@ -297,7 +297,7 @@ pub enum Look {
     Hidden,
 }
 
-/// What grains may do at the surface of a collider.
+/// Boundary condition for grains at the surface of a collider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
     /// Move with the body.
@@ -321,14 +321,14 @@ pub struct Drain {
     pub end: f64,
 }
 
-/// A region where grains turn wet, or dry.
+/// A region where sand is wetted or dried.
 #[derive(Debug, Clone)]
 pub struct Wetting {
     /// Name for messages.
     pub name: String,
     /// Region; `None`: everywhere.
     pub shape: Option<Geometry>,
-    /// Wetness gained in a second, from dry (0) to wet (1) [1/s]; negative: lost.
+    /// Change of wetness per second, from dry (0) to wet (1) [1/s]; negative to dry.
     pub rate: f64,
     /// First moment [s].
     pub start: f64,

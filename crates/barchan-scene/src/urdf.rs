@@ -392,7 +392,7 @@ impl Reader {
             }
             let bounded = given && word != "continuous";
             limits = bounded.then_some([low, high]);
-            // Zero is how files say that nobody knew.
+            // Files write zero for an unknown value.
             let known = |x: f64| if x > 0.0 { x } else { f64::INFINITY };
             effort = known(self.number(&limit, "effort", zero)?);
             speed = known(self.number(&limit, "velocity", zero)?);

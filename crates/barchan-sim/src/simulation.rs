@@ -68,7 +68,7 @@ pub struct Simulation {
     inflows: Vec<Inflow>,
     densities: Vec<f64>,
     solver: Box<dyn Solver>,
-    /// Whether the solver's steps have one length whatever moves.
+    /// Whether the solver has a fixed time step.
     is_fixed: bool,
     colliders: Colliders,
     bodies: Bodies,
@@ -93,7 +93,7 @@ struct Inflow {
 }
 
 impl Simulation {
-    /// Builds the scene's solver and fills it with particles, at t = 0: those of the result that it starts from, then
+    /// Builds the scene's solver and fills it with particles, at t = 0: those of the result that the scene starts from, then
     /// those of its fills.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let solver = solvers::build(scene).map_err(SimulationError::Setup)?;
@@ -248,7 +248,7 @@ impl Simulation {
     }
 
     /// Advances by exactly `dt` [s], for embedding and live use: one step, or as many as the solver needs for that.
-    /// Frames are counted as their time comes; [`Self::save`] and records of frames mean the moment that is reached.
+    /// Frame numbers follow the simulated time; [`Self::save`] and frame records refer to the time reached.
     ///
     /// # Errors
     /// Those of [`Self::advance_frame`], and a `dt` that is not positive.
@@ -457,7 +457,7 @@ impl Simulation {
         &self.bodies
     }
 
-    /// The same, to drive and drag them.
+    /// The rigid bodies and joints, to drive and drag them.
     pub fn bodies_mut(&mut self) -> &mut Bodies {
         &mut self.bodies
     }
@@ -498,7 +498,7 @@ impl Simulation {
     }
 }
 
-/// A fill must not overlap the particles of the start: only the user knows which of them to keep.
+/// A fill must not overlap the particles of the start: only the user can decide which of them to keep.
 fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> {
     let held = |p: &&Vec3| fill.shape.distance(**p) < 0.0;
     match present.iter().find(held) {

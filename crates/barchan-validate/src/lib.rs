@@ -47,7 +47,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Runs the case with one solver. What goes wrong on the way is a failed entry, not an error: the other cases go on.
+    /// Runs the case with one solver. A failure becomes a failed entry, not an error, so that the other cases still run.
     pub fn entry(&self, context: &Context<'_>) -> Entry {
         let clock = Instant::now();
         let (outcome, error) = match (self.run)(context) {
@@ -83,13 +83,13 @@ pub enum Form {
     Full,
 }
 
-/// What a case is given.
+/// Input of a case.
 pub struct Context<'a> {
     /// The solver to run with, of [`solvers`].
     pub solver: &'static str,
     /// Quick or full.
     pub form: Form,
-    /// Told what is being simulated and how far it is, after every frame.
+    /// Called with a progress message when a run starts and after every frame.
     pub watch: &'a dyn Fn(&str),
 }
 
@@ -103,7 +103,7 @@ impl Context<'_> {
     }
 }
 
-/// The cases that a word of the user's means: those of that name, or all whose name begins with it.
+/// The cases that an argument selects: the one of that name, or all whose name begins with it.
 pub fn matching(word: &str) -> Vec<&'static Case> {
     let word = word.to_lowercase();
     let name = |case: &Case| case.name.to_lowercase();

@@ -98,7 +98,7 @@ pub struct Check {
 /// A known shortcoming of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Where the model is known to lie. Beyond it something else is wrong.
+    /// Range in which the model is known to lie; a value outside it and the band fails.
     pub known: Band,
     /// Why.
     pub reason: String,
@@ -160,7 +160,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// What a case found.
+/// Result of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The physics, in a sentence or two.

@@ -65,7 +65,7 @@ impl Axis {
     }
 }
 
-/// Something drawn.
+/// A data series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Its name in the legend.

@@ -1,4 +1,4 @@
-//! A scene from text, run in memory, and what can be asked of it.
+//! A scene simulated in memory, and measurements on it.
 
 use super::scene::SceneFile;
 use super::{Context, ValidateError};
@@ -90,7 +90,7 @@ impl<'a> Trial<'a> {
         self.simulation.save().map_err(|e| failed(&self.label, e))
     }
 
-    /// Goes on from another state of the same scene.
+    /// Continues from another state of the same scene.
     pub fn load(&mut self, state: &Checkpoint) -> Result<(), ValidateError> {
         self.simulation
             .load(state)

@@ -207,7 +207,7 @@ fn millions(t: &Value) -> String {
 fn over(t: &Value) -> String {
     let frames = plural(t["frames"].as_f64().unwrap_or(f64::NAN), "frame");
     match t["for_particles"].as_f64() {
-        Some(many) => format!("{frames}, told for {many:.3e} particles"),
+        Some(many) => format!("{frames}, scaled to {many:.3e} particles"),
         None => frames,
     }
 }

@@ -110,7 +110,7 @@ pub struct Timing {
     /// Resolution, as a factor.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Particles at the end, when an inflow makes them: what a frame costs is then told for that many.
+    /// Particles at the end if an inflow adds them: the cost of a frame is then scaled to that number.
     pub final_particles: Option<f64>,
     /// Wall time on two cores, about [s].
     pub seconds: f64,

@@ -77,7 +77,7 @@ macro_rules! bench_scene {
 }
 use bench_scene;
 
-/// Tells how far a bench is.
+/// Reports the progress of a bench.
 type Note<'a> = &'a dyn Fn(fmt::Arguments<'_>);
 
 /// What a bench measured, and on what.

@@ -1,4 +1,4 @@
-//! What a run reads besides its scene, meshes and the result it starts from: told in the manifest, compared at `--resume`.
+//! Inputs of a run besides its scene: meshes and the result it starts from, recorded in the manifest and compared at `--resume`.
 //! Also warns of what a scene asks for that will hardly come out as meant.
 
 use super::{Failure, output};

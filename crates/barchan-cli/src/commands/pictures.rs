@@ -214,7 +214,7 @@ fn make_films(
     for (kind, name) in [("film", job.film), ("preview", preview)] {
         let Some(name) = name else { continue };
         let mut film = match Film::create(&job.output.join(name), width, height, &options) {
-            // The pictures are there; what is missing for the film is told and nothing is lost.
+            // The pictures exist; only the film is missing, and the error says why.
             Err(error @ FilmError::NeedsFfmpeg { .. }) => {
                 output::note(format_args!("warning: {error}"));
                 continue;

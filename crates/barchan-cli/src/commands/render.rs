@@ -35,7 +35,7 @@ pub struct Render {
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Size,
     /// Color by a column: speed, pressure, plastic_case, material, … [default: the colors of the materials]
-    #[arg(long, value_name = "COLUMN", alias = "color")]
+    #[arg(long, value_name = "COLUMN")]
     color: Option<String>,
     /// Lowest and highest value of the colors [default: where most values lie]
     #[arg(
@@ -178,7 +178,7 @@ impl Render {
     }
 }
 
-/// Tells what was drawn.
+/// Reports what was drawn.
 fn show(report: &Report, json: bool) -> Result<(), Failure> {
     if json {
         return output::say_json(report);

@@ -8,7 +8,7 @@ use barchan::scene::Scene;
 use barchan::sim::simulation::{Control, Simulation};
 use rayon::prelude::*;
 
-/// Makes the frames from 0 to `up_to` whole; tells whether there was anything to do. Whole frames stay as they are:
+/// Repairs the frames from 0 to `up_to`; returns whether there was anything to do. Intact frames stay as they are:
 /// interrupted, nothing is lost.
 pub fn frames_up_to(
     directory: &ResultDirectory,

@@ -1,4 +1,4 @@
-//! What a run tells at its end.
+//! The summary that a run prints at its end.
 
 use super::pictures::RunPictures;
 use super::{Failure, output};
@@ -115,7 +115,7 @@ impl Summary {
         ExitCode::from(u8::from(!passed))
     }
 
-    /// Tells it.
+    /// Prints it.
     pub fn show(&self, json: bool) -> Result<(), Failure> {
         if json {
             output::say_json(self)

@@ -165,7 +165,7 @@ impl View {
         Ok(())
     }
 
-    /// Ends when the pages of a live scene are closed, unless it is to stay. Meanwhile tells why it stands still, if it does.
+    /// Ends when the pages of a live scene are closed, unless it is to stay. Meanwhile reports why the simulation has stopped, if it has.
     async fn closed(&self, live: Option<&Live>) {
         let Some(live) = live else {
             return std::future::pending().await;

@@ -326,7 +326,7 @@ async fn grain_at(
     Ok(fresh(grain.await?))
 }
 
-/// A grain that is not in this frame is an answer, not an error: grains come and go.
+/// A grain that is not in this frame is no error: grains are emitted and removed.
 async fn grain_with_id(
     State(viewer): Shared,
     Path((frame, id)): Path<(String, String)>,

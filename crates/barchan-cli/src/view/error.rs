@@ -61,7 +61,7 @@ impl ViewError {
         matches!(self, Self::Cache(error) if !matches!(error, CacheError::NoFrame { .. } | CacheError::NoColumn { .. }))
     }
 
-    /// The answer. Damage is told with status 200: the request was fine, and the page shows it in a banner, where any
+    /// The answer. Damage is reported with status 200: the request was fine, and the page shows it in a banner, where any
     /// other status would also end up as an error in the console of the browser.
     pub fn answer(&self, root: &Path) -> Response {
         let status = match self {

@@ -254,7 +254,7 @@ impl Live {
     }
 }
 
-/// Does something again and again in a thread of its own, until nobody else holds the viewer; now and then thoroughly.
+/// Repeats something in its own thread until the viewer is dropped; every so often thoroughly.
 fn repeat(live: &Arc<Live>, mut work: impl FnMut(&Arc<Live>, bool) + Send + 'static) {
     let weak = Arc::downgrade(live);
     std::thread::spawn(move || {

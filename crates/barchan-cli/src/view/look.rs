@@ -21,11 +21,11 @@ use std::path::PathBuf;
 
 /// Cells along the longest edge of a body's surface.
 const SURFACE_CELLS: u32 = 112;
-/// Positions of a frame that are looked at to tell containers, which are shown as glass.
+/// Positions of a frame that are examined to detect containers, which are shown as glass.
 const SAMPLED: usize = 2000;
 /// Surroundings of bodies without end, in sizes of what the grains take up.
 const SURROUNDINGS: f32 = 4.0;
-/// Bodies larger than this many times the grains do not count for what is looked at.
+/// Bodies larger than this many times the extent of the grains are ignored for framing.
 const DWARFING: f32 = 5.0;
 /// Colors of all materials together: their index is a byte.
 const MOST_COLORS: usize = 256;
@@ -95,7 +95,7 @@ impl Look {
         let solids = scene
             .solids()
             .map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
-        // What dwarfs the grains is ground or wall, not what is looked at.
+        // Bodies much larger than the grains are ground or walls, not the subject.
         let most = bounds.map_or(f32::INFINITY, |[a, b]| {
             DWARFING * Vec3::from(a).distance(b.into())
         });

@@ -16,7 +16,7 @@ const KEPT_FRAMES: usize = 2;
 /// Deepest entry of a frame: `position/c/0/0`.
 const DEPTH: usize = 4;
 
-/// A result that is being looked at.
+/// A result that is being viewed.
 pub struct Store {
     root: PathBuf,
     directory: Mutex<Arc<ResultDirectory>>,

@@ -6,7 +6,7 @@ use barchan::frame::{Column, ColumnData, ColumnInfo};
 
 /// Frames that a range is taken from.
 const SAMPLED_FRAMES: usize = 9;
-/// Grains of each that are looked at.
+/// Number of grains examined in each.
 const SAMPLED_GRAINS: usize = 20_000;
 /// Part of the values that lies beyond each end of a range: a few grains in flight must not take all the colors.
 const TAIL: f64 = 0.005;

@@ -1,19 +1,19 @@
-//! Cells, which of them are filled, and the deposit that they make.
+//! Filled cells, and the deposit that they form.
 
-/// What the grid needs of a particle.
+/// A particle as the grid needs it.
 pub(super) struct Grain {
-    /// [m]
+    /// Position [m].
     pub position: [f64; 3],
-    /// [kg]
+    /// Mass [kg].
     pub mass: f64,
-    /// At rest [m³].
+    /// Volume at rest [m³].
     pub volume: f64,
 }
 
-/// Cells this far out [cells] hold whatever lies beyond.
+/// Largest cell index; cells there also hold everything beyond.
 const FARTHEST: f64 = 1e12;
 
-/// Part of a cell from which on it counts as filled.
+/// Fill from which a cell counts as filled.
 const FILLED: f64 = 0.5;
 
 /// Column index along x and z, then level along y: sorted cells of a column stand together, from the bottom up.
@@ -21,7 +21,7 @@ type Key = [i64; 3];
 
 struct Cell {
     key: Key,
-    /// Rest volume of the particles over the volume of the cell.
+    /// Fill: rest volume of the particles over the volume of the cell.
     fill: f64,
     mass: f64,
     /// The particles, as a range of [`Grid::grains`].
@@ -100,7 +100,7 @@ impl Grid {
         (inner + outer_fill / mean_fill) * self.cell_volume()
     }
 
-    /// The heaviest set of filled cells that touch each other.
+    /// The heaviest connected set of filled cells.
     pub fn deposit(&self) -> Deposit<'_> {
         let filled: Vec<usize> = (0..self.cells.len())
             .filter(|&i| self.cells[i].fill >= FILLED)
@@ -190,7 +190,7 @@ pub(super) struct SurfacePoint {
     pub height: f64,
 }
 
-/// The heaviest set of filled cells that touch each other.
+/// The heaviest connected set of filled cells.
 pub(super) struct Deposit<'a> {
     grid: &'a Grid,
     /// Its cells, as indices into [`Grid::cells`], sorted.
@@ -240,7 +240,7 @@ impl<'a> Deposit<'a> {
         &self.surface
     }
 
-    /// [kg]
+    /// Mass [kg].
     pub fn mass(&self) -> f64 {
         let cells = self.surroundings.iter().map(|&i| &self.grid.cells[i]);
         cells.map(|c| c.mass).sum()
@@ -270,8 +270,7 @@ impl<'a> Deposit<'a> {
     }
 }
 
-/// The surface above the top cell of a column: up to the part of the cell that is filled, and as much higher as the
-/// cell above it is filled.
+/// Surface of a column: the bottom of its top cell plus the fill of that cell and of the cell above it.
 fn surface_point(grid: &Grid, top: usize) -> SurfacePoint {
     let cell = &grid.cells[top];
     let [i, k, level] = cell.key;

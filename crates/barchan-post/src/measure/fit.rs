@@ -1,18 +1,18 @@
 //! Means and straight lines.
 
-/// Mean; none of nothing.
+/// Mean; `None` without values.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Standard deviation of a sample; none of less than two values.
+/// Sample standard deviation; `None` for fewer than two values.
 pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Slope dy/dx of the straight line through points (x, y) with the least squares; none when all x are the same.
+/// Slope dy/dx of the least-squares line through points (x, y); `None` if all x are the same.
 pub(super) fn line_slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (x_mean, y_mean) = (

@@ -2,8 +2,8 @@
 //!
 //! Totals are over all particles. Shape (height, slope, run-out) is that of the *deposit*: particles are sorted into
 //! cubic cells of size dx; a cell whose particles at their rest volume fill at least half of it is *filled*; the
-//! deposit is the heaviest set of filled cells that touch each other (faces, edges or corners), with the particles in
-//! them and in cells that share a face with them. Grains in flight and separate heaps do not enter it. Up is +y.
+//! deposit is the heaviest set of filled cells connected by faces, edges or corners, with the particles in
+//! them and in cells that share a face with them. Grains in flight and separate heaps are excluded. Up is +y.
 
 mod deposit;
 mod fit;
@@ -15,7 +15,7 @@ use barchan_frame::{Frame, Manifest};
 use deposit::{Grain, Grid};
 use serde::Serialize;
 
-/// What [`measure`] finds. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. What does not
+/// Result of [`measure`]. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. What does not
 /// exist, such as the slope of a single grain, is `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measurement {
@@ -37,7 +37,7 @@ pub struct Measurement {
     pub bounds_min: Option<[f64; 3]>,
     /// Largest coordinates of any particle [m].
     pub bounds_max: Option<[f64; 3]>,
-    /// Bulk volume [m³], pores and dilation included, of everything and not only the deposit. An inner cell, under a
+    /// Bulk volume [m³], pores and dilation included, of all particles, not only the deposit. An inner cell, under a
     /// filled one and with filled cells at all its other faces but one, counts whole; the other filled cells, and the
     /// cells that share a face with a filled one, count by their fill over the mean fill of the inner cells.
     pub volume_m3: f64,
@@ -135,7 +135,7 @@ pub fn measure(frame: &Frame, manifest: &Manifest) -> Result<Measurement, Measur
     measure_with(frame, manifest, &Hints::default())
 }
 
-/// As [`measure`], with what the user knows of the deposit.
+/// As [`measure`], with user settings for the deposit.
 ///
 /// # Errors
 /// As [`measure`].

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 /// Azimuth sectors whose slopes are measured in 3D.
 const SECTORS: usize = 8;
-/// The part of the way from the axis to the end where the slope is fitted.
+/// Range over which the slope is fitted, as fractions of the distance from the axis to the end.
 const FIT_RANGE: [f64; 2] = [0.2, 0.8];
-/// Fewest columns for a slope.
+/// Minimum number of columns for a slope.
 const FEWEST_COLUMNS: usize = 4;
-/// Part of the deposit's mass that lies within the run-out in 3D.
+/// Fraction of the deposit's mass that lies within the run-out in 3D.
 const RUNOUT_MASS: f64 = 0.99;
-/// Most squares of the height map along x and z.
+/// Maximum number of squares of the height map along x and z.
 const MAP_SIDE: i64 = 64;
 
 /// Surface height against a distance.
@@ -49,12 +49,12 @@ pub(super) struct Shape {
     pub map: Option<HeightMap>,
 }
 
-/// What the user knows better than the deposit tells.
+/// User settings that override what is derived from the deposit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hints {
     /// Axis (x, z) [m] instead of the center of mass (3D) or the highest column (2D).
     pub axis: Option<[f64; 2]>,
-    /// Distance from the axis [m] from which on slopes are fitted, instead of a fifth of the way out.
+    /// Distance from the axis [m] from which slopes are fitted, instead of a fifth of the distance to the end.
     pub from: Option<f64>,
 }
 
@@ -132,7 +132,7 @@ fn horizontal_center(deposit: &Deposit<'_>) -> Option<[f64; 2]> {
     (mass > 0.0).then(|| moment.map(|m| m / mass))
 }
 
-/// Radius around the axis that holds a part of the deposit's mass [m].
+/// Radius around the axis that holds a fraction of the deposit's mass [m].
 fn radius_of_mass(deposit: &Deposit<'_>, axis: [f64; 2], part: f64) -> Option<f64> {
     let radius = |p: [f64; 3]| (p[0] - axis[0]).hypot(p[2] - axis[1]);
     let mut grains: Vec<_> = deposit

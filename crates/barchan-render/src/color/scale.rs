@@ -12,7 +12,7 @@ pub struct Range {
     pub high: f32,
 }
 
-/// Values looked at to find a range.
+/// Number of values examined to find a range.
 const SAMPLE: usize = 50_000;
 
 impl Range {

@@ -54,7 +54,7 @@ pub(super) struct Writer {
     width: u32,
     size: [u32; 2],
     frame_rate: f64,
-    /// Every so many pictures one is kept.
+    /// One picture in this many is kept.
     step: u32,
     seen: u32,
     kept: u32,

@@ -14,7 +14,7 @@ pub struct Sample {
 pub struct Track {
     /// Width and height [pixels].
     pub size: [u16; 2],
-    /// Unit of time: so many ticks a second.
+    /// Unit of time: ticks per second.
     pub ticks_per_second: u32,
     /// Time that each picture is shown [ticks].
     pub ticks_per_picture: u32,

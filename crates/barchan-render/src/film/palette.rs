@@ -58,7 +58,7 @@ struct Point {
 }
 
 impl Palette {
-    /// At most so many colors for what was counted.
+    /// At most `colors` colors for the counted pixels.
     pub(super) fn new(histogram: &Histogram, colors: usize) -> Self {
         let points = histogram.points();
         let mut places = median_cut(points.clone(), colors.max(1));

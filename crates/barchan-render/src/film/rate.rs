@@ -48,7 +48,7 @@ impl Rate {
         (self.numerator * fold, self.denominator * fold)
     }
 
-    /// Time that so many pictures take [s].
+    /// Duration of that many pictures [s].
     pub(super) fn duration(self, pictures: u32) -> f64 {
         f64::from(pictures) * f64::from(self.denominator) / f64::from(self.numerator)
     }

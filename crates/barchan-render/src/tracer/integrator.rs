@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 /// Reflection of glass seen straight on.
 const GLASS_REFLECTION: f32 = 0.04;
-/// Light of the sun that glass lets through to what it shades.
+/// Fraction of sunlight that passes through glass.
 const GLASS_SHADE: f32 = 0.8;
 /// Surfaces of one glass body that a ray may cross.
 const GLASS_SURFACES: usize = 8;
@@ -72,7 +72,7 @@ pub struct Stage {
     pub sky: Sky,
     /// Distance from `center` over which planes fade into the horizon [m].
     pub fade: f32,
-    /// Middle of what there is to see [m].
+    /// Center of the visible extent [m].
     pub center: Vec3,
     /// Length that is nothing to the eye but more than rounding errors [m].
     pub epsilon: f32,
@@ -284,7 +284,7 @@ fn tent(u: f32) -> f32 {
     }
 }
 
-/// Light to what a screen shows: as it is, with a soft shoulder before white.
+/// Tone curve from light to screen: linear, with a soft shoulder before white.
 fn develop(light: Vec3) -> [u8; 3] {
     const SHOULDER: f32 = 0.8;
     let shown = light.to_array().map(|x| {

@@ -30,9 +30,9 @@ pub struct Family {
     pub frame_rate: f64,
     /// `sampling` of fills that have none.
     pub sampling: Sampling,
-    /// Keys of `[materials.NAME]`, beside those of its own table, that can be changed while a scene runs.
+    /// Common keys of `[materials.NAME]` that can be changed while a scene runs, in addition to sliders of its own table.
     pub live: &'static [&'static str],
-    /// Spacing at which meshes are sampled when they have no `voxel`, as a part of the resolution.
+    /// Spacing at which meshes without `voxel` are sampled, as a fraction of the resolution.
     pub(crate) voxel: f64,
     /// Keys of `[solver.NAME]`.
     pub(crate) keys: &'static [Key],
@@ -56,8 +56,8 @@ impl Family {
         FAMILIES.iter().copied().find(|f| f.name == name)
     }
 
-    /// What can be changed of a material while it is simulated: common keys first, then the family's own. `value` gives the
-    /// present value under a key, or `None` where the material has none.
+    /// Parameters of a material that can be changed during a run: common keys first, then the family's own. `value` gives the
+    /// present value of a key, or `None` if the material has none.
     pub fn parameters(&self, mut value: impl FnMut(&str) -> Option<f64>) -> Vec<Parameter> {
         self.live_keys()
             .filter_map(|key| Parameter::new(key, value(key.name)?))
@@ -164,7 +164,7 @@ const NAMES: [&str; FAMILIES.len()] = {
 const COMMON: [Key; 2] = keys! {
     /// Family of solvers that simulates the scene
     method: Kind::Choice(&NAMES), default("\"mpm\"");
-    /// Length that the size of everything simulated follows [m]: the grid spacing, or the distance or mean diameter of particles
+    /// Length scale of the discretization [m]: grid spacing, particle spacing or mean grain diameter
     resolution: LENGTH, required();
 };
 

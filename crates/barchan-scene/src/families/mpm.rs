@@ -32,9 +32,9 @@ pub struct MpmSpec {
     pub transfer: Transfer,
     /// Largest allowed time step [s].
     pub max_dt: f64,
-    /// Part of a cell that the fastest particle may cross in a step, in (0, 1].
+    /// Fraction of a cell that the fastest particle may travel in a step, in (0, 1].
     pub cfl: f64,
-    /// Part of a cell that an elastic wave may cross in a step.
+    /// Fraction of a cell that an elastic wave may travel in a step.
     pub elastic_cfl: f64,
 }
 
@@ -46,7 +46,7 @@ impl MpmSpec {
     /// `elastic_cfl` when the scene has none.
     pub const USUAL_ELASTIC_CFL: f64 = 0.6;
 
-    /// Whether the transfer compares the grid's velocity with the one before forces.
+    /// Whether the transfer needs the grid velocity from before the forces.
     pub fn needs_old_velocity(&self) -> bool {
         matches!(self.transfer, Transfer::FlipPic { flip } if flip > 0.0)
     }
@@ -72,9 +72,9 @@ impl SolverSettings for MpmSpec {
 /// B-spline degree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// Three nodes an axis.
+    /// Three nodes per axis.
     Quadratic,
-    /// Four nodes an axis.
+    /// Four nodes per axis.
     Cubic,
 }
 
@@ -83,9 +83,9 @@ pub enum Kernel {
 pub enum Transfer {
     /// Affine particle-in-cell.
     Apic,
-    /// `flip` parts FLIP, the rest PIC; 0 is pure PIC, 1 pure FLIP.
+    /// Blend of FLIP and PIC; 0 is pure PIC, 1 pure FLIP.
     FlipPic {
-        /// FLIP part, in [0, 1].
+        /// Fraction of FLIP, in [0, 1].
         flip: f64,
     },
 }
@@ -95,15 +95,15 @@ static KEYS: &[Key] = &keys! {
     particles_per_cell: Kind::Number(Range::closed(1.0, 512.0));
     /// Interpolation kernel
     kernel: Kind::Choice(&["quadratic", "cubic"]), default("\"quadratic\"");
-    /// Way that velocities go between particles and grid
+    /// Velocity transfer between particles and grid
     transfer: Kind::Choice(&["apic", "flip", "pic"]), default("\"apic\"");
-    /// FLIP part of the blend when transfer = "flip"; the rest is PIC
+    /// Fraction of FLIP when transfer = "flip"; the rest is PIC
     flip: Kind::Number(Range::closed(0.0, 1.0)), default("0.95");
     /// Largest time step [s]
     max_dt: Kind::Number(Range::positive(1.0)), default("0.001");
-    /// Part of a cell that the fastest particle may cross in a step
+    /// Fraction of a cell that the fastest particle may travel in a step
     cfl: Kind::Number(Range::positive(1.0)), default("0.5");
-    /// Part of a cell that an elastic wave may cross in a step
+    /// Fraction of a cell that an elastic wave may travel in a step
     elastic_cfl: Kind::Number(Range::positive(1.5)), default("0.6");
 };
 

@@ -25,22 +25,22 @@ pub static PBD: Family = Family {
 pub struct PbdSpec {
     /// Mean radius of the grains [m]: half the resolution.
     pub radius: f64,
-    /// Radii are spread evenly over radius · (1 ± spread), in [0, 0.5].
+    /// Radii are uniformly distributed in radius · (1 ± spread), in [0, 0.5].
     pub spread: f64,
-    /// Passes over the contacts in a substep.
+    /// Iterations over the contacts in a substep.
     pub iterations: u32,
-    /// Substeps of a step; contacts are found once a step.
+    /// Substeps of a step; contacts are detected once a step.
     pub substeps: u32,
     /// Time step [s].
     pub dt: f64,
-    /// How the corrections of many contacts become one motion.
+    /// How the corrections of a grain's contacts are combined.
     pub scheme: PbdScheme,
-    /// How grains rub.
+    /// Friction model of contacts between grains.
     pub friction: PbdFriction,
     /// ε of the error-reduction weights, in [0, 1].
     pub error_reduction: f64,
-    /// Displacement in a step below which a grain stays where it is [m]; `None`: 0 with mass splitting, else a tenth of what
-    /// gravity gives.
+    /// Displacement in a step below which a grain sleeps [m]; `None`: 0 with mass splitting, else a tenth of the free-fall
+    /// displacement.
     pub sleep: Option<f64>,
 }
 
@@ -48,9 +48,9 @@ impl PbdSpec {
     /// `dt` when the scene has none [s].
     pub const USUAL_DT: f64 = 1.0 / 60.0;
 
-    /// The usual settings with a scheme, which decides what suits it.
+    /// The usual settings of a scheme.
     fn with_scheme(resolution: f64, scheme: PbdScheme) -> Self {
-        // Small steps of one pass each bring mass splitting farther than many passes; [Holz14] has no substeps.
+        // Mass splitting converges better with substeps of one iteration than with many iterations; [Holz14] has no substeps.
         let (substeps, iterations) = match scheme {
             PbdScheme::MassSplitting => (10, 1),
             _ => (1, 10),
@@ -78,32 +78,32 @@ impl SolverSettings for PbdSpec {
     }
 }
 
-/// How the corrections of many contacts become one motion.
+/// How the corrections of a grain's contacts are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PbdScheme {
-    /// The mean of the corrections of a grain, all contacts side by side.
+    /// A grain moves by the mean of the corrections of its contacts (Jacobi).
     Averaged,
-    /// Every contact sees the share of its grains' masses: the corrections add up.
+    /// The mass of a grain is split among its contacts, so that the corrections can be summed.
     MassSplitting,
-    /// One contact after the other, each on what those before left.
+    /// Contacts are corrected one after another, each seeing the corrections before it.
     GaussSeidel,
 }
 
-/// How grains rub.
+/// Friction model of contacts between grains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PbdFriction {
-    /// Coulomb's cone on the corrections that a step has accumulated.
+    /// Coulomb's cone on the correction accumulated over a step.
     Coulomb,
-    /// In proportion to the penetration of each pass, after [Macklin14].
+    /// Limited by the penetration found in each iteration, after [Macklin14].
     Macklin,
 }
 
-/// Contact of two grains of a material. What is `None` follows from the material and the size of the grains.
+/// Contact parameters of grains of a material. `None`: derived from the material and the grain size.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PbdMaterial {
-    /// Angle of friction between two grains [degrees]; `None`: the one with which heaps stand at the friction angle.
+    /// Friction angle of a contact [degrees]; `None`: the angle for which a heap has the material's friction angle as its slope.
     pub contact_friction_angle: Option<f64>,
-    /// Angle up to which grains at rest stay [degrees]; `None`: that of friction between two grains.
+    /// Static friction angle of a contact [degrees]; `None`: the contact friction angle.
     pub static_friction_angle: Option<f64>,
     /// Adhesive stress over the contact area [Pa]; `None`: the cohesion.
     pub adhesion: Option<f64>,
@@ -114,36 +114,36 @@ pub struct PbdMaterial {
 }
 
 static KEYS: &[Key] = &keys! {
-    /// Spread of the radii about their mean: they lie evenly in radius (1 ± spread)
+    /// Spread of the radii, which are uniformly distributed in radius (1 ± spread)
     radius_spread: Kind::Number(Range::closed(0.0, 0.5)), default("0.15");
     /// Time step [s]; 1/60 when left out
     dt: Kind::Number(Range::closed(1e-6, 1.0));
-    /// Substeps of a step, which share its contacts; 10 with scheme = "mass splitting", else 1, when left out
+    /// Substeps of a step, which share the contacts detected in it; 10 with scheme = "mass splitting", else 1, when left out
     substeps: Kind::Integer(Range::closed(1.0, 1000.0));
-    /// Passes over the contacts in a substep; 1 with scheme = "mass splitting", else 10, when left out
+    /// Iterations over the contacts in a substep; 1 with scheme = "mass splitting", else 10, when left out
     iterations: Kind::Integer(Range::closed(1.0, 1000.0));
-    /// Way in which the corrections of many contacts become one motion
+    /// How the corrections of a grain's contacts are combined
     scheme: Kind::Choice(&["mass splitting", "averaged", "gauss-seidel"]), default("\"mass splitting\"");
-    /// Friction between grains
+    /// Friction model of contacts between grains
     friction_model: Kind::Choice(&["coulomb", "macklin"]), default("\"coulomb\"");
-    /// Part by which the upper of two grains is corrected more and the lower less; 0.5 with scheme = "averaged", else 0, when left out
+    /// Fraction by which the upper grain of a contact is corrected more and the lower one less; 0.5 with scheme = "averaged", else 0, when left out
     error_reduction: Kind::Number(Range::closed(0.0, 1.0));
-    /// Displacement in a step below which a grain stays where it is [m]; 0 with scheme = "mass splitting", else a tenth of what gravity gives, when left out
+    /// Displacement in a step below which a grain sleeps [m]; 0 with scheme = "mass splitting", else a tenth of the free-fall displacement, when left out
     sleep_threshold: Kind::Number(Range::closed(0.0, 1.0));
 };
 
 const ANGLE: Kind = Kind::Number(Range::closed(0.0, 90.0).below_high());
 
 static MATERIAL_KEYS: &[Key] = &keys! {
-    /// Angle of friction where two grains touch [degrees]; when left out, the one with which heaps stand at the friction angle
+    /// Friction angle of a contact [degrees]; when left out, the angle for which a heap has `friction_angle` as its slope
     contact_friction_angle: ANGLE, slider(0.0, 60.0);
-    /// Angle up to which touching grains at rest stay [degrees]; the contact friction angle when left out
+    /// Static friction angle of a contact [degrees]; the contact friction angle when left out
     static_friction_angle: ANGLE, slider(0.0, 60.0);
-    /// Adhesive stress over the contact area of two grains [Pa]; the cohesion when left out
+    /// Adhesive stress over the contact area [Pa]; the cohesion when left out
     adhesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
-    /// Stiffness of the contact of two grains [N/m]; Young's modulus times the mean diameter when left out
+    /// Stiffness of a contact [N/m]; Young's modulus times the mean diameter when left out
     stiffness: Kind::Number(Range::positive(1e12)), slider(1e2, 1e7);
-    /// Damping of the contact of two grains [N s/m]; critical when left out
+    /// Damping of a contact [N s/m]; critical when left out
     damping: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 1e3);
 };
 

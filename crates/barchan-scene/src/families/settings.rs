@@ -1,17 +1,17 @@
-//! Settings of families under one roof: found by their type, so that whoever carries them need not know the families.
+//! Settings of all families in one container, looked up by type, so that code that passes them on need not know the families.
 
 use crate::model::Dimensions;
 use std::any::Any;
 use std::fmt::Debug;
 
-/// What can be a setting: any plain value.
+/// Any plain value can be a setting.
 pub trait SettingsValue: Any + Debug + Clone + PartialEq + Send + Sync {}
 
 impl<T: Any + Debug + Clone + PartialEq + Send + Sync> SettingsValue for T {}
 
 /// Settings of the solver of a family.
 pub trait SolverSettings: SettingsValue {
-    /// Those of a scene that says nothing but its resolution [m].
+    /// Defaults at a resolution [m].
     fn usual(resolution: f64, dimensions: Dimensions) -> Self;
 }
 
@@ -20,28 +20,28 @@ pub trait SolverSettings: SettingsValue {
 pub struct Settings(Vec<Box<dyn Erased>>);
 
 impl Settings {
-    /// These alone.
+    /// A single value.
     pub fn of(value: impl SettingsValue) -> Self {
         Self(vec![Box::new(value)])
     }
 
-    /// Those of a type.
+    /// The settings of a type.
     pub fn get<T: SettingsValue>(&self) -> Option<&T> {
         self.0.iter().find_map(|s| s.any().downcast_ref())
     }
 
-    /// Puts settings in the place of those of the same type.
+    /// Replaces the settings of the same type.
     pub fn set<T: SettingsValue>(&mut self, value: T) {
         self.0.retain(|s| !s.any().is::<T>());
         self.0.push(Box::new(value));
     }
 
-    /// Adds others, none of a type that is there.
+    /// Adds others, whose types must not be present yet.
     pub fn append(&mut self, mut others: Self) {
         self.0.append(&mut others.0);
     }
 
-    /// Those of a type to be changed, beginning with its default.
+    /// Mutable settings of a type; its default if there are none yet.
     pub fn entry<T: SettingsValue + Default>(&mut self) -> Option<&mut T> {
         if self.get::<T>().is_none() {
             self.set(T::default());

@@ -8,9 +8,9 @@ use crate::model::{Dimensions, Sampling, Scene};
 pub static SPH: Family = Family {
     name: "sph",
     summary: "Smoothed particle hydrodynamics: pressure and friction of sand as a fluid, dry and wet",
-    resolution: "distance of particles at rest",
+    resolution: "particle spacing at rest",
     frame_rate: Scene::USUAL_FRAME_RATE,
-    // Its particles begin at the density of rest.
+    // Particles start at rest density.
     sampling: Sampling::Lattice,
     live: &["friction_angle", "cohesion", "wet_cohesion"],
     voxel: 0.25,
@@ -23,41 +23,41 @@ pub static SPH: Family = Family {
 /// Settings of smoothed particle hydrodynamics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SphSpec {
-    /// Half the distance d0 of particles at rest [m]: half the resolution.
+    /// Half the particle spacing d0 at rest [m]: half the resolution.
     pub radius: f64,
     /// Largest time step [s].
     pub max_dt: f64,
-    /// Part of the spacing that the fastest particle may cross in a step.
+    /// Fraction of the spacing that the fastest particle may travel in a step.
     pub cfl: f64,
-    /// Passes of the loop for pressure and friction in a step, at least.
+    /// Minimum number of pressure and friction iterations in a step.
     pub iterations: u32,
-    /// Error at which the loop ends; `None`: after `iterations`.
+    /// Tolerances at which the loop stops; `None`: it stops after `iterations`.
     pub until: Option<SphError>,
-    /// How friction stays within the yield cone.
+    /// How frictional stress is projected onto the yield cone.
     pub yielding: SphYield,
-    /// Whether friction stress goes on from the last step: what rests, stays.
+    /// Whether frictional stress is kept from step to step, as static friction requires.
     pub static_friction: bool,
-    /// How particles rub against bodies.
+    /// Friction model of particles against bodies.
     pub wall_friction: SphWalls,
-    /// Whether particles that press nobody meet as grains do.
+    /// Whether particles without pressure collide as individual grains.
     pub discrete_forces: bool,
-    /// Speed of numerical propagation c_s, which scales viscosity [m/s].
+    /// Numerical speed of sound c_s, which scales the artificial viscosity [m/s].
     pub sound_speed: f64,
-    /// Speed below which particles sleep [m/s]; 0: never.
+    /// Speed below which a particle sleeps [m/s]; 0: never.
     pub sleep_velocity: f64,
-    /// Acceleration that wakes them [m/s²].
+    /// Acceleration that wakes a sleeping particle [m/s²].
     pub wake_acceleration: f64,
 }
 
 impl SphSpec {
-    /// Passes when the scene says nothing.
+    /// `iterations` when the scene has none.
     pub const USUAL_ITERATIONS: u32 = 3;
     /// `cfl` when the scene has none.
     pub const USUAL_CFL: f64 = 0.4;
     /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
     pub const USUAL_PACE: f64 = 50.0;
 
-    /// Distance d0 of particles at rest [m].
+    /// Particle spacing d0 at rest [m].
     pub fn spacing(&self) -> f64 {
         2.0 * self.radius
     }
@@ -82,30 +82,30 @@ impl SolverSettings for SphSpec {
     }
 }
 
-/// When the loop of `sph` may end.
+/// Tolerances of the pressure and friction loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SphError {
-    /// Largest compression, as a part of the density at rest.
+    /// Largest compression, as a fraction of the rest density.
     pub density: f64,
-    /// Largest change of the friction stress in a pass, as a part of the largest pressure.
+    /// Largest change of the frictional stress in an iteration, as a fraction of the largest pressure.
     pub stress: f64,
-    /// Passes at most.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
 }
 
-/// How friction stays within the yield cone.
+/// How frictional stress is projected onto the yield cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SphYield {
     /// ŝ ← ŝ min(1, √2 sin θ p/‖ŝ‖).
     Radial,
-    /// Every component on its own, as printed in [Ihmsen13] Eq. 13.
+    /// Each component clamped separately, as printed in [Ihmsen13] Eq. 13.
     PerComponent,
 }
 
-/// How particles rub against bodies.
+/// Friction model of particles against bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SphWalls {
-    /// Coulomb's cone with the friction of the body.
+    /// Coulomb friction with the body's coefficient.
     Coulomb,
     /// The larger of frictional stress and artificial viscosity, [Ihmsen13] Eq. 18–21.
     Viscous,
@@ -139,27 +139,27 @@ impl Default for SphMaterial {
 static KEYS: &[Key] = &keys! {
     /// Largest time step [s]; resolution/50 when left out
     max_dt: Kind::Number(Range::positive(1.0));
-    /// Part of the distance of particles that the fastest may cross in a step
+    /// Fraction of the particle spacing that the fastest particle may travel in a step
     cfl: Kind::Number(Range::positive(1.0)), default("0.4");
-    /// Passes for pressure and friction in a step, at least
+    /// Minimum number of pressure and friction iterations in a step
     iterations: Kind::Integer(Range::closed(1.0, 1000.0)), default("3");
-    /// Largest compression at which the passes end, as a part of the density at rest; always `iterations` passes when left out
+    /// Largest compression at which the iterations stop, as a fraction of the rest density; always `iterations` of them when left out
     density_error: Kind::Number(Range::positive(1.0));
-    /// Largest change of friction stress at which the passes end, as a part of the largest pressure
+    /// Largest change of frictional stress at which the iterations stop, as a fraction of the largest pressure
     stress_error: Kind::Number(Range::positive(1e3)), default("0.01");
-    /// Passes at most where `density_error` decides
+    /// Maximum number of iterations with `density_error`
     max_iterations: Kind::Integer(Range::closed(1.0, 10000.0)), default("50");
-    /// Way in which friction stress is kept within the yield cone; "per component" depends on the axes
+    /// Projection of frictional stress onto the yield cone; "per component" depends on the axes
     yield: Kind::Choice(&["radial", "per component"]), default("\"radial\"");
-    /// Whether friction stress goes on from step to step, so that what rests stays
+    /// Whether frictional stress is kept from step to step, so that heaps stay at rest
     static_friction: Kind::Flag, default("true");
-    /// Friction at bodies: by their friction coefficient, or by stress and artificial viscosity
+    /// Friction against bodies: Coulomb's with their coefficient, or by frictional stress and artificial viscosity
     wall_friction: Kind::Choice(&["coulomb", "viscous"]), default("\"coulomb\"");
-    /// Whether particles that press nobody collide one by one
+    /// Whether particles without pressure collide as individual grains
     discrete_forces: Kind::Flag, default("true");
-    /// Speed of numerical propagation that scales the viscosity [m/s]
+    /// Numerical speed of sound, which scales the artificial viscosity [m/s]
     sound_speed: Kind::Number(Range::positive(FAST)), default("30");
-    /// Speed below which a particle stays where it is [m/s]; 0: never
+    /// Speed below which a particle sleeps [m/s]; 0: never
     sleep_velocity: Kind::Number(Range::closed(0.0, FAST)), default("0");
     /// Acceleration that wakes a sleeping particle [m/s²]
     wake_acceleration: Kind::Number(Range::closed(0.0, FAST)), default("2");
@@ -173,9 +173,9 @@ static MATERIAL_KEYS: &[Key] = &keys! {
     viscosity: VISCOSITY, default("0.01"), slider(0.0, 1.0);
     /// Cohesion intensity [m³/(kg s²)]; follows from the cohesion when left out
     cohesion_intensity: INTENSITY, slider(0.0, 2.0);
-    /// Artificial viscosity where it is wet; as where dry when left out
+    /// Artificial viscosity of the wet material; that of the dry one when left out
     wet_viscosity: VISCOSITY, slider(0.0, 1.0);
-    /// Cohesion intensity where it is wet [m³/(kg s²)]; follows from the wet cohesion when left out
+    /// Cohesion intensity of the wet material [m³/(kg s²)]; follows from the wet cohesion when left out
     wet_cohesion_intensity: INTENSITY, slider(0.0, 2.0);
 };
 

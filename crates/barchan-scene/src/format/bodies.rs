@@ -309,7 +309,7 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
     }
 }
 
-/// Freedom of grains at a surface.
+/// Boundary condition for grains at a surface.
 pub(super) fn boundary(table: &Table) -> Boundary {
     match table.text("boundary") {
         Some("sticky") => Boundary::Sticky,

@@ -12,23 +12,23 @@ pub(crate) static BODY: &[Key] = &keys! {
     name: Kind::Text;
     /// Shape where it stands at the start
     shape: Kind::Shape, required();
-    /// Density [kg/m³], the same everywhere in it; or give its `mass`
+    /// Uniform density [kg/m³]; or give its `mass`
     density: Kind::Number(Range::positive(1e6));
-    /// Mass [kg], spread evenly (of each meter of depth in 2D); or give its `density`
+    /// Mass [kg], uniformly distributed (per meter of depth in 2D); or give its `density`
     mass: Kind::Number(Range::positive(1e12));
     /// Center of mass at the start [m]; that of the shape when left out
     center_of_mass: POINT;
     /// Coulomb friction coefficient of the surface
     friction: COEFFICIENT, default("0.5");
-    /// Freedom of grains at the surface: none, to slide, or to slide and leave
+    /// Boundary condition for grains at the surface: sticking, slipping, or slipping and separating
     boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
-    /// Part of the speed with which bodies leave each other after an impact
+    /// Coefficient of restitution of impacts between bodies
     restitution: Kind::Number(Range::closed(0.0, 1.0)), default("0");
     /// Velocity at the start [m/s]
     velocity: VELOCITY, default("[0, 0, 0]");
     /// Angular velocity at the start [rad/s]
     spin: VELOCITY, default("[0, 0, 0]");
-    /// Whether other bodies and colliders stop it; grains always do
+    /// Whether it collides with other bodies and colliders; it always does with grains
     collides: Kind::Flag, default("true");
     /// Look in pictures
     look: Kind::Choice(LOOKS), default("\"solid\"");
@@ -36,13 +36,13 @@ pub(crate) static BODY: &[Key] = &keys! {
     color: Kind::Color;
 };
 
-/// What holds two bodies together.
+/// A joint between two bodies.
 pub(crate) static JOINT: &[Key] = &keys! {
     /// Name for messages, records, driving and --set
     name: Kind::Text;
-    /// What moves: it turns about the axis, slides along it, nothing, or turns any way
+    /// Free motion: rotation about the axis, sliding along it, none, or any rotation
     type: Kind::Choice(&["revolute", "prismatic", "fixed", "spherical"]), required();
-    /// Names of what it joins: bodies, colliders or "world"; the second moves relative to the first
+    /// Names of the two that it joins: bodies, colliders or "world"; the second moves relative to the first
     bodies: Kind::Texts(2), required();
     /// Point of the joint at the start [m]; the second body's center of mass when left out
     anchor: POINT;
@@ -56,7 +56,7 @@ pub(crate) static JOINT: &[Key] = &keys! {
     motor: Kind::Table(MOTOR);
     /// How people drive it in the live view
     control: Kind::Table(CONTROL);
-    /// Time at which it lets go [s]; never when left out
+    /// Time at which it is released [s]; never when left out
     release: TIME;
 };
 
@@ -65,18 +65,18 @@ static MOTOR: &[Key] = &keys! {
     velocity: Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE);
     /// Position to hold [degrees or m]: a number, or keyframes
     position: Kind::NumberOr(Range::closed(-1e6, 1e6), DRIVE);
-    /// Force by distance from the target [N·m/rad or N/m]; as stiff as the bodies allow when left out
+    /// Force per distance from the target [N·m/rad or N/m]; as stiff as the bodies allow when left out
     stiffness: STRENGTH;
-    /// Force by difference from the target speed [N·m·s/rad or N·s/m]; as suits the stiffness when left out
+    /// Force per difference from the target speed [N·m·s/rad or N·s/m]; follows from the stiffness when left out
     damping: STRENGTH;
-    /// Largest force [N] or torque [N·m]; without limit when left out
+    /// Largest force [N] or torque [N·m]; unlimited when left out
     max_force: Kind::Number(Range::positive(1e15));
 };
 
 static DRIVE: &[Key] = &keys! {
     /// Values at given times
     keyframes: Kind::Tables(DRIVE_KEY), required();
-    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["linear", "smooth", "step"]), default("\"linear\"");
 };
 
@@ -90,17 +90,17 @@ static DRIVE_KEY: &[Key] = &keys! {
 static CONTROL: &[Key] = &keys! {
     /// Name in the live view; that of the joint when left out
     label: Kind::Text;
-    /// Keys that drive it down and up, as browsers call them, such as ["a", "d"]
+    /// Keys that drive it down and up, as browsers name them, such as ["a", "d"]
     keys: Kind::Texts(2);
     /// Axis of a gamepad that drives it
     gamepad_axis: Kind::Integer(Range::closed(0.0, 15.0));
-    /// Speed when fully driven [degrees/s or m/s]; negative swaps the keys
+    /// Speed at full deflection [degrees/s or m/s]; negative swaps the keys
     speed: Kind::Number(Range::closed(-FAST, FAST)), required();
 };
 
 /// A robot from a URDF file.
 pub(crate) static URDF: &[Key] = &keys! {
-    /// Name that its bodies and joints begin with; the robot's own when left out
+    /// Prefix of the names of its bodies and joints; the robot's own name when left out
     name: Kind::Text;
     /// URDF file, relative to the scene file
     file: Kind::Text, required();
@@ -116,9 +116,9 @@ pub(crate) static URDF: &[Key] = &keys! {
     density: Kind::Number(Range::positive(1e6));
     /// Coulomb friction coefficient of its surfaces
     friction: COEFFICIENT, default("0.5");
-    /// Freedom of grains at its surfaces
+    /// Boundary condition for grains at its surfaces
     boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
-    /// Whether its links and other bodies stop each other; grains always do
+    /// Whether its links collide with other bodies; they always do with grains
     collides: Kind::Flag, default("true");
     /// Look in pictures
     look: Kind::Choice(LOOKS), default("\"solid\"");

@@ -56,7 +56,7 @@ impl Builder<'_> {
         if self.viewing
             && colliders.iter().any(Option::is_none) | bodies.iter().any(Option::is_none)
         {
-            // Joints count the bodies; to look at a result nobody needs them.
+            // Joints refer to the bodies by index; they are not needed to view a result.
             joints.clear();
         }
         Some(Scene {

@@ -19,7 +19,7 @@ pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
 const ANGLE: Kind = Kind::Number(Range::closed(-1e6, 1e6));
 const SCALE: Kind = Kind::Number(Range::closed(1e-6, 1e6));
 
-/// What grains may do at a surface.
+/// Boundary conditions for grains at a surface.
 pub(super) const BOUNDARIES: &[&str] = &["sticky", "slipping", "separating"];
 /// How pictures show a body.
 pub(super) const LOOKS: &[&str] = &["solid", "glass", "cutaway", "hidden"];
@@ -34,7 +34,7 @@ pub(crate) static SCENE: &[Key] = &keys! {
     dimensions: Kind::Integer(Range::closed(2.0, 3.0)), default("3");
     /// Number of frames to write after the initial one
     frames: Kind::Integer(Range::closed(1.0, 1e7)), default("120");
-    /// Number of frames in a simulated second [1/s]; usual for the solver when left out
+    /// Frames per simulated second [1/s]; the solver's usual rate when left out
     frame_rate: Kind::Number(Range::positive(1e6));
     /// Seed of every random choice
     seed: Kind::Integer(Range::closed(0.0, 9.2e18)), default("1");
@@ -52,17 +52,17 @@ pub(crate) static SCENE: &[Key] = &keys! {
     fill: Kind::Tables(FILL);
     /// Inflows
     emitter: Kind::Tables(EMITTER);
-    /// Bodies that are not grains and move as scripted
+    /// Scripted bodies
     collider: Kind::Tables(COLLIDER);
     /// Rigid bodies
     body: Kind::Tables(BODY);
-    /// What holds bodies together
+    /// Joints between bodies
     joint: Kind::Tables(JOINT);
     /// Robots: bodies and joints from URDF files
     urdf: Kind::Tables(URDF);
     /// Regions that remove grains
     drain: Kind::Tables(DRAIN);
-    /// Regions where grains turn wet or dry
+    /// Regions where sand is wetted or dried
     wetting: Kind::Tables(WETTING);
     /// Soil at rest that turns into grains where a body cuts it
     terrain: Kind::Table(super::terrain::TERRAIN);
@@ -100,7 +100,7 @@ static GRAVITY: &[Key] = &keys! {
     value: Kind::Vector(FAST), default("[0, -9.81, 0]");
     /// Axis that gravity turns about
     axis: Kind::Vector(FAR);
-    /// Speed of turning [degrees/s]
+    /// Angular speed [degrees/s]
     rate: ANGLE;
     /// Time at which it begins to turn [s]
     start: TIME, default("0");
@@ -108,7 +108,7 @@ static GRAVITY: &[Key] = &keys! {
     end: TIME;
     /// Values at given times
     keyframes: Kind::Tables(VECTOR_KEY);
-    /// Way from one keyframe to the next
+    /// Interpolation between keyframes
     interpolation: Kind::Choice(&["linear", "smooth", "step"]), default("\"linear\"");
 };
 
@@ -124,7 +124,7 @@ pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
     with_tables(&SUBSTANCE, Part::Material);
 
 const SUBSTANCE: [Key; 13] = keys! {
-    /// Name of the preset whose values hold where no key says otherwise
+    /// Preset that supplies the values of keys that are left out
     preset: Kind::Text;
     /// Constitutive law; the preset's, otherwise "elastic" where `model` is given and "sand" where not
     law: Kind::Choice(&["sand", "elastic"]);
@@ -138,9 +138,9 @@ const SUBSTANCE: [Key; 13] = keys! {
     friction_angle: Kind::Number(Range::closed(0.0, 90.0).below_high()), slider(0.0, 60.0);
     /// Friction angle [h0, h1, h2, h3] that changes with plastic strain q: h0 + (h1 q - h3) exp(-h2 q) [degrees]
     hardening: Kind::Numbers(4);
-    /// Cohesion of the grains [Pa]; 0 for dry sand
+    /// Cohesion [Pa]; 0 for dry sand
     cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
-    /// Cohesion where it is wet [Pa]; as where dry when left out
+    /// Cohesion of the wet material [Pa]; that of the dry one when left out
     wet_cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
     /// Test in which the yield cone matches the friction angle; "triaxial" in 3D and "plane strain" in 2D when left out
     cone: Kind::Choice(&["triaxial", "plane strain"]);
@@ -155,7 +155,7 @@ const SUBSTANCE: [Key; 13] = keys! {
 static COLOR_PART: &[Key] = &keys! {
     /// Color [red, green, blue] from 0 to 255 (sRGB)
     color: Kind::Color, required();
-    /// Part of the grains that has it; the parts need not add up to 1
+    /// Fraction of the grains that have it; fractions need not add up to 1
     part: Kind::Number(Range::positive(1e6)), required();
 };
 
@@ -173,7 +173,7 @@ pub(crate) static FILL: &[Key] = &keys! {
     spin: VELOCITY, default("[0, 0, 0]");
     /// Point that the spin turns about [m]; the center of the shape's bounds when left out
     spin_center: POINT;
-    /// Placing of the particles; usual for the solver when left out
+    /// Placement of the particles; the solver's usual one when left out
     sampling: Kind::Choice(&["poisson", "lattice"]);
 };
 
@@ -187,7 +187,7 @@ pub(crate) static EMITTER: &[Key] = &keys! {
     material: Kind::Text, required();
     /// Velocity at which grains leave the mouth [m/s]
     velocity: VELOCITY, required();
-    /// Mass that leaves in a second [kg/s]; as much as the mouth passes at rest density when left out
+    /// Mass flow rate [kg/s]; that of the mouth at rest density when left out
     rate: Kind::Number(Range::positive(1e9));
     /// Time at which the inflow begins [s]
     start: TIME, default("0");
@@ -201,7 +201,7 @@ pub(crate) static COLLIDER: &[Key] = &keys! {
     name: Kind::Text;
     /// Shape where it stands before any motion
     shape: Kind::Shape, required();
-    /// Freedom of grains at the surface: none, to slide, or to slide and leave
+    /// Boundary condition for grains at the surface: sticking, slipping, or slipping and separating
     boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
     /// Coulomb friction coefficient of the surface
     friction: Kind::Number(Range::closed(0.0, 1e3)), default("0.5");
@@ -231,14 +231,14 @@ static MOTION: &[Key] = &keys! {
 static POSITION: &[Key] = &keys! {
     /// Displacements [m] at given times
     keyframes: Kind::Tables(VECTOR_KEY), required();
-    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["linear", "smooth"]), default("\"linear\"");
 };
 
 static ROTATION: &[Key] = &keys! {
     /// Fixed axis of the rotation
     axis: Kind::Vector(FAR);
-    /// Constant speed of turning [degrees/s]
+    /// Constant angular speed [degrees/s]
     rate: ANGLE;
     /// Time at which the constant turning begins [s]
     start: TIME, default("0");
@@ -246,7 +246,7 @@ static ROTATION: &[Key] = &keys! {
     end: TIME;
     /// Angles at given times: about the fixed axis, or each about its own
     keyframes: Kind::Tables(ANGLE_KEY);
-    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["linear", "smooth"]), default("\"linear\"");
 };
 
@@ -271,13 +271,13 @@ pub(crate) static DRAIN: &[Key] = &keys! {
     end: TIME;
 };
 
-/// A region where grains turn wet.
+/// A region where sand is wetted or dried.
 pub(crate) static WETTING: &[Key] = &keys! {
     /// Name for messages and --set
     name: Kind::Text;
-    /// Region in which grains turn wet; everywhere when left out
+    /// Region that is wetted; everywhere when left out
     shape: Kind::Shape;
-    /// Wetness gained in a second, of 1 from dry to wet [1/s]; negative: lost
+    /// Change of wetness per second, from 0 (dry) to 1 (wet) [1/s]; negative to dry
     rate: Kind::Number(Range::closed(-1e6, 1e6)), default("1");
     /// Time at which it begins [s]
     start: TIME, default("0");
@@ -294,11 +294,11 @@ static CAMERA: &[Key] = &keys! {
     target: POINT;
     /// Vertical field of view [degrees]
     fov: FOV, default("30");
-    /// Speed of turning about the vertical through the target [degrees/s], of either sign
+    /// Angular speed about the vertical through the target [degrees/s], of either sign
     orbit: ANGLE, default("0");
     /// What changes over time: each with any of `position`, `target`, `fov` and `angle`
     keyframes: Kind::Tables(VIEW_KEY);
-    /// Way from one keyframe to the next; "smooth" comes to rest at each
+    /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["smooth", "linear"]), default("\"smooth\"");
 };
 
@@ -307,7 +307,7 @@ static VIEW_KEY: &[Key] = &keys! {
     time: TIME, required();
     /// Place of the eye [m]; that of the keyframe before when left out
     position: POINT;
-    /// Turn about the vertical through the target [degrees], counter-clockwise seen from above
+    /// Turn about the vertical through the target [degrees], counterclockwise seen from above
     angle: ANGLE;
     /// Point in the middle of the picture [m]; that of the keyframe before when left out
     target: POINT;
@@ -324,7 +324,7 @@ static CHECK: &[Key] = &keys! {
     runout_m: Kind::Interval(Range::closed(0.0, FAR));
     /// Interval of the height of the highest grain [m]
     height_m: Kind::Interval(Range::closed(-FAR, FAR));
-    /// Boxes with the part of the final mass that must lie in each
+    /// Boxes with the fraction of the final mass that must lie in each
     mass_in: Kind::Tables(MASS_IN);
 };
 
@@ -333,7 +333,7 @@ static MASS_IN: &[Key] = &keys! {
     min: POINT, required();
     /// Upper corner [m]
     max: POINT, required();
-    /// Interval of the part of the mass
+    /// Interval of the fraction of the mass
     part: Kind::Interval(Range::closed(0.0, 1.0)), required();
 };
 
@@ -341,17 +341,17 @@ static MASS_IN: &[Key] = &keys! {
 pub(crate) static SHAPE: &[Key] = &keys! {
     /// Box between two corners, or about a center
     box: Kind::Table(CUBOID);
-    /// Ball
+    /// Sphere
     sphere: Kind::Table(SPHERE);
     /// Cylinder between the centers of its ends
     cylinder: Kind::Table(ROUND);
-    /// Cylinder with half balls for ends
+    /// Cylinder with hemispherical ends
     capsule: Kind::Table(ROUND);
     /// Cone or its frustum
     cone: Kind::Table(CONE);
-    /// Everything on the far side of a plane, away from its normal
+    /// Solid on the far side of a plane, away from its normal
     half_space: Kind::Table(HALF_SPACE);
-    /// Ring
+    /// Torus
     torus: Kind::Table(TORUS);
     /// Closed profile turned about an axis
     revolution: Kind::Table(REVOLUTION);
@@ -363,7 +363,7 @@ pub(crate) static SHAPE: &[Key] = &keys! {
     difference: Kind::Shapes;
     /// Points in all of the shapes
     intersection: Kind::Shapes;
-    /// Factor of size, about the origin, before rotation and translation
+    /// Scale factor about the origin, applied before rotation and translation
     scale: SCALE, default("1");
     /// Rotation about the origin, before translation
     rotate: Kind::Table(ROTATE);
@@ -441,15 +441,15 @@ static MESH: &[Key] = &keys! {
     file: Kind::Text, required();
     /// Factor from the file's unit to meters
     scale: SCALE, default("1");
-    /// Spacing of the distance field [m]; a part of solver.resolution when left out, within what the mesh needs
+    /// Spacing of the distance field [m]; a fraction of solver.resolution when left out, within what the mesh needs
     voxel: LENGTH;
-    /// Whether a mesh with holes is taken as it is
+    /// Whether a mesh with holes is accepted, as a thin shell
     allow_open: Kind::Flag, default("false");
 };
 
 pub(super) static ROTATE: &[Key] = &keys! {
     /// Axis through the origin
     axis: Kind::Vector(FAR), required();
-    /// Angle [degrees], counter-clockwise seen against the axis
+    /// Angle [degrees], counterclockwise seen against the axis
     angle: ANGLE, required();
 };

@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Date,
     List(Vec<Node>),
     Table(Table),
-    /// Something wrong that has been reported; whoever reads it goes on as if it were not there.
+    /// An invalid value that has been reported; readers treat it as missing.
     Bad,
 }
 

@@ -4,7 +4,7 @@
 //! predict (a step without grains) ──► pose (what solvers see) ──► solver step ──► advance (a step with the impulses)
 //! ```
 //!
-//! Bodies are in meters and SI units as everything else; a body's frame is the world's at t = 0.
+//! All quantities are in SI units; a body's frame is the world's at t = 0.
 
 mod joints;
 mod shapes;
@@ -46,7 +46,7 @@ pub enum MotorTarget {
     Velocity(f64),
     /// A position [rad or m].
     Position(f64),
-    /// Nothing: the joint moves freely.
+    /// No target: the joint moves freely.
     Off,
 }
 

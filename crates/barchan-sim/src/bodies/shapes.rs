@@ -6,15 +6,15 @@ use glam::Vec3;
 use rapier3d::parry::transformation::vhacd::{VHACD, VHACDParameters};
 use rapier3d::prelude::{Pose, SharedShape};
 
-/// Cells along the longest edge of a surface that is made for contact.
+/// Cells along the longest edge of a contact surface.
 const CELLS: u32 = 48;
-/// Voxels along the longest edge when a hollow body is taken apart into convex ones.
+/// Voxels along the longest edge for the decomposition of a hollow body into convex parts.
 const VOXELS: u32 = 48;
-/// A shape that fills so much of its convex hull is taken for convex.
+/// Fraction of its convex hull that a shape must fill to count as convex.
 const CONVEX: f64 = 0.97;
 
-/// The contact shapes of a body, each with its place in the body's frame. What moves freely is made of convex parts; what
-/// does not keeps its surface. `within` cuts what has no end.
+/// Contact shapes of a body, each with its pose in the body's frame. Free bodies consist of convex parts; others keep
+/// their surface. `within` bounds infinite shapes.
 pub(super) fn contact_shapes(
     shape: &Geometry,
     is_free: bool,

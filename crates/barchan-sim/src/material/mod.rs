@@ -1,8 +1,8 @@
 //! Constitutive laws as pure functions over a [`crate::math::Scalar`], and their state variables.
 //!
-//! A law sees e = b − I, where b = F Fᵀ is the elastic left Cauchy–Green tensor, and answers with the Kirchhoff stress
-//! τ = P Fᵀ, which is all that the grid forces need. All laws here are isotropic, so b says everything that F does,
-//! in six numbers; storing b − I keeps strains of 1e-6 exact in f32. See docs/adr/0002.
+//! A law takes e = b − I, where b = F Fᵀ is the elastic left Cauchy–Green tensor, and returns the Kirchhoff stress
+//! τ = P Fᵀ, which is all that the grid forces need. All laws here are isotropic, so b replaces F with only six
+//! numbers; storing b − I keeps strains of 1e-6 exact in f32. See docs/adr/0002.
 //!
 //! A law declares its state in its own file, as columns of rows ([`ConstitutiveLaw::COLUMNS`]); sorting, padding, frames and
 //! checkpoints follow the declaration. A particle has as many rows as the largest law *of its scene*. A new law is a file

@@ -188,7 +188,7 @@ impl EmitterSampler {
         self.area
     }
 
-    /// About how many grains are born in the first `duration` seconds of the run; never too few.
+    /// Upper estimate of the number of grains emitted in the first `duration` seconds of the run.
     pub(super) fn max_count_estimate(&self, duration: f64) -> usize {
         let time = (duration.min(self.end) - self.start).max(0.0);
         if self.grains.is_empty() || time == 0.0 {

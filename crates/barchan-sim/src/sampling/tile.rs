@@ -1,7 +1,7 @@
 //! A periodic Poisson-disk point set that tiles space.
 //!
 //! Darts are thrown into the free cells of a background grid; cells that are covered are dropped and the others halved,
-//! until nothing is free: the set is maximal, every position lies within the radius of some point.
+//! until none is free: the set is maximal, so that every position lies within the radius of some point.
 
 use super::packing;
 use super::random::Random;

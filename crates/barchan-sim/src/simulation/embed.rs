@@ -1,4 +1,4 @@
-//! What a program that embeds a simulation asks of it; docs/embedding.md shows all of it on one page.
+//! Methods for programs that embed a simulation; docs/embedding.md lists them on one page.
 
 use super::{Simulation, SimulationError};
 use crate::height_field::HeightField;
@@ -20,7 +20,7 @@ pub enum CreateError {
 }
 
 impl Simulation {
-    /// Creates a simulation of a scene in the text of a scene file. Paths in it count from the working directory.
+    /// Creates a simulation from the text of a scene file. Paths in it are relative to the working directory.
     ///
     /// # Errors
     /// Every mistake in the scene, with its line and a remedy.
@@ -46,12 +46,12 @@ impl Simulation {
         Ok(Self::new(&scene)?)
     }
 
-    /// The particles where the solver keeps them; nothing is copied. `None` where that is not the memory of this process.
+    /// The particles in the solver's own memory, without a copy; `None` if that is not the memory of this process.
     pub fn view(&self) -> Option<ParticlesView<'_>> {
         self.solver.host_view()
     }
 
-    /// Positions of all grains [m], where the solver keeps them. `None` for `mpm`, which keeps packets: see [`Self::view`].
+    /// Positions of all grains [m], without a copy; `None` for `mpm`, which keeps packets: see [`Self::view`].
     pub fn positions(&self) -> Option<&[Vec3]> {
         let arrays = self.view()?.arrays()?;
         Some(arrays.position)

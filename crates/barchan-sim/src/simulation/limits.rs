@@ -7,7 +7,7 @@ use barchan_scene::numbers::rounded;
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
 /// Steps in a frame that deserve a warning.
 const MANY_STEPS_PER_FRAME: f64 = 1e5;
-/// A setting is at fault when its usual value would save so many times the steps.
+/// A setting is at fault if its default would reduce the number of steps by this factor.
 const FAULT: f64 = 10.0;
 
 /// Estimate of the first frame.
@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// The setting that makes a step of `dt` so small beside a frame, unless it is the scene itself.
+    /// The setting that makes a step of `dt` so small compared with a frame, unless the scene itself does.
     pub fn fault(&self, dt: f64) -> Option<SolverError> {
         let usual = self.usual_rate;
         let frame_rate = Setting {
@@ -148,7 +148,7 @@ mod tests {
         let slow = judged(limits(48.0, 1e-5, 1.0, 1.0)).unwrap();
         let warning = slow.warning.unwrap();
         assert!(warning.contains("max_dt = 1e-8"), "{warning}");
-        // Fine grains of stiff material take their time, and no setting is wrong.
+        // Fine grains of stiff material need many steps, and no setting is at fault.
         let mut stiff = limits(48.0, 1.0, 1.0, 1.0);
         if let Pace::Bounded { bounds, .. } = &mut stiff.pace {
             bounds[1].dt = 1e-7;

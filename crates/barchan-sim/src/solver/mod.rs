@@ -156,7 +156,7 @@ pub enum SolverError {
         /// Position [m].
         position: Vec3,
     },
-    /// The stable time step is too small to get anywhere.
+    /// The stable time step is too small to make progress.
     #[error(
         "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.resolution, soften the material, or look for what moves so fast"
     )]

@@ -60,13 +60,13 @@ impl Bound {
 /// The time step rule of a solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Steps of one length; stable whatever moves.
+    /// Fixed steps, stable for any motion.
     Fixed(Bound),
     /// Steps no longer than all bounds allow, which follow the state.
     Bounded {
         /// The bounds; [`Bound::NONE`] where there are fewer.
         bounds: [Bound; 4],
-        /// How far anything may move in a step [m].
+        /// Largest displacement allowed in a step [m].
         travel: f64,
     },
 }
@@ -85,12 +85,12 @@ impl Pace {
         }
     }
 
-    /// Whether steps have one length whatever moves.
+    /// Whether steps are fixed.
     pub fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed(_))
     }
 
-    /// How far anything may move in a step [m].
+    /// Largest displacement allowed in a step [m].
     pub fn travel(&self) -> f64 {
         match self {
             Self::Fixed(_) => f64::INFINITY,

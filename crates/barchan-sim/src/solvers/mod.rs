@@ -31,7 +31,7 @@ pub struct Method {
     pub describe: fn(&Scene) -> String,
     /// A live parameter in a material, set to its derived value if the material leaves it open; `None`: no such parameter.
     pub parameter: for<'a> fn(&Scene, &'a mut Material, &str) -> Option<&'a mut f64>,
-    /// Radius at which particles without a size are drawn, as a part of the resolution.
+    /// Radius at which particles without a size are drawn, as a fraction of the resolution.
     pub drawn_radius: f64,
     /// Thickness that a body needs to push grains, as a multiple of the resolution; 0: any does.
     pub pushing_thickness: f64,
@@ -49,12 +49,12 @@ impl Method {
     }
 }
 
-/// Builds the solver that a scene asks for, for this machine. What it cannot do is refused here.
+/// Builds the solver of a scene at this machine's SIMD level. Unsupported features are refused here.
 pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
     build_on(scene, Level::new())
 }
 
-/// As [`build`], at a SIMD level; `Level::baseline()` computes alike on every x86-64 processor.
+/// As [`build`], at a SIMD level; `Level::baseline()` gives the same results on every x86-64 processor.
 pub fn build_on(scene: &Scene, level: Level) -> Result<Box<dyn Solver>, SolverError> {
     let method = Method::of(scene);
     if !method.is_of(scene) {
@@ -70,7 +70,7 @@ pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
     (Method::of(scene).memory)(scene, particles)
 }
 
-/// What can be changed of a material of a scene while it runs, with the present values.
+/// Parameters of a material of a scene that can be changed during a run, with their present values.
 pub fn parameters(scene: &Scene, material: &Material) -> Vec<Parameter> {
     let method = Method::of(scene);
     // What is left open gets its value in a copy only.
@@ -78,7 +78,7 @@ pub fn parameters(scene: &Scene, material: &Material) -> Vec<Parameter> {
     method.family.parameters(value)
 }
 
-/// Gives a parameter of a material another value; says whether the material has it.
+/// Sets a parameter of a material; returns whether the material has it.
 pub fn set_parameter(scene: &mut Scene, material: usize, key: &str, value: f64) -> bool {
     let Some(mut changed) = scene.materials.get(material).cloned() else {
         return false;

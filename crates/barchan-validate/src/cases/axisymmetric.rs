@@ -20,7 +20,7 @@ pub const E1: Case = Case {
 const RADIUS: f64 = 0.1;
 /// Friction angle whose steady simple shear, μ_ss = 2√3 sin φ/(3 − sin φ), is tan 30° [degrees].
 const FRICTION_ANGLE: f64 = 25.374;
-/// √(h/g) that are simulated.
+/// Simulated time [√(h/g)].
 const TAUS: u32 = 7;
 
 /// A quarter of a cylinder between two smooth walls.
@@ -80,20 +80,19 @@ fn reference(a: f64) -> f64 {
     }
 }
 
-/// Part by which a run-out may differ.
+/// Relative tolerance of a run-out.
 fn tolerance(a: f64) -> f64 {
     if a <= 2.0 { 0.15 } else { 0.3 }
 }
 
-const LOW_LIMIT: &str = "A column of a = 0.5 is only eight cells high, and the viscosity of the transfers, which follows the cell, \
-    holds back what is few cells thick: coarser grids spread less (see the notes, and E2). So low columns fall short of \
-    proportion.";
-const EXPONENT_LIMIT: &str = "Low columns fall short (the more, the coarser the grid) and high ones do not, so the curve is \
-    steeper than √a. Published continuum MPM has the same tendency and overshoots beyond a = 3 [Kumar15], [Mast14]. \
-    Our hypothesis: the law has no friction that grows with the rate of shear, which would take more energy from the fast, \
-    high collapses.";
+const LOW_LIMIT: &str = "A column of a = 0.5 is only eight cells high, and the numerical viscosity of the transfers, which scales with \
+    the cell size, holds back layers of few cells: coarser grids spread less (see the notes, and E2). So low columns spread less than \
+    in proportion.";
+const EXPONENT_LIMIT: &str = "Low columns fall short (the more, the coarser the grid) and high ones do not, so the exponent is larger \
+    than 1/2. Published continuum MPM has the same tendency and overshoots beyond a = 3 [Kumar15], [Mast14]. Our hypothesis: the law \
+    has no rate-dependent friction, which would dissipate more energy in the fast, high collapses.";
 
-/// How the run-out grows with the aspect ratio, of low columns and of high ones.
+/// Exponents of the run-out in the aspect ratio, of low and of high columns.
 fn exponents(runs: &[[f64; 2]]) -> [Check; 2] {
     let spread: Vec<[f64; 2]> = runs.iter().map(|r| [r[0], r[1] - 1.0]).collect();
     let (below, _) = power(&spread[..2]);
@@ -149,12 +148,12 @@ fn axisymmetric_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError
         Band::around(reference(1.0), tolerance(1.0)),
     ));
     Ok(Outcome {
-        physics: "A cylinder of sand that is released on a rough floor spreads to a radius that depends on its aspect ratio \
-                  alone, not on grain, density or size."
+        physics: "A cylinder of sand released on a rough floor spreads to a relative radius that depends on its aspect ratio alone, not \
+                  on grain size, density or scale."
             .into(),
-        setup: "3D, a quarter of the cylinder between two smooth walls, radius 0.1 m = 16 cells, sticky floor, 8 particles a \
-                cell, 7 √(h/g). Map: the triaxial cone with φ = 25.4°, whose steady simple shear has μ_ss = 3α/√2 = tan 30°, \
-                the angle of repose of the sands of the experiments. Run-out is the radius that holds 99 % of the mass."
+        setup: "3D, a quarter of the cylinder between two smooth walls, radius 0.1 m = 16 cells, sticky floor, 8 particles per cell, 7 \
+                √(h/g). Material: the triaxial cone with φ = 25.4°, whose steady simple shear has μ_ss = 3α/√2 = tan 30°, the angle of \
+                repose of the sands of the experiments. Run-out is the radius that holds 99 % of the mass."
             .into(),
         reference: "r∞/r = 1 + 1.24 a below a = 1.7, 1 + 1.6 √a above [Lube04]. Band: 15 % up to a = 2, 30 % above.".into(),
         plots: vec![plot(cells, &runs, &coarse, smooth.radius)],

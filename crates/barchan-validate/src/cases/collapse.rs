@@ -39,7 +39,7 @@ pub struct Column {
     pub cells: f64,
     /// Length, gravity and density relative to the usual ones; Young's modulus follows ρ g L.
     pub scales: [f64; 3],
-    /// Part of a cell by which everything is shifted against the grid.
+    /// Shift of everything relative to the grid [cells].
     pub shift: f64,
     /// More keys of the scene, as `path=value`.
     pub set: &'static [&'static str],
@@ -55,7 +55,7 @@ pub const COLUMN: Column = Column {
     set: &[],
 };
 
-/// The column of a form: half as fine where it has to be quick.
+/// The column of a form: half the resolution in the quick one.
 fn usual(context: &Context<'_>) -> Column {
     Column {
         cells: context.pick(0.5, 1.0) * COLUMN.cells,
@@ -63,20 +63,20 @@ fn usual(context: &Context<'_>) -> Column {
     }
 }
 
-/// Frames in √(h/g).
+/// Frames per √(h/g).
 const FRAMES_A_TAU: f64 = 15.0;
-/// √(h/g) that are simulated.
+/// Simulated time [√(h/g)].
 const TAUS: f64 = 6.5;
 
-/// What a column became, lengths over its width and times over √(h/g).
+/// Result of a collapse: lengths over the width of the column, times over √(h/g).
 pub struct Deposit {
     /// (d∞ − d_i)/d_i, d∞ the distance from the wall that holds 99 % of the mass.
     pub runout: f64,
-    /// The same with d∞ the end of the deposit's half-filled cells that hang together.
+    /// The same with d∞ the end of the deposit's connected half-filled cells.
     pub extent: f64,
     /// h∞/d_i.
     pub height: f64,
-    /// Time at which the front has come 99 % of its way.
+    /// Time at which the front has covered 99 % of its run-out.
     pub duration: f64,
     /// Slope of the deposit [degrees].
     pub slope: f64,
@@ -176,14 +176,14 @@ fn envelope(a: f64) -> Band {
 /// Heights over width.
 const ASPECTS: [f64; 7] = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
 
-const LOW_LIMIT: &str = "A column of a = 0.5 is only ten cells high here, and the viscosity of the transfers, which follows the \
-    cell, holds back what is few cells thick: with half the dx it runs farther (see the notes). So low columns fall \
-    short of proportion. With sph, whose cells are particles, the same happens; there the reason is our hypothesis.";
-const HIGH_LIMIT: &str = "High columns gain more than experiments do, though each lies within their envelope. Published \
-    continuum codes without rate-dependent friction overshoot for high columns too [Kumar15]; that this is the reason here is our \
-    hypothesis.";
+const LOW_LIMIT: &str = "A column of a = 0.5 is only ten cells high here, and the numerical viscosity of the transfers, which scales \
+    with the cell size, holds back layers of few cells: with half the dx it runs out farther (see the notes). So low columns run out \
+    less than in proportion. With sph, ten particles high, the same happens; there the reason is our hypothesis.";
+const HIGH_LIMIT: &str = "The run-out grows faster with the height than in experiments, though each column lies within their envelope. \
+    Published continuum codes without rate-dependent friction also overshoot for high columns [Kumar15]; that this is the reason here \
+    is our hypothesis.";
 
-/// How the run-out grows with the aspect ratio, of low columns and of high ones.
+/// Exponents of the run-out in the aspect ratio, of low and of high columns.
 fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     let (low, _) = power(&runouts[..3]);
     let (high, _) = power(&runouts[4..]);
@@ -197,7 +197,7 @@ fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     ]
 }
 
-/// More friction runs out less and stands higher, at a = 2.
+/// More friction gives a shorter run-out and a higher deposit, at a = 2.
 fn orders(
     context: &Context<'_>,
     runouts: &[[f64; 2]],
@@ -293,12 +293,12 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(orders(context, &runouts, &heights)?);
     }
     Ok(Outcome {
-        physics: "A column of sand, released beside a wall, runs out in proportion to its height while it is low, and to its \
-                  height to the power 2/3 when it is high."
+        physics: "The run-out of a column of sand released beside a wall is proportional to the height of low columns, and to its power \
+                  2/3 for high ones."
             .into(),
         setup: "2D, column 0.1 m = 20 cells (sph: particles) wide, sticky floor, wall with μ = 0.4, φ = 30° with the plane-strain cone \
-                (α = sin φ/√2; sph: ‖s‖ = √2 sin θ p), E = 1 MPa (mpm), 6.5 τ, τ = √(h/g). Run-out is the distance from the wall that holds 99 % of the mass: the end of what hangs \
-                together jumps by a tenth of it as thin toes connect and part."
+                (α = sin φ/√2; sph: ‖s‖ = √2 sin θ p), E = 1 MPa (mpm), 6.5 τ, τ = √(h/g). Run-out is the distance from the wall that \
+                holds 99 % of the mass: the end of the connected deposit jumps by a tenth of that as thin toes connect and separate."
             .into(),
         reference: "Sand and other grains: 1.2 a below 1.8, 1.9 a^(2/3) above 2.8 [Lube05]; glass beads: 1.8 a below 3, \
                     2.3 a^(2/3) above [Lajeunesse05]. Band: both and 10 % on either side."
@@ -406,11 +406,11 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         d.front.iter().map(|p| [p[0], p[1] / d.runout]).collect()
     };
     Ok(Outcome {
-        physics: "Collapses keep the time of free fall: the front is half-way after 1.75 τ, and the top of a high column falls \
-                  freely at first."
+        physics: "Collapses scale with the free-fall time: the front is halfway after 1.75 τ, and the top of a high column falls freely \
+                  at first."
             .into(),
         setup: "Columns of E2 with a = 2 and a = 5; φ = 30°, plane-strain cone; τ = √(h/g).".into(),
-        reference: "Half-way at 1.75 τ within 20 %, from the three phases that [Lube05] describes; z = h − g t²/2 until 0.8 τ.".into(),
+        reference: "Halfway at 1.75 τ within 20 %, from the three phases that [Lube05] describes; z = h − g t²/2 until 0.8 τ.".into(),
         plots: vec![
             Plot::new("Front", Axis::new("time t/τ"), Axis::new("front over its final run-out"))
                 .with_level_band("half-way at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)

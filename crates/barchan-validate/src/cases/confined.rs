@@ -1,4 +1,4 @@
-//! F4: stress in a silo. F5: an hourglass that is turned over and over.
+//! F4: stress in a silo. F5: an hourglass that is turned over repeatedly.
 
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
@@ -34,7 +34,7 @@ const WALL: f64 = 0.5;
 /// Layers of the stress profile.
 const LAYERS: usize = 20;
 
-/// Samples of the sand, each placed at random: the stress of one wavers along the depth by some percent.
+/// Random samples of the sand: the stress of one fluctuates with depth by some percent.
 const SAMPLES: u32 = 4;
 
 /// A slot full of sand whose floor sinks slowly from 0.5 s on.
@@ -47,7 +47,7 @@ fn slot(friction: f64, seed: u32) -> SceneFile {
 
 /// Means over the last second of sinking and over samples.
 struct Stress {
-    /// Depth [m] and vertical stress [Pa], without the cell above the floor: there particles bear more than the floor.
+    /// Depth [m] and vertical stress [Pa], without the cell above the floor, where the stress of particles exceeds that on the floor.
     vertical: Vec<[f64; 2]>,
     /// On the floor [Pa].
     floor: f64,
@@ -138,7 +138,7 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             band,
         ),
     ];
-    // The stress of a single sample wavers too much for this.
+    // The stress of a single sample fluctuates too much for this.
     if context.form == Form::Full {
         let what = "R² of the exponential law, λ fitted";
         checks.push(Check::new(what, r_squared, "", Band::above(0.98)));
@@ -150,12 +150,12 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         .map(|p| [p[0], 0.85 * p[1], 1.15 * p[1]])
         .collect();
     Ok(Outcome {
-        physics: "Friction at the walls carries a silo's content: the stress grows with depth as ρgλ(1 − exp(−z/λ)) and \
-                  saturates, λ = W/(2 μ K) in a slot of width W."
+        physics: "Wall friction carries part of the weight in a silo: the vertical stress is ρgλ(1 − exp(−z/λ)) and saturates with \
+                  depth, with λ = W/(2 μ K) in a slot of width W."
             .into(),
-        setup: "2D slot 0.2 m = 16 cells wide, 1 m high, walls and floor with μ = 0.5, φ = 35° (plane-strain cone). The floor \
-                sinks at 25 mm/s; means over the last of two seconds and over four samples of the sand (quick: one). K is measured: normal force of the walls over the \
-                integral of the vertical stress."
+        setup: "2D slot 0.2 m = 16 cells wide, 1 m high, walls and floor with μ = 0.5, φ = 35° (plane-strain cone). The floor sinks at \
+                25 mm/s; means over the last of two seconds and over four samples of the sand (quick: one). K is measured as the normal \
+                force on the walls divided by the integral of the vertical stress."
             .into(),
         reference: "[Janssen95] with the measured K. Band: 15 %.".into(),
         plots: vec![
@@ -217,21 +217,21 @@ fn volumes(
     Ok(path)
 }
 
-/// Change of the volume [%] that is allowed.
+/// Allowed change of the volume [%].
 const KEPT: Band = Band {
     min: Some(-3.0),
     max: Some(3.0),
 };
-/// Gain of volume [%] that shows that nothing corrects it.
+/// Gain of volume [%] without correction.
 const GAINED: Band = Band {
     min: None,
     max: Some(5.0),
 };
 
-const VOLUME_LIMIT: &str = "With few particles a cell the correction takes off more than was gained. A lone particle in the stream \
-    keeps the affine velocity with which it left (APIC), so its accumulated ln J grows without bound though nothing around it \
-    changes; when it lands it is taken for expanded and carries no load until it is squeezed by as much. With PIC, which has no \
-    affine velocity, or with more particles, the loss all but goes away: docs/validation.md.";
+const VOLUME_LIMIT: &str = "With few particles per cell the correction removes more volume than was gained. An isolated particle in the \
+    stream keeps the affine velocity with which it separated (APIC), so its accumulated ln J grows without bound; when it lands it \
+    counts as expanded and carries no load until it is compressed by as much. With PIC, which has no affine velocity, or with more \
+    particles, the loss nearly vanishes: docs/validation.md.";
 
 /// The volume after each pass with 16 particles a cell, as many as in the paper.
 fn dense_checks(dense: &[[f64; 2]], plain: &[[f64; 2]]) -> Vec<Check> {
@@ -270,11 +270,11 @@ fn hourglass(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(dense_checks(&dense, &plain));
     }
     Ok(Outcome {
-        physics: "Sand that runs through a neck separates and meets again. Its law forgets the volume it gained meanwhile unless \
-                  that is remembered, and the heap grows with each pass; with the correction it should keep its volume."
+        physics: "Sand that flows through a neck separates and collects again. Without a record of the volume gained in between, the \
+                  heap grows with each pass; with the volume correction it should keep its volume."
             .into(),
-        setup: "2D hourglass, neck of 10 cells, dx = 7.4 mm, φ = 30°, ν = 0.4, E/ρ = 25 m²/s²; 16 particles a cell make 29 000, as \
-                many as in the paper. Gravity turns over at once three times. The volume is that of filled cells."
+        setup: "2D hourglass, neck of 10 cells, dx = 7.4 mm, φ = 30°, ν = 0.4, E/ρ = 25 m²/s²; 16 particles per cell make 29 000, as \
+                many as in the paper. Gravity is reversed instantly three times. The volume is that of filled cells."
             .into(),
         reference: "[Tampubolon17] Fig. 8, which gives no numbers. Band: 3 %; without correction a gain of more than 5 %.".into(),
         plots: vec![

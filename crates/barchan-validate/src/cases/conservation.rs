@@ -13,7 +13,7 @@ use glam::{DMat3, DVec3};
 /// Counts and masses.
 pub const P1: Case = Case {
     name: "P1",
-    title: "Nothing is lost or gained",
+    title: "Particle number and mass are conserved",
     solvers: &["mpm"],
     seconds: 1.0,
     run: counts,
@@ -176,7 +176,7 @@ fn counts(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     checks.extend(drained(context)?);
     checks.extend(emitted(context)?);
     Ok(Outcome {
-        physics: "Particles keep their mass and identity until a drain removes them; emitters give what they promise.".into(),
+        physics: "Particles keep their mass and identity until a drain removes them; emitters supply the specified mass.".into(),
         setup: "A column of 10 × 10 (3D: 6 × 6 × 6) cells that collapses for 1 s; between two drains for 2 s; beside an emitter of \
                 50 kg/s that is open for 2 s."
             .into(),
@@ -190,7 +190,7 @@ fn counts(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 const CELL: f64 = 0.05;
 
-/// Sand falling askew past a ball, onto a floor.
+/// Sand falling obliquely past a ball, onto a floor.
 fn askew(ball: DVec3, gravity: DVec3) -> SceneFile {
     scene!("askew")
         .set("gravity", gravity.to_array().to_vec())
@@ -294,12 +294,12 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let plane = Band::between(0.0, 0.0);
     let end = mirrored[mirrored.len() - 1][0];
     Ok(Outcome {
-        physics: "Nothing in the method knows left from right, or x from z; and what is plane stays plane.".into(),
-        setup: "3D, sand falls askew past a ball onto a floor, dx = 5 cm, φ = 30° (triaxial cone); the state after 0.04 s is \
-                mirrored or turned by 90° together with the scene. State in f32: differences start at its rounding and grow as \
-                grains diverge. For the plane: an elastic ball that strikes sand."
+        physics: "The method is invariant under mirroring and quarter turns, and plane motion stays plane.".into(),
+        setup: "3D, sand falls obliquely past a ball onto a floor, dx = 5 cm, φ = 30° (triaxial cone); the state after 0.04 s is \
+                mirrored or turned by 90° together with the scene. The state is in f32: differences begin with its rounding and grow as \
+                trajectories diverge. Plane motion: an elastic ball that strikes sand."
             .into(),
-        reference: "The scene as it is.".into(),
+        reference: "The original scene.".into(),
         plots: vec![
             Plot::new(
                 "Largest difference of a particle's position",
@@ -436,12 +436,11 @@ fn energy_never_grows(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let open = energy_path(context, "2D, the floor rises", 2, &rising)?;
     let (never, friction) = (Band::below(1.0), Band::below(0.9));
     Ok(Outcome {
-        physics: "Friction takes energy and nothing gives it back: kinetic, gravitational and elastic energy together never \
-                  grow."
+        physics: "Friction only dissipates: the sum of kinetic, gravitational and elastic energy never grows."
             .into(),
-        setup: "Columns 10 × 10 and 6 × 6 × 6 cells that collapse on a floor, φ = 30°, for 1 s.".into(),
-        reference: "Second law. Tolerance: Δt/2 times the largest power of gravity, by which symplectic Euler's own energy \
-                    differs."
+        setup: "Columns of 10 × 10 and 6 × 6 × 6 cells that collapse on a floor, φ = 30°, for 1 s.".into(),
+        reference: "Second law of thermodynamics. Tolerance: Δt/2 times the largest power of gravity, by which the energy that \
+                    symplectic Euler conserves differs."
             .into(),
         plots: vec![
             Plot::new(
@@ -601,13 +600,12 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::control("the same, against what may be lost", given, "", rounding),
     ]);
     Ok(Outcome {
-        physics: "What the momentum of the sand gains, weight and the forces of the walls give; the same forces, turned round, \
-                  act on the bodies."
+        physics: "The momentum of the sand changes by its weight and the forces of the walls; opposite forces act on the bodies."
             .into(),
-        setup: "Columns 10 × 10 and 6 × 6 × 6 cells that collapse on a floor; means over 0.02 s, settled after 3 s. An elastic ball \
+        setup: "Columns of 10 × 10 and 6 × 6 × 6 cells that collapse on a floor; means over 0.02 s, settled after 3 s. An elastic ball \
                 that strikes sand in empty space."
             .into(),
-        reference: "Newton's second law.".into(),
+        reference: "Newton's second and third law.".into(),
         plots: vec![
             Plot::new(
                 "Vertical balance in 2D",

@@ -43,13 +43,13 @@ const WINDOW: [f64; 2] = [0.05, 0.2];
 
 /// Friction of the bulk, from which that of contacts follows.
 const BULK: &str = "friction_angle";
-/// Friction where two grains touch.
+/// Friction of contacts.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
 /// A key of the material, and the angle that it is set to [degrees].
 type Friction = (&'static str, f64);
 
-/// How trials name it.
+/// Its name in trials.
 fn name((key, angle): Friction) -> String {
     format!(
         "{} {angle}°",
@@ -63,15 +63,15 @@ fn with(scene: SceneFile, (key, angle): Friction, seed: u32) -> SceneFile {
     scene.set(&key, angle).set("seed", seed)
 }
 
-/// Beds that are looked at: forces of single ones differ by a quarter.
+/// Seeds of the beds: forces of single beds differ by a quarter.
 const SEEDS: [u32; 3] = [1, 2, 3];
-/// Beds besides, for an exponent.
+/// Additional seeds, for an exponent.
 const MORE_SEEDS: [u32; 3] = [4, 5, 6];
 
 /// Displacements in depths, horizontal and upward forces in their unit, and that unit [N/m].
 type Pushed = (Vec<[f64; 3]>, f64);
 
-/// The mean of some beds.
+/// The mean over beds of these seeds.
 fn of_beds(
     seeds: &[u32],
     run: impl Fn(u32) -> Result<Pushed, ValidateError>,
@@ -100,7 +100,7 @@ fn mean<const N: usize>(path: &[[f64; N]], column: usize, [from, to]: [f64; 2]) 
     inside().map(|p| p[column]).sum::<f64>() / inside().count() as f64
 }
 
-/// The horizontal force by the displacement.
+/// Horizontal force against displacement.
 fn curve(path: &[[f64; 3]]) -> Vec<[f64; 2]> {
     path.iter().map(|p| [p[0], p[1]]).collect()
 }
@@ -192,11 +192,11 @@ fn push(
     Ok(path)
 }
 
-const NO_SINGLE_ANGLE: &str = "Grains that do not turn have no single friction angle. The same grains mobilize less in a biaxial test between smooth platens \
-    than before a wall or in a heap. Neither the size of the grains nor the speed of the wall changes it much; see docs/validation.md.";
+const NO_SINGLE_ANGLE: &str = "Grains without rotation have no single bulk friction angle: they mobilize less in a biaxial test between \
+    smooth platens than before a wall or in a heap. Grain size and wall speed change that little; see docs/validation.md.";
 
-const HEAPS_ARE_MEANT: &str = "The friction angle is that of heaps. Before a wall the same grains have one that grows less with the friction of their contacts: \
-    the two meet at about 30°; see docs/validation.md.";
+const HEAPS_ARE_MEANT: &str = "`friction_angle` is the slope of a heap. The angle that the same grains mobilize before a wall grows \
+    less with contact friction; the two agree at about 30°; see docs/validation.md.";
 
 /// Rankine's force [N/m] on a wall 0.1 m deep in 1600 kg/m³.
 fn rankine(phi: f64) -> f64 {
@@ -284,9 +284,10 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ));
     }
     Ok(Outcome {
-        physics: "A smooth wall that is pushed into sand feels ½ ρ g d² tan²(45° + φ/2) once a wedge has failed before it.".into(),
-        setup: "2D, bed filled to 0.1 m over 0.8 m with grains of 4 mm and 1600 kg/m³, 0.02 m/s, steps of 1/480 s with 20 substeps; mean from 0.05 to 0.2 depths and of three beds. Forces are as \
-                measured; K is in depth and density as they are when the bed rests. Biaxial test: 5 kPa, mean from 10 to 20 % of axial strain and of three samples."
+        physics: "The force on a smooth wall pushed into sand is ½ ρ g d² tan²(45° + φ/2) once a passive wedge has failed in front of it.".into(),
+        setup: "2D, bed filled to 0.1 m over 0.8 m with grains of 4 mm and 1600 kg/m³, 0.02 m/s, steps of 1/480 s with 20 substeps; \
+                mean from 0.05 to 0.2 depths and of three beds. Forces are as measured; K is computed with depth and density of the bed \
+                at rest. Biaxial test: 5 kPa, mean from 10 to 20 % of axial strain and of three samples."
             .into(),
         reference: "Rankine's passive pressure, 235.4 N/m for φ = 30°.".into(),
         plots: vec![plot],
@@ -300,10 +301,10 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// Friction of the blade [degrees].
 const DELTA: f64 = 20.0;
 
-const HALF_ROUGH: &str = "An upright blade needs less than the equation asks for a blade whose friction is all used. Of the 20° about 11 to 12° are (the notes have \
-    it), which explains about two thirds; see docs/validation.md.";
+const HALF_ROUGH: &str = "The draft of an upright blade is below the equation's, which assumes fully mobilized blade friction. Of the \
+    20° only 11 to 12° are mobilized (see the notes), which explains about two thirds of the difference; see docs/validation.md.";
 
-const FEW_GRAINS: &str = "We think that cuts which are few grains deep need more than their depth would ask; see docs/validation.md.";
+const FEW_GRAINS: &str = "Our hypothesis: the draft of cuts only a few grains deep is relatively larger; see docs/validation.md.";
 
 /// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge that makes N_γ least; degrees.
 fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
@@ -425,8 +426,9 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     ));
     Ok(Outcome {
-        physics: "A wide blade has to lift and shear the wedge of soil before it: ρ g d² N_γ, least over the angle of the wedge.".into(),
-        setup: "2D, blade 0.1 m deep in a bed of 0.17 m of grains of 4 mm and 1600 kg/m³, friction of the blade tan 20°, 0.2 depths a second, mean from 0.05 to 0.2 depths and of three beds."
+        physics: "A wide blade lifts and shears a wedge of soil: its draft is ρ g d² N_γ, the minimum over the angle of the wedge.".into(),
+        setup: "2D, blade 0.1 m deep in a bed of 0.17 m of grains of 4 mm and 1600 kg/m³, friction of the blade tan 20°, 0.2 depths per \
+                second, mean from 0.05 to 0.2 depths and of three beds."
             .into(),
         reference: "Reece's earthmoving equation with McKyes' N_γ for c = q = 0.".into(),
         plots: vec![drafts(&points)],
@@ -577,8 +579,8 @@ fn sunk(
         .collect())
 }
 
-const RESTLESS: &str = "The lightest ball hardly sinks and rocks in its dent like a pendulum, at 2.8 Hz and by less than 0.1 mm. Nothing damps \
-    that: contacts of sph have no rolling friction, and walls no viscosity.";
+const RESTLESS: &str = "The lightest ball hardly sinks and rocks in its indentation like a pendulum, at 2.8 Hz and by less than 0.1 mm. \
+    Nothing damps that: contacts of sph have no rolling friction, and walls no viscosity.";
 
 fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let bed = BEDS.iter().find(|bed| bed.solver == context.solver);
@@ -623,12 +625,12 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Band::between(0.01, 0.5),
     ));
     Ok(Outcome {
-        physics: "Sand carries what is denser than itself: a ball sinks in by a part of its diameter and lies still.".into(),
+        physics: "Sand supports bodies denser than itself: a ball sinks in by a fraction of its diameter and comes to rest.".into(),
         setup: format!(
-            "3D, {} with the 35° of dry sand in a box, balls of 0.3 m let go 1 cm above.",
+            "3D, {} with the 35° of dry sand in a box, balls of 0.3 m released 1 cm above.",
             bed.setup
         ),
-        reference: "As Ihmsen and others (2013) show it: at rest and partly embedded, less than half a diameter.".into(),
+        reference: "[Ihmsen13], Fig. 5: at rest and partly embedded, here by less than half a diameter.".into(),
         plots: vec![
             Plot::new("Sinking after 5 s", Axis::new("density over that of the bed"), Axis::new("sinking [D]"))
                 .with_level_band("partly embedded", 0.0, 3.5, 0.01, 0.5)

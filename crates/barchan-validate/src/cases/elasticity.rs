@@ -192,11 +192,11 @@ fn free_flight(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let lag = 0.5 * G * FLIGHT_STEPS as f64 * FLIGHT_DT * FLIGHT_DT;
     let nothing = Band::below(1e-10);
     Ok(Outcome {
-        physics: "Particles that fly alike are not disturbed by the grid.".into(),
+        physics: "Particles in uniform motion are not disturbed by the grid.".into(),
         setup: "Eight particles, 200 steps of 1 ms under gravity; APIC, PIC and FLIP, both kernels; reference implementation in f64 \
                 and the solver."
             .into(),
-        reference: "The parabola, behind by g t Δt/2 as symplectic Euler is; for the solver in units of a rounding of x and v a \
+        reference: "The parabola less the lag g t Δt/2 of symplectic Euler; for the solver in units of one rounding of x and v per \
                     step."
             .into(),
         checks: vec![
@@ -320,10 +320,10 @@ fn rigid_motion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let solver = [moving_in_solver(KERNELS[0])?, moving_in_solver(KERNELS[1])?];
     let nothing = Band::below(1e-10);
     Ok(Outcome {
-        physics: "A rotation causes no stress, and who moves along with a scene sees it at rest.".into(),
-        setup: "Rotations by 1, 37, 90, 180° about two axes, three elastic laws. A soft solid of 600 particles that is squeezed, at \
-                rest and at 1 m/s; reference implementation in f64 and the solver, both kernels. A grid is invariant only under \
-                shifts by whole cells: each of 50 steps makes one."
+        physics: "A rotation causes no stress, and a uniform motion of the whole scene changes nothing.".into(),
+        setup: "Rotations by 1, 37, 90, 180° about two axes, three elastic laws. A soft solid of 600 particles under compression, at \
+                rest and at 1 m/s; reference implementation in f64 and the solver, both kernels. A grid is invariant only under shifts \
+                by whole cells: each of the 50 steps moves by one."
             .into(),
         reference: "Objectivity; Galilean invariance. For the solver in units of a random walk of rounding.".into(),
         checks: vec![
@@ -450,8 +450,8 @@ fn uniaxial_stress(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ]);
     Ok(Outcome {
         physics: "Under uniaxial stress Hencky's law has τ = E ln λ and a lateral strain of −ν ln λ, at any strain.".into(),
-        setup: "The law in f64; and a block of 6 × 20 × 6 cells between frictionless plates, pressed by a tenth: stretches of its middle, \
-                force on the floor."
+        setup: "The law in f64; and a block of 6 × 20 × 6 cells between frictionless plates, compressed by a tenth: stretches in its \
+                middle, force on the floor."
             .into(),
         reference: "τ = E ln λ, σ = E ln λ · λ^(2ν − 1).".into(),
         checks,
@@ -530,9 +530,8 @@ fn energy_derivative(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     ));
     Ok(Outcome {
-        physics: "The elastic laws have an energy, and their stress is its derivative.".into(),
-        setup: "1000 random deformations with det F of 0.1 at least, in 3D and in the plane; f64."
-            .into(),
+        physics: "The stress of an elastic law is the derivative of its energy.".into(),
+        setup: "1000 random deformations with det F ≥ 0.1, in 3D and in the plane; f64.".into(),
         reference: "Central differences of the energy density.".into(),
         checks,
         ..Outcome::default()
@@ -601,9 +600,9 @@ fn bar_frequency(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (coarse, fine) = (frequency(context, 20)?, frequency(context, 40)?);
     let exact = 3.678;
     Ok(Outcome {
-        physics: "A bar that is fixed at one end swings at c/4L, c = √((λ + 2μ)/ρ).".into(),
-        setup: "2D, 1 m high, 4 cells wide and repeated across, first mode of 1 mm/s a m/s of wave speed, APIC, Δt c/h = 0.3.".into(),
-        reference: "3.678 Hz. The wall gives way by a third of a cell: the error halves with the cell.".into(),
+        physics: "A bar fixed at one end oscillates at c/4L, c = √((λ + 2μ)/ρ).".into(),
+        setup: "2D, 1 m high, 4 cells wide and periodic across, first mode with 1 mm/s per m/s of wave speed, APIC, Δt c/h = 0.3.".into(),
+        reference: "3.678 Hz. The wall acts as if it lay a third of a cell deeper: the error is proportional to the cell size.".into(),
         checks: vec![
             Check::new("wave speed", c, "m/s", Band::between(14.710, 14.712)),
             Check::new("c/4L", c / 4.0, "Hz", Band::between(3.677, 3.679)),
@@ -704,13 +703,14 @@ fn self_weight(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let percents = |p: f64| Band::between(-0.01 * p, 0.01 * p);
     let halves = Band::between(1.8, 2.2);
     Ok(Outcome {
-        physics: "The stress in a column is the weight above, and its top settles by ρ g H²/2M.".into(),
-        setup: "1 m high, 4 cells wide and repeated across, E × 100, PIC; gravity grows within 0.15 s. Means over two periods. Stress \
-                and force in 3D with 20 cells, settlement in 2D with 20, 40, 80."
+        physics: "The stress in a column is the weight above per area, and its top settles by ρ g H²/2M.".into(),
+        setup: "1 m high, 4 cells wide and periodic across, E × 100, PIC; gravity is ramped up over 0.15 s. Means over two periods. \
+                Stress and force in 3D with 20 cells, settlement in 2D with 20, 40, 80."
             .into(),
         reference: "σ = −ρ g (H − z). A wall on splines fixes two rows of nodes, which leaves a ripple in the stress of the second to \
-                    fourth cell, whatever the cell, and gives way by a third of a cell, so that the settlement converges with the \
-                    cell. At the top, where the stress vanishes, errors are parts of that at the floor."
+                    fourth cell at any cell size, and acts as if it lay a third of a cell deeper, so that the error of the settlement \
+                    is proportional to the cell size. At the top, where the stress vanishes, errors are relative to the stress at the \
+                    floor."
             .into(),
         checks: vec![
             Check::new("force on the floor over weight", deep.force, "", Band::around(1.0, 0.01)),

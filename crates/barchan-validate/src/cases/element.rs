@@ -104,7 +104,7 @@ pub(super) fn at_rest() -> SandState<f64> {
     }
 }
 
-/// Under an isotropic Hencky strain of that trace.
+/// A state of isotropic Hencky strain with that trace.
 fn compressed(trace: f64) -> SandState<f64> {
     let e = (2.0 * trace / 3.0).exp_m1();
     SandState {
@@ -172,8 +172,8 @@ fn return_mapping(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let exact = Band::below(1e-12);
     let zero = Band::between(0.0, 0.0);
     Ok(Outcome {
-        physics: "A trial strain goes to the tip of the yield cone if it is tensile, stays if it lies in the cone, and else goes to \
-                  its side at constant volume."
+        physics: "A trial strain is projected to the tip of the yield cone if it is tensile, is kept if it lies inside the cone, and is \
+                  otherwise projected to its side at constant volume."
             .into(),
         setup: "10 000 random principal strains up to 0.05, friction angles from 0 to 60°, triaxial cone.".into(),
         reference: "[Klar16] Eq. 27–29.".into(),
@@ -382,8 +382,9 @@ fn oedometer(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         });
     }
     Ok(Outcome {
-        physics: "Compressed along one axis, sand is elastic if sin φ ≥ 1 − 2ν; else it yields, and its lateral stress follows φ.".into(),
-        setup: "The law in f64, ν = 0.3, triaxial cone, strained to −0.5 %. Switch at φ = 23.6°.".into(),
+        physics: "In uniaxial-strain compression sand is elastic if sin φ ≥ 1 − 2ν; otherwise it yields, and its lateral stress follows \
+                  from φ.".into(),
+        setup: "The law in f64, ν = 0.3, triaxial cone, strained to −0.5 %. The transition is at φ = 23.6°.".into(),
         reference: "K₀ = ν/(1 − ν), or (1 − sin φ)/(1 + sin φ).".into(),
         checks,
         ..Outcome::default()
@@ -508,8 +509,8 @@ fn triaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(Outcome {
-        physics: "Pressed along one axis with constant stress around it, sand fails at σ_a/σ_c = (1 + sin φ)/(1 − sin φ): this is \
-                  the test in which the triaxial cone is Mohr–Coulomb."
+        physics: "In triaxial compression at a constant confining stress σ_c, sand fails at σ_a/σ_c = (1 + sin φ)/(1 − sin φ): this is \
+                  the test in which the triaxial cone matches Mohr–Coulomb."
             .into(),
         setup: format!("The law in f64, E = {YOUNG} Pa, ν = {POISSON}, σ_c = {CONFINING} Pa; with cohesion φ = 30°."),
         reference: "Mohr–Coulomb; the cone of [Klar16] matches it here by construction. With cohesion σ_a − σ_c = \

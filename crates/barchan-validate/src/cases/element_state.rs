@@ -57,8 +57,8 @@ fn cohesive_tension(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let [_, squeezed] = released(false);
     let tip = trace(tension) / (c / alpha(30.0));
     Ok(Outcome {
-        physics: "Tension of cohesive sand ends at the tip of its cone, and what was pulled apart and comes back to its volume holds \
-                  nothing."
+        physics: "The tension of cohesive sand is limited by the tip of its cone, and sand that was separated has no stress when it \
+                  returns to its original volume."
             .into(),
         setup: "The law in f64, φ = 30°, cohesion 500 Pa, stretched by 0.02 in all directions and released.".into(),
         reference: "tr τ = c_C/α.".into(),
@@ -111,9 +111,9 @@ fn volume_correction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let doubled = printed.windows(2).map(|w| w[1] / w[0] - 2.0);
     let held = Band::below(1e-6);
     Ok(Outcome {
-        physics: "Sand that was pulled apart presses again only once it is back at its volume.".into(),
+        physics: "Sand that has expanded carries pressure again only once it is back at its original volume.".into(),
         setup: "The law in f64, φ = 30°, ln J goes from 0 to 0.005, to 0 and to −0.001 in steps of 0.001.".into(),
-        reference: "[Tampubolon17] Eq. 26–27 with the sign of the correction turned: as printed it doubles in every step.".into(),
+        reference: "[Tampubolon17] Eq. 26–27 with the opposite sign of the correction: as printed it doubles in every step.".into(),
         checks: vec![
             Check::new("elastic and gained volume less ln J", largest(with.iter().map(sum)), "", Band::below(1e-12)),
             Check::new("pressure less K |ln J| of compression", largest(with.iter().map(excess)), "Pa", held),
@@ -300,7 +300,7 @@ fn shear_stress(angle: f64) -> f64 {
 fn frictionless(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let band = Band::below(1e-12);
     Ok(Outcome {
-        physics: "Without friction sand is a compressible fluid without viscosity.".into(),
+        physics: "Without friction sand is a compressible inviscid fluid.".into(),
         setup: "The law in f64, 1000 random deformations.".into(),
         reference: "The cone with α = 0 is the hydrostatic axis.".into(),
         checks: vec![

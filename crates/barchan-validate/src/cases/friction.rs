@@ -33,7 +33,7 @@ pub const D2: Case = Case {
 /// A belt.
 pub const D3: Case = Case {
     name: "D3",
-    title: "A belt takes a block along",
+    title: "A belt carries a block along",
     solvers: &["mpm"],
     seconds: 3.0,
     run: belt,
@@ -71,8 +71,8 @@ fn acceleration(
     Ok((mean_velocity(&trial.particles()?).x - first) / 0.4)
 }
 
-/// The block put down gently, after one second: gravity grows within 0.3 s and tilts within the next 0.5 s. A block that is
-/// dropped instead lands by bouncing, and slides while it does.
+/// The block placed gently, after one second: gravity is ramped up over 0.3 s and tilted over the next 0.5 s. A dropped block
+/// would bounce, and slide while bouncing.
 fn put_down<'a>(
     context: &'a Context<'a>,
     dimensions: u32,
@@ -98,7 +98,7 @@ fn put_down<'a>(
     Ok(trial)
 }
 
-/// What the block does near atan 0.5 = 26.6°: it rests below, and slides by a/2 = 0.051 m at 27.1°, from rest in a second.
+/// The block near atan 0.5 = 26.6°: it rests below, and slides by a/2 = 0.051 m at 27.1°, from rest in a second.
 fn threshold(context: &Context<'_>, dimensions: u32) -> Result<Vec<Check>, ValidateError> {
     let rests = Band::between(-0.01 * CELL, 0.01 * CELL);
     let mut checks = vec![];
@@ -118,8 +118,7 @@ fn threshold(context: &Context<'_>, dimensions: u32) -> Result<Vec<Check>, Valid
     Ok(checks)
 }
 
-const HOP: &str =
-    "Once it has slid, the elastic block bounces 0.6 cells above a separating plane and creeps on.";
+const HOP: &str = "Once it has slid, the elastic block keeps bouncing about 0.6 cells above a separating plane and creeps on.";
 
 /// Speed [m/s] four seconds after a push of 0.5 m/s at 25°, where g (μ cos θ − sin θ) = 0.30 m/s² stops it after 1.7 s.
 fn pushed(context: &Context<'_>, boundary: &str) -> Result<f64, ValidateError> {
@@ -198,10 +197,9 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let slipping = pushed(context, "slipping")?;
     Ok(Outcome {
         physics: "A block on an incline slides at g (sin θ − μ cos θ), or rests if tan θ ≤ μ.".into(),
-        setup: "Elastic block 8 × 4 (× 8) cells on a plane; acceleration between 0.2 and 0.6 s. For the threshold it is put down \
-                gently."
+        setup: "Elastic block 8 × 4 (× 8) cells on a plane; acceleration between 0.2 and 0.6 s. For the threshold it is placed gently."
             .into(),
-        reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere what half a degree of slope makes.".into(),
+        reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere the effect of half a degree of slope.".into(),
         plots: vec![plot],
         checks,
         notes: vec![format!(
@@ -217,9 +215,9 @@ fn plane(friction: f64) -> Result<Colliders, ValidateError> {
     Ok(Colliders::new(&load(&block(3, 0.0, friction))?.colliders))
 }
 
-/// What a node at the plane does in a second on 30°.
+/// Motion of a node at the plane during a second at 30°.
 struct Node {
-    /// How far its material moves [m].
+    /// Displacement of its material [m].
     drift: f64,
     /// Its speed at the end [m/s].
     speed: f64,
@@ -286,8 +284,8 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(Outcome {
-        physics: "What sticks to an incline stays where it is.".into(),
-        setup: "The block of D1 at 25°, μ = 0.5, put down gently, for 10 s; a node inside the plane at 30°, μ = 0.7.".into(),
+        physics: "A block that sticks to an incline does not creep.".into(),
+        setup: "The block of D1 at 25°, μ = 0.5, placed gently, for 10 s; a node inside the plane at 30°, μ = 0.7.".into(),
         reference: "No motion. [Klar16] moves particles with the velocity before friction, which creeps at g sin θ Δt.".into(),
         checks,
         ..Outcome::default()
@@ -358,9 +356,9 @@ fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(Outcome {
-        physics: "A belt takes a block along with μ g until both move alike: friction is against the moving body.".into(),
+        physics: "A belt accelerates a block by μ g until both have the same velocity: friction is relative to the moving body.".into(),
         setup: "3D, the block of D1 at rest on a belt at 1 m/s, μ = 0.3.".into(),
-        reference: "v = μ g t until V/μg = 0.34 s; slip V²/2μg. Friction against the world is that against a belt at rest.".into(),
+        reference: "v = μ g t until V/μg = 0.34 s; slip V²/2μg. The control: friction in the world frame is that of a belt at rest.".into(),
         plots: vec![
             Plot::new("Speed of the block", Axis::new("time t [s]"), Axis::new("speed [m/s]"))
                 .with(Style::Reference, "theory", &[[0.0, 0.0], [catches_up, 1.0], [0.8, 1.0]])

@@ -155,11 +155,12 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(Outcome {
-        physics: "The flow of this sand keeps volume while its strength grows with pressure. Such a law loses ellipticity before \
-                  uniform shear reaches its limit, and bands form that carry less: a layer lies only up to there."
+        physics: "The flow rule preserves volume while the strength grows with pressure (non-associated). Such a law loses ellipticity \
+                  before uniform shear reaches its limit, and shear bands form that carry less: no steeper layer is stable."
             .into(),
-        setup: "Loss of ellipticity: the law in f64, compressed elastically by the weight, K₀ = ν/(1 − ν), then sheared. Layers: 3D, 20 cells \
-                deep on a sticky base, 8 × 4 cells (quick: 4 × 4) that repeat, gravity within half a second, speed after 1.5 s."
+        setup: "Loss of ellipticity: the law in f64, compressed elastically by the weight, K₀ = ν/(1 − ν), then sheared. Layers: 3D, 20 \
+                cells deep on a sticky base, 8 × 4 cells (quick: 4 × 4), periodic, gravity ramped up over half a second, speed after \
+                1.5 s."
             .into(),
         reference: "det(n·T·n) = 0 [Rudnicki75]; steady simple shear flows at tan θ = 3α/√2.".into(),
         plots: vec![plot],

@@ -118,8 +118,8 @@ fn scale_invariance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     ));
     Ok(Outcome {
-        physics: "Dry sand has no length, time or stress of its own: with lengths in units of the column and times in units of \
-                  √(h/g), collapses of any size, gravity and density are one. Cohesion is a stress and breaks this."
+        physics: "Dry sand has no intrinsic length, time or stress: with lengths scaled by the column and times by √(h/g), collapses of \
+                  any size, gravity and density coincide. Cohesion is a stress and breaks this similarity."
             .into(),
         setup: format!("{SETUP} E follows ρ g L."),
         reference: "Dimensional analysis.".into(),
@@ -212,10 +212,11 @@ fn translation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     checks.extend(floors(context)?);
     Ok(Outcome {
-        physics: "The grid is a means: where it lies must not show.".into(),
-        setup: "2D column 20 × 20 cells (quick: 10 × 10), φ = 30° (plane-strain cone), the same particles moved by part of a cell.                 Heaps on floors on and just above nodes."
+        physics: "The result must not depend on the position of the grid.".into(),
+        setup: "2D column 20 × 20 cells (quick: 10 × 10), φ = 30° (plane-strain cone), the same particles shifted by a fraction of a \
+                cell. Heaps on floors on and just above nodes."
             .into(),
-        reference: "The collapse that is not shifted.".into(),
+        reference: "The collapse without a shift.".into(),
         plots: vec![
             Plot::new("Change of the run-out", Axis::new("shift [cells]"), Axis::new("change [%]"))
                 .with_level_band("± 2 %", -0.05, 0.8, -2.0, 2.0)
@@ -236,9 +237,8 @@ const FLIP_HALF_STEP: &[&str] = &[
     "solver.mpm.cfl=0.25",
 ];
 
-const STEP_LIMIT: &str = "Each transfer to the grid and back smooths velocities within a cell, so the viscosity of the method is \
-    that of a smoothing a step and grows as steps shrink. With FLIP, which smooths less, the change is a third of it (see the \
-    checks).";
+const STEP_LIMIT: &str = "Each transfer to the grid and back smooths velocities within a cell, so the numerical viscosity is that of \
+    one smoothing per step and grows as steps shrink. With FLIP, which smooths less, the change is a third of that (see the checks).";
 
 fn time_step(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let with = |set| Column { set, ..COLUMN };
@@ -259,7 +259,7 @@ fn time_step(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     );
     Ok(Outcome {
-        physics: "Results must not depend on the time step once it is stable.".into(),
+        physics: "Results must not depend on a stable time step.".into(),
         setup: format!("{SETUP} elastic_cfl = 0.6 and 0.3, cfl = 0.5 and 0.25."),
         reference: "The collapse with the usual step.".into(),
         plots: vec![front_plot(
@@ -303,7 +303,7 @@ fn resolution(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let coarse = change(points[0][1], points[2][1]);
     let reference = points[2][1];
     Ok(Outcome {
-        physics: "A run-out that is to mean something must not follow the grid.".into(),
+        physics: "A converged run-out does not depend on the resolution.".into(),
         setup:
             "Column of E2 with a = 2 and 5, 10, 20, 40 cells across; φ = 30°, plane-strain cone."
                 .into(),

@@ -1,4 +1,4 @@
-//! Position-based grains, which do not turn: their state, and D1, D2, D3 with one of them.
+//! Position-based grains, which do not rotate: their state, and D1, D2, D3 with one of them.
 
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
@@ -51,7 +51,7 @@ pub(super) struct Grain {
 /// All grains of a run of `pbd`, or particles of `sph`.
 pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError> {
     let state = trial.save()?;
-    // Particles of sph are all alike.
+    // Particles of sph all have the same radius.
     let usual = 0.5 * trial.scene().solver.resolution;
     let all = || {
         let three = |name: &str| Some(floats(&state, name)?.as_chunks::<3>().0);
@@ -71,7 +71,7 @@ pub(super) fn grains(trial: &mut Trial<'_>) -> Result<Vec<Grain>, ValidateError>
     all().ok_or_else(|| trial.unusable("the state lacks a column"))
 }
 
-/// Puts grains like the first one at these places, at rest, instead of those that are there.
+/// Replaces all grains by copies of the first one at these positions, at rest.
 pub(super) fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), ValidateError> {
     let Some(like) = grains(trial)?.first().copied() else {
         return Err(trial.unusable("there is no grain"));
@@ -94,7 +94,7 @@ pub(super) fn place(trial: &mut Trial<'_>, places: &[DVec3]) -> Result<(), Valid
         ],
         ..trial.save()?
     };
-    // No contact of the grains that were there is remembered.
+    // Contacts of the replaced grains are dropped.
     state.remove_scalar("substep");
     trial.load(&state)
 }
@@ -202,9 +202,9 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.push(Check::control(what, smooth, "m/s²", near(30.0, 0.2)));
     }
     Ok(Outcome {
-        physics: "What lies on an incline slides at g (sin θ − μ cos θ), or rests below atan μ."
+        physics: "A body on an incline slides at g (sin θ − μ cos θ), or rests below atan μ."
             .into(),
-        setup: "A grain, which does not turn, on a plane, between 0.5 and 1.5 s, with each scheme."
+        setup: "A grain, which does not rotate, on a plane; acceleration between 0.5 and 1.5 s, with each scheme."
             .into(),
         reference: "Coulomb's law within 2 %; the threshold within half a degree.".into(),
         plots: vec![plot],
@@ -314,8 +314,8 @@ fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         }
     }
     Ok(Outcome {
-        physics: "Friction against a belt speeds a grain up at μ g until it is as fast; it slips by V²/2μg meanwhile.".into(),
-        setup: "A grain let go on a belt of 1 m/s with μ = 0.3, with each scheme.".into(),
+        physics: "A belt accelerates a grain by μ g until both have the same velocity; the grain slips by V²/2μg.".into(),
+        setup: "A grain released on a belt of 1 m/s with μ = 0.3, with each scheme.".into(),
         reference: "Coulomb's law. Band: 3 %.".into(),
         plots: vec![plot],
         checks,

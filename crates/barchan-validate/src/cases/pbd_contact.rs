@@ -17,10 +17,10 @@ pub const J1: Case = Case {
     run: backward_euler_contact,
 };
 
-/// The number of passes.
+/// The number of iterations.
 pub const J2: Case = Case {
     name: "J2",
-    title: "Passes do not change the trajectory",
+    title: "The number of iterations does not change the trajectory",
     solvers: &["pbd"],
     seconds: 0.1,
     run: passes,
@@ -38,7 +38,7 @@ pub const J3: Case = Case {
 /// The friction cone.
 pub const J4: Case = Case {
     name: "J4",
-    title: "A point slides down an incline as Coulomb says",
+    title: "Coulomb friction of a point on an incline",
     solvers: &["pbd"],
     seconds: 0.1,
     run: friction_cone,
@@ -56,7 +56,7 @@ pub const J5: Case = Case {
 /// Adhesion.
 pub const J6: Case = Case {
     name: "J6",
-    title: "Adhesion holds what it should",
+    title: "Adhesion holds a grain below a ceiling",
     solvers: &["pbd"],
     seconds: 0.1,
     run: adhesion,
@@ -82,7 +82,7 @@ struct Point {
     normal: V3<f64>,
 }
 
-/// What the plane is like.
+/// Properties of the plane.
 #[derive(Clone, Copy)]
 struct Plane {
     stiffness: f64,
@@ -101,20 +101,20 @@ const SMOOTH: Plane = Plane {
     adhesion: 0.0,
 };
 
-/// How a pass goes wrong, for negative controls.
+/// Faults of an iteration, for negative controls.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// C_s ≤ 0 is tested in every pass.
+    /// C_s ≤ 0 is tested in every iteration.
     ActivationEveryPass,
-    /// The cone is applied to the corrections of each pass.
+    /// The cone is applied to the correction of each iteration.
     ConeEveryPass,
-    /// The cap of adhesion is applied to the corrections of each pass.
+    /// The limit of adhesion is applied to the correction of each iteration.
     AdhesionEveryPass,
 }
 
 impl Point {
-    /// One step: Eq. 2, then passes over the one contact, then Eq. 3.
+    /// One step: Eq. 2, then iterations over the one contact, then Eq. 3.
     fn step(&mut self, plane: &Plane, dt: f64, passes: u32, gravity: V3<f64>, fault: Fault) {
         let w = 1.0 / self.mass;
         let mut moved: V3<f64> =
@@ -170,7 +170,7 @@ fn worst(of: &[f64], against: &[f64]) -> f64 {
     differences.fold(0.0, f64::max)
 }
 
-/// Distance of a value from what it should be, at most `width`.
+/// Difference of a value from its reference, at most `width`.
 fn near(what: impl Into<String>, value: f64, exact: f64, unit: &str, width: f64) -> Check {
     let band = Band::between(exact - width, exact + width);
     Check::new(what, value, unit, band)
@@ -195,7 +195,7 @@ fn drop(plane: &Plane, passes: u32, steps: usize, fault: Fault) -> Vec<f64> {
     heights
 }
 
-/// The same by backward Euler, which begins to feel the plane when the prediction does.
+/// The same by backward Euler, with the contact active when the prediction penetrates the plane.
 fn backward_euler(plane: &Plane, steps: usize) -> Vec<f64> {
     let (mut z, mut v, dt) = (0.15f64, 0.0f64, 0.01f64);
     let mut heights = vec![z];
@@ -289,7 +289,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         0.3e-3,
     ));
     Ok(outcome(
-        "A contact that is alone moves as a spring and a damper do under backward Euler.",
+        "An isolated contact moves as a spring and damper under backward Euler.",
         "A mass of 1 kg and 5 cm dropped from 0.15 m, steps of 0.01 s.",
         "Backward Euler with the same activation; [Holz14], Fig. 2.",
         checks,
@@ -302,8 +302,8 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let factors = |passes| iteration_factors(1000.0, 100.0, 1.0, 0.01, passes);
     let ((k1, c1), (k5, c5)) = (factors(1), factors(5));
     Ok(outcome(
-        "How many passes share the correction of a contact does not change its trajectory.",
-        "The drop of J1 with 1 to 50 passes.",
+        "The number of iterations does not change the trajectory of an isolated contact.",
+        "The drop of J1 with 1 to 50 iterations.",
         "The factors of [Holz14], Eq. 28.",
         vec![
             Check::new(
@@ -316,7 +316,7 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             near("damper factor of 1 pass", c1, 0.476190, "", 1e-6),
             near("spring factor of 5 passes", k5, 0.0125366, "", 1e-7),
             near("damper factor of 5 passes", c5, 0.1253664, "", 1e-7),
-            // Far too stiff when taken five times.
+            // Far too stiff when applied five times.
             Check::control(
                 "factor of one pass over that of five",
                 k1 / k5,
@@ -329,7 +329,7 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- J3 ----
 
-/// Time [s] after which two masses that overlap by 0.02 m part, with the inverse mass that Eq. 21 is given, and their momentum
+/// Time [s] after which two masses that overlap by 0.02 m separate, with the inverse mass that Eq. 21 is given, and their momentum
 /// then [kg m/s].
 fn contact_time(w_of: fn(f64, f64) -> f64) -> (f64, f64) {
     let (mass, dt) = ([1.0, 3.0], 1e-3);
@@ -364,8 +364,8 @@ fn reduced_mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (second, _) = contact_time(|_, b| b);
     let near = |exact: f64| Band::around(exact, 0.02);
     Ok(outcome(
-        "Two grains part after (π/2) √(m/k), m their reduced mass.",
-        "Masses of 1 and 3 kg that overlap by 0.02 m, k = 100 N/m, steps of 1 ms, ten passes.",
+        "Two grains separate after (π/2) √(m/k), with their reduced mass m.",
+        "Masses of 1 and 3 kg that overlap by 0.02 m, k = 100 N/m, steps of 1 ms, ten iterations.",
         "0.1360 s; with the mass of one of the two 0.158 and 0.273 s. Band: 2 %.",
         vec![
             Check::new("duration of the contact", time, "s", near(0.1360)),
@@ -555,7 +555,7 @@ fn static_friction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     Ok(outcome(
         "Static friction holds up to its angle, above that of kinetic friction.",
         "A mass of 1 kg on a plane that tilts slowly, μ_s = tan 35°, μ_k = tan 25°, steps of 1/60 s.",
-        "35° within 0.2°; with the cone in every pass 25.3, 25.1, 25.06°.",
+        "35° within 0.2°; with the cone applied per iteration 25.3, 25.1, 25.06°.",
         checks,
     ))
 }

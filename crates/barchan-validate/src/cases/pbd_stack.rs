@@ -50,8 +50,8 @@ fn stack<'a>(
     Ok(trial)
 }
 
-/// By how much a stack is lower than hard balls [radii], mean of the last three of ten seconds: with few passes averaging
-/// hardly comes to rest.
+/// Settlement of a stack relative to rigid balls [radii], mean of the last three of ten seconds: with few iterations
+/// averaging hardly comes to rest.
 fn sunk(
     context: &Context<'_>,
     scheme: &str,
@@ -70,7 +70,7 @@ fn sunk(
     Ok(sum / 180.0)
 }
 
-/// Depths [radii] by passes: Gauss–Seidel, averaged, averaged with ε = 0.5.
+/// Settlements [radii] by iterations: Gauss–Seidel, averaged, averaged with ε = 0.5.
 type Depths = [Vec<[f64; 2]>; 3];
 
 fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> {
@@ -100,8 +100,8 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
     Ok((depths, checks))
 }
 
-/// Ten springs give way by N m g/k at the floor and half of that between balls, where the stiffest that substeps follow
-/// is that of the reduced mass. `averaged` is what averaging sinks by [radii].
+/// Ten springs are compressed by N m g/k at the floor and by half of that between balls, where the largest stiffness that
+/// substeps resolve is that of the reduced mass. `averaged` is the settlement with averaging [radii].
 fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateError> {
     let split = sunk(context, "mass splitting", 1, 0.0)?;
     let mut trial = stack(context, "mass".into(), balls("mass splitting", 1, 0.0, 1e6))?;
@@ -174,8 +174,8 @@ fn momentum(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     Ok(checks)
 }
 
-const HOPS: &str = "Overlaps that few passes leave are resolved in the next step, and the balls keep that as speed. It stays a stack; \
-    see docs/validation.md.";
+const HOPS: &str = "Overlaps that remain after few iterations are resolved in the next step, and the balls keep that displacement as \
+    velocity. The stack does not fall apart; see docs/validation.md.";
 
 /// Speed of the fastest of ten stiff balls after ten seconds.
 fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
@@ -192,8 +192,8 @@ fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
     Ok(check.limited(Band::between(0.1, 1.5), HOPS))
 }
 
-/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: springs just below the stiffest that
-/// substeps follow must not boil.
+/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: springs just below the largest stiffness
+/// that substeps resolve must not boil.
 fn smooth_bed(context: &Context<'_>, stiffness: f64) -> Result<Check, ValidateError> {
     let scene = scene!("trough")
         .set("materials.sand.friction_angle", 0)
@@ -220,12 +220,12 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.push(smooth_bed(context, stiffness)?);
     }
     Ok(Outcome {
-        physics: "Passes over contacts one after another carry load through a stack faster than averaged ones. Correcting the \
-                  upper ball more and the lower less (ε) makes up for it, and adds momentum m λ ε (−n·ĝ) for each contact."
+        physics: "Sequential iterations (Gauss–Seidel) propagate load through a stack faster than averaged ones. Correcting the upper \
+                  ball more and the lower one less (ε) compensates for that, and adds momentum m λ ε (−n·ĝ) per contact."
             .into(),
         setup: "Ten balls of 5 cm one above the other, k = 1e6 N/m, steps of 1/60 s; the mean of the last three of ten seconds. With \
-                five passes of Gauss–Seidel, or k = 1e7 N/m, the stack may go on hopping: see docs/validation.md. Momentum: two balls that overlap \
-                by a tenth of a radius, one step. Bed: 2D, grains of 4 mm, steps of 1/480 s with 20 substeps."
+                five iterations of Gauss–Seidel, or k = 1e7 N/m, the stack may keep hopping: see docs/validation.md. Momentum: two \
+                balls that overlap by a tenth of a radius, one step. Bed: 2D, grains of 4 mm, steps of 1/480 s with 20 substeps."
             .into(),
         reference: "Order of the schemes in [Holz14], Fig. 5.".into(),
         plots: vec![
@@ -240,7 +240,8 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks,
         notes: vec![
-            "No scheme of the paper gives way as its springs do, however many passes: the factors of Eq. 28 are those of a contact that is alone."
+            "No scheme of the paper converges to the compression of its springs, however many iterations: the factors of Eq. 28 are \
+             those of an isolated contact."
                 .into(),
         ],
     })
@@ -248,7 +249,7 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- J8 ----
 
-/// Soft enough for substeps to follow [N/m].
+/// Soft enough for substeps to resolve [N/m].
 const STIFFNESS: f64 = 1e4;
 
 /// Penetration of a ball that rests on one or two floors in one place, over m g/k, and force on all floors over its weight.
@@ -303,7 +304,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new(what("gauss-seidel"), seidel, "", Band::between(0.0, 1.0)),
     ]);
     Ok(Outcome {
-        physics: "Two floors in one place share the weight of a ball: each is pressed in half as deep as one alone.".into(),
+        physics: "Two coincident floors share the weight of a ball: the penetration is half of that with one floor.".into(),
         setup: "A ball of 5 cm on two planes, k = 1e4 N/m, after ten seconds.".into(),
         reference: "m g/2k; [Holz14] §9 says that averaging weakens contacts, and proposes mass splitting.".into(),
         plots: vec![
@@ -318,7 +319,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks,
         notes: vec![
-            "Gauss–Seidel: the factors of Eq. 28 are those of a contact that is alone; two in turn are more than twice as stiff.".into(),
+            "Gauss–Seidel: the factors of Eq. 28 are those of an isolated contact; two in sequence are more than twice as stiff.".into(),
         ],
     })
 }

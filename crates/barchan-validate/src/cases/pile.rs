@@ -11,19 +11,19 @@ use crate::{Case, Context, Form, ValidateError};
 /// A poured pile.
 pub const E6: Case = Case {
     name: "E6",
-    title: "A poured pile: friction, adhesion, passes",
+    title: "A poured pile: friction, adhesion, iterations",
     solvers: &["pbd"],
     seconds: 60.0,
     run: poured_pile,
 };
 
-/// How a pile is made.
+/// Parameters of a pour.
 #[derive(Clone, Copy)]
 struct Pour {
     scheme: &'static str,
     passes: u32,
     reduction: f64,
-    /// Key of the material that is set to the angle.
+    /// Material key that `angle` sets.
     key: &'static str,
     /// [degrees].
     angle: f64,
@@ -35,7 +35,7 @@ struct Pour {
 /// Piles whose mean slope is that of II as in the paper: from 23.7 to 28.5° with eight seeds, standard deviation 1.4°.
 const SAMPLES: u32 = 4;
 
-/// A pile as its mean around the axis.
+/// Azimuthal mean of a pile.
 struct Pile {
     /// Radius and height of the surface of rings a diameter wide [m].
     profile: Vec<[f64; 2]>,
@@ -117,11 +117,11 @@ impl Pile {
     }
 }
 
-/// Friction where two grains touch.
+/// Friction of contacts.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
-const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty passes of Gauss–Seidel come \
-    nearer to the forces than averaging does, and so to the steep heaps of balls that do not turn.";
+const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \
+    Gauss–Seidel converge closer to the contact forces than averaging does, and so to the steep heaps of spheres without rotation.";
 
 /// The piles of a report.
 struct Piles<'a> {
@@ -149,12 +149,12 @@ impl Piles<'_> {
     }
 }
 
-/// Slopes that a friction angle of 30° may have.
+/// Accepted slopes for a friction angle of 30°.
 fn repose() -> Band {
     Band::between(24.0, 36.0)
 }
 
-/// Ten averaged passes with ε = 0.5, as in the paper.
+/// Ten averaged iterations with ε = 0.5, as in the paper.
 fn paper(angle: f64, adhesion: f64) -> Pour {
     Pour {
         scheme: "averaged",
@@ -196,7 +196,7 @@ fn usual_scheme(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
             checks.push(Check::new(what, slope - one, "°", more));
         }
     }
-    // Balls that do not turn stand on each other.
+    // Spheres without rotation rest on each other.
     let standing = piles.slope(Style::ControlCurve, mass_splitting(CONTACT, 30.0, 0.0))?;
     let what = "mass splitting: slope with a contact angle of 30°";
     checks.push(Check::control(what, standing, "°", repose()));
@@ -283,14 +283,16 @@ fn poured_pile(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Band::above(1900.0),
     ));
     Ok(Outcome {
-        physics: "Friction and adhesion make a poured pile steeper. Averaged passes with error reduction come near to four times as many \
-                  sequential ones."
+        physics: "Friction and adhesion make a poured pile steeper. Averaged iterations with error reduction come close to four times \
+                  as many sequential ones."
             .into(),
-        setup: "3D, 2000 grains of 5 cm poured through a mouth of 30 cm at 2 m on a rough floor in ten seconds; ten averaged passes, ε = 0.5, \
-                sleep 0.3 mm, steps of 1/60 s, for (θ_k, adhesion) = (5°, 0), (30°, 0), (5°, 1000 Pa) as I, II, III; k and density of dry sand. \
-                With mass splitting the 30° of II are the friction angle of the bulk, which stands for a contact angle of 11.3°. The slope is that of the azimuthal mean between 30 and 90 % of the foot."
+        setup: "3D, 2000 grains of 5 cm poured through a mouth of 30 cm at 2 m on a rough floor in ten seconds; ten averaged \
+                iterations, ε = 0.5, sleep threshold 0.3 mm, steps of 1/60 s, for (θ_k, adhesion) = (5°, 0), (30°, 0), (5°, 1000 Pa) as \
+                I, II, III; k and density of dry sand. With mass splitting the 30° of II are the friction angle of the bulk, which \
+                corresponds to a contact angle of 11.3°. The slope is that of the azimuthal mean profile between 30 and 90 % of the \
+                foot radius."
             .into(),
-        reference: "[Holz14], Fig. 3 and 5: orders only. 30° ± 6° for II is ours; so are the 6° for `near to`.".into(),
+        reference: "[Holz14], Fig. 3 and 5: order only. 30° ± 6° for II and the 6° for `close to` are our choice.".into(),
         plots: vec![piles.plot],
         checks,
         notes: piles.notes,

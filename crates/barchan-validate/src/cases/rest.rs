@@ -129,10 +129,10 @@ fn at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         still,
     ));
     Ok(Outcome {
-        physics: "Sand that came to rest stays where it is.".into(),
-        setup: "Ways within ten seconds. Heaps: a column of 10 × 10 (3D: 6 × 6 × 6) cells that collapsed, φ = 30°. Their toes, thinner \
-                than a cell, creep as 1/t, which is why whole heaps are judged later. Layers: 2D, 8 cells deep, φ = 35°, floor with \
-                μ = 0.6."
+        physics: "Sand at rest does not creep.".into(),
+        setup: "Displacements within ten seconds. Heaps: a column of 10 × 10 (3D: 6 × 6 × 6) cells that collapsed, φ = 30°. Their toes, \
+                thinner than a cell, creep as 1/t, which is why whole heaps are assessed later. Layers: 2D, 8 cells deep, φ = 35°, \
+                floor with μ = 0.6."
             .into(),
         reference: "No motion. PIC is so viscous that a column has not come to rest after 5 s; sand flows above atan(sin 35°) = 29.8°, \
                     and the floor holds up to atan 0.6 = 31°."

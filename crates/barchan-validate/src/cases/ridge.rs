@@ -30,8 +30,9 @@ const LOCALIZATION: [[f64; 2]; 5] = [
     [40.0, 31.8],
 ];
 
-const SLOPE_LIMIT: &str = "The law loses ellipticity before uniform shear reaches its limit [Rudnicki75]: its flow keeps volume \
-    while its strength grows with pressure, and bands form that carry less. Slopes end where that happens, see docs/validation.md.";
+const SLOPE_LIMIT: &str = "The law loses ellipticity before uniform shear reaches its limit [Rudnicki75]: its flow preserves volume \
+    while its strength grows with pressure, and shear bands form that carry less. Slopes come to rest where that happens; see \
+    docs/validation.md.";
 
 /// Slope at which steady simple shear flows [degrees].
 fn flow_angle(friction_angle: f64) -> f64 {
@@ -70,7 +71,7 @@ fn slope_of(context: &Context<'_>, [angle, apex]: [f64; 2]) -> Result<f64, Valid
     Ok(trial.measure()?.slope_angle_deg.unwrap_or(f64::NAN))
 }
 
-/// What the slope of one ridge is held against.
+/// Checks of the slope of one ridge.
 fn checks_of(angle: f64, slope: f64) -> Vec<Check> {
     let check = |what: String, band| Check::new(what, slope, "°", band);
     let near = check(format!("slope, φ = {angle}°"), near_flow(angle));
@@ -121,8 +122,8 @@ fn slope_at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     checks.push(Check::control(what, slopes[0][1], "°", near_flow(25.0)));
     Ok(Outcome {
         physics: "Sand comes to rest at a slope that grows with its friction angle.".into(),
-        setup: "3D, a ridge in a slice four cells thick that repeats, dx = 1 cm, triaxial cone, starts 3° above the steepest \
-                plane-strain slope; gravity comes on over 0.6 s."
+        setup: "3D, a ridge in a periodic slice four cells thick, dx = 1 cm, triaxial cone, initially 3° above the steepest \
+                plane-strain slope; gravity is ramped up over 0.6 s."
             .into(),
         reference: "Within 3° of the slope at which steady simple shear flows, tan θ = 3α/√2, derived from the cone of [Klar16]; \
                     within 1.5° of where the law loses ellipticity [Rudnicki75]."

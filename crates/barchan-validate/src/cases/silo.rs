@@ -1,4 +1,4 @@
-//! F: sand that flows out of a silo.
+//! F1–F3: discharge of a silo.
 
 use crate::fit::{first_crossing, line, power};
 use crate::outcome::{Band, Check, Outcome};
@@ -34,12 +34,12 @@ pub const F1: Case = Case {
     run: hole_discharge,
 };
 
-/// Frames in a second.
+/// Frames per second [1/s].
 const RATE: f64 = 40.0;
 const DX: f64 = 0.005;
 const DENSITY: f64 = 1600.0;
 
-/// A flat-bottomed 2D silo 50 cells wide, `height` meters full, with a slot of so many cells.
+/// A flat-bottomed 2D silo 50 cells wide, `height` meters full, with a slot of that many cells.
 fn silo(friction_angle: f64, slot: f64, height: f64) -> SceneFile {
     let half = 0.5 * slot * DX;
     let opening = "collider.silo.shape.difference.2.box";
@@ -50,7 +50,7 @@ fn silo(friction_angle: f64, slot: f64, height: f64) -> SceneFile {
         .set(&format!("{opening}.max"), vec![half, 0.1])
 }
 
-/// Time [s] and part of the sand that has left, until `end` of it has.
+/// Time [s] and discharged fraction, until it reaches `end`.
 fn drained(
     context: &Context<'_>,
     friction_angle: f64,
@@ -70,7 +70,7 @@ fn drained(
     Ok(left)
 }
 
-/// Mean rate [parts a second] while the part that has left goes from `a` to `b`.
+/// Mean rate [1/s] while the discharged fraction goes from `a` to `b`.
 fn rate(left: &[[f64; 2]], a: f64, b: f64) -> f64 {
     let at = |part| first_crossing(left, part).unwrap_or(f64::NAN);
     (b - a) / (at(b) - at(a))
@@ -112,8 +112,8 @@ fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     .with(Style::Points, "sand, φ = 30°", &sand)
     .with(Style::ControlCurve, "control: no friction", &fluid);
     Ok(Outcome {
-        physics: "Friction carries the weight of a high filling, so sand leaves a silo at a constant rate, where a fluid slows \
-                  down as √h."
+        physics: "Wall friction carries the weight of a high filling, so sand discharges at a constant rate, whereas a fluid slows down \
+                  as √h."
             .into(),
         setup: "2D silo 50 × 80 cells, slot of 12 cells, dx = 5 mm, φ = 30° (plane-strain cone, sin φ = √2 α), walls with μ = 0.4."
             .into(),
@@ -164,8 +164,8 @@ fn slot_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         band,
     ));
     Ok(Outcome {
-        physics: "Sand leaves through a slot as if each grain fell freely from an arch as high as the slot is wide: \
-                  W = C₂ ρ √g (D − k h)^1.5 for a meter of depth, whatever is above."
+        physics: "Sand discharges through a slot as if each grain fell freely from an arch as high as the slot is wide: W = C₂ ρ √g (D \
+                  − k h)^1.5 per meter of depth, independent of the filling."
             .into(),
         setup: "2D silo 50 cells wide and 60 high, dx = h = 5 mm, slots of 9 to 15 cells, φ = 30° (plane-strain cone), walls \
                 with μ = 0.4. The grid takes the place of the grain: k is fitted."
@@ -313,9 +313,9 @@ fn hole_rate(
     Ok([hole * DX, 4.0 * left * mass / (12.0 / RATE)])
 }
 
-const HOLE_LIMIT: &str = "The law flows at rest density, real grains dilate before they leave; and its friction does not grow \
-    with the rate of shear. Continuum codes lie above the experiments for the same reasons, by up to 45 % in 2D [Staron12]. \
-    That this is the whole reason is our hypothesis.";
+const HOLE_LIMIT: &str = "The law flows at rest density, whereas real grains dilate before they leave; and its friction does not depend \
+    on the shear rate. Continuum codes lie above the experiments for the same reasons, by up to 45 % in 2D [Staron12]. That this is the \
+    whole reason is our hypothesis.";
 
 /// k [cells] that the fit of the full form finds.
 const HOLE_OFFSET: f64 = 1.5;
@@ -361,7 +361,7 @@ fn hole_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let raw = power(&points).0;
     let factors: Vec<String> = points.iter().map(|p| format!("{:.2}", factor(p))).collect();
     Ok(Outcome {
-        physics: "Sand leaves through a round hole at W = C ρ √g (D − k h)^2.5, whatever is above.".into(),
+        physics: "Sand discharges through a round hole at W = C ρ √g (D − k h)^2.5, independent of the filling.".into(),
         setup: "3D, a quarter of a flat-bottomed round silo 2.5 D wide and 3 D high, dx = h = 5 mm, holes of 11, 13 and 17 cells, \
                 walls with μ = 0.4. Triaxial cone with φ = 25.4° (μ_ss = 3α/√2 = tan 30°). The grid takes the place of the \
                 grain: k is fitted."

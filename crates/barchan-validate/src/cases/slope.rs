@@ -36,7 +36,7 @@ struct Slab {
     /// Slope [degrees].
     degrees: f64,
     sampling: &'static str,
-    /// Time in which gravity comes on along the slope [s]; 0: it is there at once.
+    /// Time over which gravity along the slope is ramped up [s]; 0: at once.
     tilt: f64,
 }
 
@@ -50,7 +50,7 @@ const SLAB: Slab = Slab {
     tilt: 0.0,
 };
 
-/// What a layer of cells does.
+/// Motion and stress of a layer of cells.
 #[derive(Debug, Clone, Copy)]
 struct Layer {
     /// Mean velocity along the slope [m/s].
@@ -201,8 +201,8 @@ impl Slab {
         Ok((checks, accelerations))
     }
 
-    /// Largest mean speed along the slope [m/s] in half a second, one second after the tilt began. With a tilt that comes on
-    /// over several swings of the layer it hardly swings; sand that flows gains speed.
+    /// Largest mean speed along the slope [m/s] in half a second, one second after the tilt began. A tilt over several
+    /// periods of the layer hardly excites oscillations; sand that flows gains speed.
     fn speed_after_tilt(&self, context: &Context<'_>) -> Result<f64, ValidateError> {
         let mut trial = self.settled(context)?;
         trial.advance(RATE as u32)?;
@@ -215,7 +215,8 @@ impl Slab {
     }
 }
 
-const AT_ONCE: &str = "The swing takes the slab beyond its static shear; our reading is that it then yields and localizes, see D6.";
+const AT_ONCE: &str = "The elastic oscillation takes the slab beyond its static shear stress; our hypothesis is that it then yields and \
+                       localizes, see D6.";
 
 /// Slabs below the slope at which they flow, which is 29.6° for φ = 25° and 39.3° for 35°, with the control.
 fn resting(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
@@ -318,13 +319,14 @@ fn rough_incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         values.map(|(i, a)| [i as f64 + 0.5, *a]).collect()
     };
     Ok(Outcome {
-        physics: "On a slope steeper than its steady friction allows, every layer of an infinite slab accelerates alike, at \
-                  g cos θ (tan θ − μ_ss); on a gentler one it rests."
+        physics: "On a slope steeper than its steady friction allows, every layer of an infinite slab has the same acceleration g cos θ \
+                  (tan θ − μ_ss); on a gentler one it rests."
             .into(),
         setup: "Periodic, 8 (× 8) cells wide, 20 deep, sticky base, isotropic start. Triaxial cone, φ = 25°: μ_ss = 3α/√2 = \
                 0.568 in 3D, flows above 29.6°."
             .into(),
-        reference: "Derived from the cone of [Klar16]. Judged from the tenth cell on: below, the viscosity of the transfers ties layers to the stuck base.".into(),
+        reference: "Derived from the cone of [Klar16]. Evaluated from the tenth cell on: below, the numerical viscosity of the \
+                    transfers couples layers to the sticky base.".into(),
         plots: vec![
             Plot::new(
                 "Acceleration of the layers at 35°",

@@ -16,7 +16,7 @@ use glam::Vec3;
 /// Mass of soil that slides.
 pub const O1: Case = Case {
     name: "O1",
-    title: "Soil that slides keeps its mass",
+    title: "Sliding soil conserves mass",
     solvers: &["pbd"],
     seconds: 1.0,
     run: mass,
@@ -25,7 +25,7 @@ pub const O1: Case = Case {
 /// Slopes of soil.
 pub const O2: Case = Case {
     name: "O2",
-    title: "Slopes end at the angle of repose, and gentler ones stay",
+    title: "Slopes relax to the angle of repose, and gentler ones are stable",
     solvers: &["pbd"],
     seconds: 1.0,
     run: slopes,
@@ -34,7 +34,7 @@ pub const O2: Case = Case {
 /// Soil from a point.
 pub const O3: Case = Case {
     name: "O3",
-    title: "A point source heaps a cone",
+    title: "A point source builds a cone",
     solvers: &["pbd"],
     seconds: 2.0,
     run: point_source,
@@ -43,7 +43,7 @@ pub const O3: Case = Case {
 /// A footprint.
 pub const O4: Case = Case {
     name: "O4",
-    title: "A footprint keeps its volume and has a rim that rests",
+    title: "A footprint conserves volume and has a stable rim",
     solvers: &["pbd"],
     seconds: 10.0,
     run: footprint,
@@ -52,7 +52,7 @@ pub const O4: Case = Case {
 /// Soil as grains and as columns.
 pub const O5: Case = Case {
     name: "O5",
-    title: "Grains that become columns and columns that become grains keep volume and mass",
+    title: "Exchange between grains and columns conserves volume and mass",
     solvers: &["pbd"],
     seconds: 20.0,
     run: handover,
@@ -91,7 +91,7 @@ fn site(angle: f64, heights: impl Fn(f64, f64) -> f64) -> Result<Terrain, Valida
     Ok(Terrain::new(&spec, sand, grain))
 }
 
-/// Lets slopes slide until they rest and surfaces rise to where they belong.
+/// Relaxes slopes until they are stable and surfaces have risen.
 fn settle(soil: &mut Terrain) -> Result<(), ValidateError> {
     for _ in 0..100_000 {
         if soil.field().active_columns() == 0 {
@@ -176,7 +176,7 @@ fn mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let what = "change of the mass with a grain more, as a part";
     checks.push(Check::control(what, more, "", Band::below(1e-12)));
     Ok(Outcome {
-        physics: "Soil that slides goes from column to column.".into(),
+        physics: "Sliding moves soil from column to column.".into(),
         setup: "64 × 64 columns of 5 cm, ridges 1.2 m high that slide to 25°.".into(),
         reference: "Conservation of mass.".into(),
         checks,
@@ -231,7 +231,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         }
     }
     Ok(Outcome {
-        physics: "Soil slides where it is steeper than its angle of repose, and nowhere else.".into(),
+        physics: "Soil slides where its slope exceeds the angle of repose, and nowhere else.".into(),
         setup: "64 × 64 columns of 5 cm with a cliff and a steep wedge; a cone 1 % gentler than the angle of repose.".into(),
         reference: "The angle and the half degree above it at which sliding begins, within 0.1 % of the tangent.".into(),
         checks,
@@ -347,7 +347,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let pyramid = pyramid();
     let round = Band::below(0.08);
     Ok(Outcome {
-        physics: "Soil from a point heaps a cone of its angle of repose: V = πR³ tan θ/3.".into(),
+        physics: "A point source builds a cone at the angle of repose: V = πR³ tan θ/3.".into(),
         setup: "1 m³ in 250 portions on 64 × 64 columns of 5 cm, 34°.".into(),
         reference: "R = 1.1229 m, h = 0.7574 m. Band: 3 %, and 8 % between directions.".into(),
         plots: vec![
@@ -392,7 +392,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 const SIDE: usize = 40;
 const WIDTH: f64 = 0.1;
 
-/// What a frame holds: mass of the columns and of the grains [kg], and the heights of the columns [m].
+/// Data of a frame: mass of the columns and of the grains [kg], and the heights of the columns [m].
 struct Soil {
     columns: f64,
     grains: f64,
@@ -416,7 +416,7 @@ impl Soil {
         }
     }
 
-    /// Change of the mass of everything, as a part.
+    /// Relative change of the total mass.
     fn gained(&self, before: &Self) -> f64 {
         (self.columns + self.grains) / (before.columns + before.grains) - 1.0
     }
@@ -466,7 +466,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     // Along one axis a slope is at most what it is in its own direction.
     let repose = Band::below(35.0 + f64::from(SLOPE_TOLERANCE) + 0.1);
     Ok(Outcome {
-        physics: "What a foot displaces is in the rim, and the rim rests.".into(),
+        physics: "The soil that a foot displaces forms a rim, which is stable.".into(),
         setup: "40 × 40 columns of 10 cm, angle of repose 35°, grains of 4 cm; a foot of 0.6 × 0.6 m is pressed 0.25 m deep and lifted; after 15 s.".into(),
         reference: "Conservation of volume to that of a grain (pit = rim + grains), and of mass.".into(),
         checks: vec![
@@ -530,7 +530,7 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Band::below(0.5),
     ));
     Ok(Outcome {
-        physics: "Grains that come to rest become columns, and columns that are dug become grains.".into(),
+        physics: "Grains at rest are deposited as columns, and columns that are cut become grains.".into(),
         setup: "40 × 40 columns of 10 cm, 0.3 m³ of grains of 4 cm poured on them, a blade after eight seconds; 20 s.".into(),
         reference: "Conservation of volume to that of a grain, and of mass.".into(),
         checks,

@@ -28,7 +28,7 @@ pub const A1: Case = Case {
 /// Momenta through a cycle of transfers.
 pub const A2: Case = Case {
     name: "A2",
-    title: "A cycle of transfers keeps linear and angular momentum",
+    title: "A cycle of transfers conserves linear and angular momentum",
     solvers: &["mpm"],
     seconds: 0.1,
     run: momenta,
@@ -193,9 +193,9 @@ fn kernel_moments(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         )
     };
     Ok(Outcome {
-        physics: "Weights sum to 1, reproduce linear fields and have the inertia that APIC divides by.".into(),
-        setup: "10 000 random points in 1D, 2D and 3D, quadratic and cubic splines; in f64, and in f32 as the solver computes \
-                them, with the widest vectors of the machine and with the portable ones."
+        physics: "The weights are a partition of unity, reproduce linear fields and have the inertia tensor that APIC assumes.".into(),
+        setup: "10 000 random points in 1D, 2D and 3D, quadratic and cubic splines; in f64, and in f32 as the solver computes them, at \
+                the widest SIMD level of the machine and at the portable one."
             .into(),
         reference: "Σw = 1, Σ w d = 0, Σ∇w = 0, Σ d ∇wᵀ = I, Σ w d dᵀ = h²/4 I (quadratic), h²/3 I (cubic). Mean excess of Σw: \
                     a random walk of three roundings over 20 000 points has a mean of 0.01 ε."
@@ -309,10 +309,10 @@ fn momenta(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let exact = Band::below(1e-12);
     let rounding = Band::below(1.0);
     Ok(Outcome {
-        physics: "Particles give their momentum to the grid and take it back. APIC keeps linear and angular momentum; PIC and FLIP \
-                  keep the linear one."
+        physics: "Momentum is transferred to the grid and back. APIC conserves linear and angular momentum; PIC and FLIP only the \
+                  linear one."
             .into(),
-        setup: "1000 particles of random mass, velocity and C in a box of 10 cells an axis, one cycle, both kernels; the reference \
+        setup: "1000 particles of random mass, velocity and C in a box of 10 cells per axis, one cycle, both kernels; the reference \
                 implementation in f64 in 2D and 3D, and the solver in 3D."
             .into(),
         reference: "Conservation by APIC [Jiang15]; for the solver in units of 10 √1000 roundings of f32.".into(),
@@ -461,8 +461,8 @@ fn dissipation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     Ok(Outcome {
         physics: "Every cycle of transfers smooths velocities: PIC most, APIC little, FLIP not at all.".into(),
-        setup: "Periodic row of 32 cells with 32 particles each, v = sin kx, no forces; reference implementation in f64. The first \
-                cycle (PIC, FLIP), the tenth (APIC)."
+        setup: "Periodic row of 32 cells with 32 particles each, v = sin kx, no forces; reference implementation in f64. First cycle \
+                (PIC, FLIP), tenth cycle (APIC)."
             .into(),
         reference: "[sin(kh/2)/(kh/2)]^2n for PIC; Fourier analysis for APIC.".into(),
         checks,
@@ -590,8 +590,8 @@ fn stability(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         setup: "Periodic bar of 20 cells with 8 particles each, random jitter, 200 steps; reference implementation in f64. Unstable: \
                 the strain grows a hundredfold."
             .into(),
-        reference: "(Δt ω)² = 4 with lumped mass, for a grid that keeps its velocity. A transfer that scales a wave by a < 1 a step \
-                    lowers it to 2 (1 + a); FLIP, which adds its change of velocity filtered by PIC's factor T, to 4/(2 − T)."
+        reference: "(Δt ω)² = 4 with lumped mass, if the grid keeps its velocity. A transfer that damps a wave by a < 1 per step lowers \
+                    it to 2 (1 + a); FLIP, whose velocity change is filtered by PIC's factor T, to 4/(2 − T)."
             .into(),
         checks,
         ..Outcome::default()
@@ -604,7 +604,7 @@ const DISC_CELL: f64 = 0.02;
 /// Frames in a revolution.
 const TURN: u32 = 10;
 
-/// What ten revolutions left of a disc's spin.
+/// Angular momentum of a disc over ten revolutions.
 struct Spun {
     /// Revolutions and L/L₀.
     path: Vec<[f64; 2]>,
@@ -664,14 +664,14 @@ fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let same = Band::between(-1e-4, 1e-4);
     let noise = Band::above(2.0);
     Ok(Outcome {
-        physics: "Nothing stops a disc that spins in empty space. Transfers between particles and grid do, unless they carry its \
-                  rotation: APIC does, FLIP nearly, PIC does not."
+        physics: "A free spinning disc keeps its angular momentum. Transfers between particles and grid dissipate it unless they carry \
+                  the local rotation: APIC does, FLIP nearly, PIC does not."
             .into(),
-        setup: "2D elastic disc, radius 10 cells, 10 rad/s, ten revolutions, E = 0.1 MPa; Δt c/h = 0.5. Noise: departure of the \
-                particles' velocities from that of the grid."
+        setup: "2D elastic disc, radius 10 cells, 10 rad/s, ten revolutions, E = 0.1 MPa; Δt c/h = 0.5. Noise: difference between the \
+                velocities of the particles and that of the grid."
             .into(),
         reference: "Conservation of angular momentum by APIC [Jiang15]. FLIP moves particles with the smoothed velocity of the grid, \
-                    not with their own, which costs nearly 1 % a revolution at any step, in the reference implementation as well."
+                    not with their own, which costs nearly 1 % per revolution at any step, in the reference implementation as well."
             .into(),
         plots: vec![
             Plot::new(

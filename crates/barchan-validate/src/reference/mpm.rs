@@ -1,5 +1,5 @@
-//! A plain MPM in f64 on a dense grid: what the solver computes, written as the paper has it, without blocks, tiles,
-//! packets or lanes. It shares the kernel and the laws with the solver, and nothing else.
+//! A plain MPM in f64 on a dense grid: the same method as the solver, written as in the paper, without blocks, tiles,
+//! packets or lanes. It shares only the kernel and the laws with the solver.
 
 use crate::trial::Particle;
 use barchan_scene::{Material, MpmSpec, Scene, Transfer};
@@ -233,7 +233,7 @@ impl<const D: usize, const K: usize> DenseMpm<D, K> {
         (linear, angular)
     }
 
-    /// Root mean square of the particles' departure from the grid's velocity, weighted by nothing.
+    /// Unweighted root mean square difference between the velocities of particles and grid.
     pub fn velocity_noise(&mut self) -> f64 {
         self.particles_to_grid();
         self.update_grid(0.0);

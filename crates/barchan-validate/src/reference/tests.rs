@@ -1,7 +1,7 @@
 //! The solver against the reference implementation in f64: random particles of sand and elastic solids in one grid.
 //!
-//! How far f32 may lead astray is measured, not guessed: a second run of the reference keeps weights, nodes and particles in
-//! f32 but computes in f64. The solver also rounds between, in sums of up to 4³ nodes and some dozens of particles a node.
+//! The effect of f32 is measured, not guessed: a second run of the reference stores weights, nodes and particles in
+//! f32 but computes in f64. The solver also rounds in between, in sums of up to 4³ nodes and some dozens of particles a node.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -68,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// Until it is told to quit.
+    /// Runs until it is told to quit.
     pub fn run(mut self) {
         loop {
             let orders = self.play.inbox.take();
@@ -174,7 +174,7 @@ impl Engine {
         self.is_stale = true;
     }
 
-    /// One stride, or as much of it as there is until somebody wants something or a picture is due.
+    /// One stride, or the part of it until a command arrives or a picture is due.
     fn advance(&mut self) {
         let advanced = match self.stride {
             Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
@@ -224,7 +224,7 @@ impl Engine {
         self.is_stale = true;
     }
 
-    /// Leaves a picture for the pages. The one before it, if nobody has taken it yet, is gone.
+    /// Leaves a picture for the pages, replacing the one before.
     fn show(&mut self) {
         self.number += 1;
         self.last_picture = Some(Instant::now());

@@ -55,7 +55,7 @@ pub(super) enum Message {
         /// Where that point is to go [m].
         target: [f32; 3],
     },
-    /// Lets go of the body.
+    /// Releases the body.
     Drop,
     /// What grains are colored by.
     Color {
@@ -105,10 +105,10 @@ pub(super) fn read(text: &str) -> Result<Message, Refused> {
 }
 
 impl Message {
-    /// Adds what the message asks for to the orders.
+    /// Adds the message to the orders.
     ///
     /// # Errors
-    /// It asks for what there is not, or for a value that cannot be.
+    /// Names something that does not exist, or an impossible value.
     pub fn order(self, limits: &Limits, orders: &mut Orders) -> Result<(), Refused> {
         match self {
             Self::Play { on } => orders.playing = Some(on),

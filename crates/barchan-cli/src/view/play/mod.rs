@@ -1,4 +1,4 @@
-//! A scene that is simulated while it is looked at.
+//! A scene that is simulated live.
 //!
 //! ```text
 //! pages ──► socket ──► orders ──► engine (a thread: the simulation, at the pace of the clock)
@@ -116,7 +116,7 @@ impl Play {
     }
 }
 
-/// How many pages there are and were. One that comes and goes while nobody looks still counts.
+/// Number of open pages, and of all pages so far, so that one that opens and closes between two checks still counts.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pages {
     open: usize,
@@ -233,7 +233,7 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
     }
 }
 
-/// What `/api/result` tells of a live scene: what it tells of a result, and what can be done.
+/// `/api/result` of a live scene: as for a result, with the controls.
 fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
     let step = simulation.fixed_step().unwrap_or(1.0 / scene.frame_rate);
     let columns = json!([{

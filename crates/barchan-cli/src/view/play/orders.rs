@@ -1,7 +1,7 @@
-//! What the pages have asked for and the simulation has not done yet.
+//! Commands of the pages that the simulation has not executed yet.
 //!
-//! Orders of one kind replace each other, so that what waits is bounded however much a page sends and however slow the
-//! simulation is.
+//! Orders of one kind replace each other, so that the number of pending ones is bounded, however much a page sends and however slow
+//! the simulation is.
 
 use super::super::store::locked;
 use barchan::sim::bodies::{Drag, MotorTarget};
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Most single steps that wait.
+/// Maximum number of pending single steps.
 const MOST_STEPS: u32 = 16;
 
-/// Everything that is to be done, at the next opportunity.
+/// Pending orders, executed at the next opportunity.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    /// Run, or pause.
+    /// Run or pause.
     pub playing: Option<bool>,
-    /// Simulated seconds in a second.
+    /// Simulated seconds per second.
     pub speed: Option<f64>,
     /// Single steps.
     pub steps: u32,
@@ -26,13 +26,13 @@ pub(super) struct Orders {
     pub reset: bool,
     /// Targets of motors, by joint.
     pub motors: BTreeMap<usize, MotorTarget>,
-    /// A body is pulled, or let go.
+    /// Drag a body, or release it.
     pub drag: Option<Option<Drag>>,
     /// Values of parameters, by material and key.
     pub parameters: BTreeMap<(usize, &'static str), f64>,
-    /// Whether the speed of each grain is wanted.
+    /// Whether pictures include the speed of each grain.
     pub with_speed: Option<bool>,
-    /// Somebody has opened or closed a page.
+    /// A page was opened or closed.
     pub pages: bool,
     /// The end.
     pub quit: bool,
@@ -44,7 +44,7 @@ impl Orders {
         self.steps = (self.steps + 1).min(MOST_STEPS);
     }
 
-    /// Back to the beginning, where nothing that was asked for before counts.
+    /// Back to the beginning; earlier orders are dropped.
     pub fn start_over(&mut self) {
         self.reset = true;
         self.steps = 0;
@@ -62,7 +62,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Adds to the orders and wakes whoever waits for them.
+    /// Adds to the orders and wakes the thread that waits for them.
     pub fn add(&self, edit: impl FnOnce(&mut Orders)) {
         edit(&mut locked(&self.orders));
         self.is_filled.store(true, Ordering::Release);
@@ -87,7 +87,7 @@ impl Inbox {
         if self.is_filled() {
             return;
         }
-        // Whoever wakes for nothing looks again.
+        // A spurious wakeup checks again.
         match at_most {
             Some(time) => drop(self.arrived.wait_timeout(orders, time)),
             None => drop(self.arrived.wait(orders)),

@@ -33,7 +33,7 @@ const TERRAIN_EVERY: u64 = 6;
 pub(super) struct Painter {
     spent: Frame,
     fastest: f32,
-    /// Heights of the terrain that pages were told of, and how many there have been.
+    /// Terrain heights last announced to pages, and their version.
     heights: Vec<f32>,
     terrains: u64,
 }

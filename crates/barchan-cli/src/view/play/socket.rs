@@ -20,7 +20,7 @@ const AHEAD: u32 = 2;
 /// Longest message of a page [bytes].
 const LONGEST_MESSAGE: usize = 16 * 1024;
 
-/// Opens the connection; anything but a WebSocket is told what this is.
+/// Opens the connection; any other request than a WebSocket gets an explanation.
 pub(super) async fn connect(
     State(play): Shared,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -39,7 +39,7 @@ pub(super) async fn connect(
     }
 }
 
-/// What a page holds on to, and lets go of when it goes away.
+/// What a page holds, and releases when it is closed.
 #[derive(Debug, Default)]
 struct Held {
     joints: BTreeSet<usize>,

@@ -413,7 +413,7 @@ fn a_trial_leaves_the_particles_as_they_are() {
     let mut trial = Rows::new(mpm.state.per_packet());
     let mut flags = vec![[0; LANES]; mpm.packets.len()];
     passes!(mpm).trial(&mpm.packets, &mpm.state, &gradient, DT, &mut trial);
-    // Nothing moves: the trial is the state, to the bit.
+    // Without motion the trial equals the state bit for bit.
     assert_eq!(trial.all(), mpm.state.all());
     for row in gradient.all_mut() {
         *row = Row([1.0; LANES]);
@@ -506,7 +506,7 @@ fn laws_cost_particles_only_what_they_declare() {
     assert_eq!(bytes(&[sand]), 128);
     assert_eq!(bytes(&[sand, rubber]), 128);
     assert_eq!(bytes(&[rubber]), 120);
-    // What has one name is one thing.
+    // Columns of the same name are shared.
     for column in sand.columns() {
         for other in rubber.columns().iter().filter(|o| o.name == column.name) {
             assert_eq!(

@@ -109,7 +109,7 @@ pub fn contact_settings(
 }
 
 /// Slope of a heap and contact friction angle [degrees] of spheres without rotation, which rest on each other where real grains
-/// would roll. From `cargo test --release -p barchan-sim --test e_pile -- --nocapture`.
+/// would roll. Measured with the pour of validation case E6 (docs/validation.md).
 const SLOPES: [(f64, f64); 4] = [(9.0, 0.0), (18.0, 5.0), (37.0, 15.0), (62.0, 30.0)];
 
 /// Contact friction angle for the friction angle of the bulk [degrees]. The schemes of [Holz14] take it as it is: their incomplete

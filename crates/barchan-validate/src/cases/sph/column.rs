@@ -94,9 +94,9 @@ impl Shaft {
         scene
     }
 
-    /// Part by which pressure has to rise faster than ρ g between smooth walls so close: particles beside one have no neighbors
-    /// there that the pressures of the layers above and below could push, and the wall answers with the particle's
-    /// own, across. Counted on a lattice, of which a part of the pairs to the side is missing.
+    /// Relative excess of the pressure gradient over ρ g between smooth walls this close: particles beside a wall lack
+    /// neighbors in the layers above and below, and the wall acts only horizontally, with the particle's own pressure.
+    /// Counted on a lattice without the missing lateral pairs.
     fn narrowness(&self) -> f64 {
         let kernel = Kernel::new(2.0 * D0, Dimensions::Three);
         let kept = 1.0 - 1.0 / f64::from(self.across);
@@ -165,13 +165,13 @@ impl Shaft {
     }
 }
 
-/// What a column at rest is like.
+/// Measurements of a column at rest.
 struct Hydrostatic {
     /// Height [m] and mean pressure [Pa] of its layers.
     layers: Vec<[f64; 2]>,
     /// Largest compression of particles away from the walls.
     compression: f64,
-    /// Largest departure of layers from their straight line, over ρ g H.
+    /// Largest deviation of layers from their straight line, over ρ g H.
     departure: f64,
     /// Slope of that line over ρ g.
     slope: f64,
@@ -181,9 +181,9 @@ struct Hydrostatic {
     lowest: f64,
 }
 
-const NARROW: &str = "Particles beside a smooth wall lack neighbors that the layers above and below could push, and the wall \
-    answers with the particle's own pressure (Eq. 17). Counted on a lattice, pressure has to rise 1.13 times as fast in a column five \
-    particles across, which have no even layers either.";
+const NARROW: &str = "Particles beside a smooth wall lack neighbors in the layers above and below, and the wall acts with the \
+    particle's own pressure (Eq. 17). On a lattice this makes pressure grow 1.13 times as fast in a column five particles across; its \
+    layers are also uneven.";
 
 /// Checks of a liquid column.
 fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
@@ -210,7 +210,7 @@ fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
     };
     let mut checks = vec![
         limited(even, Band::below(0.035)),
-        // A liquid is disordered, and sums over few neighbors are that exact.
+        // A liquid is disordered, and sums over few neighbors are only this exact.
         Check::new(
             what("the same over what so narrow a column needs"),
             rest.slope / shaft.narrowness(),
@@ -281,10 +281,9 @@ fn hydrostatic(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(Outcome {
-        physics: "Sand without friction between smooth walls is a liquid: pressure grows by ρ g with depth, the floor bears the \
-                  weight."
+        physics: "Frictionless sand between smooth walls is a liquid: the pressure is hydrostatic, and the floor carries the weight."
             .into(),
-        setup: "20 layers of particles of 5 cm, five or forty across, three passes; means from 3 to 5 s.".into(),
+        setup: "20 layers of particles of 5 cm, five or forty across, three iterations; means from 3 to 5 s.".into(),
         reference: "p = ρ g (H − y).".into(),
         plots: vec![plot.with(Style::Control, "control: rough walls", &rough.layers)],
         checks,

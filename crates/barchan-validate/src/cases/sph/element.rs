@@ -16,7 +16,7 @@ use glam::{DMat3, DVec3, Vec3};
 /// Density of a lattice.
 pub const L1: Case = Case {
     name: "L1",
-    title: "A lattice has the density of rest",
+    title: "A lattice has the rest density",
     solvers: &["sph"],
     seconds: 0.1,
     run: density,
@@ -25,7 +25,7 @@ pub const L1: Case = Case {
 /// Boundary particles.
 pub const L3: Case = Case {
     name: "L3",
-    title: "A layer of boundary particles stands for a half-space",
+    title: "A layer of boundary particles represents a half space",
     solvers: &["sph"],
     seconds: 0.1,
     run: boundary,
@@ -34,7 +34,7 @@ pub const L3: Case = Case {
 /// Gain of the pressure.
 pub const L4: Case = Case {
     name: "L4",
-    title: "One pass cures the density of one particle",
+    title: "One iteration removes the density error of one particle",
     solvers: &["sph"],
     seconds: 0.1,
     run: pressure_gain,
@@ -43,7 +43,7 @@ pub const L4: Case = Case {
 /// Gain of the friction.
 pub const L5: Case = Case {
     name: "L5",
-    title: "Friction answers the strain rate",
+    title: "Friction opposes the strain rate",
     solvers: &["sph"],
     seconds: 0.5,
     run: friction_gain,
@@ -198,9 +198,9 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(outcome(
-        "Particles at the sites of a lattice, each with the mass of its cell, have the density of rest.",
+        "Particles on a lattice, each with the mass of its cell, have the rest density.",
         "Cubic lattice of spacing d0, cubic spline with a support of 2 d0.",
-        "Σ W d0³ = 0.99997. The printed mass ρ0 π d0³/6 gives half of that, and the density of rest only at 0.806 d0.",
+        "Σ W d0³ = 0.99997. The printed mass ρ0 π d0³/6 gives half of that, and the rest density only at 0.806 d0.",
         checks,
     ))
 }
@@ -335,7 +335,7 @@ fn firm_floor(dimensions: Dimensions) -> [Check; 3] {
     ));
     let above = layers_above(&kernel, dimensions);
     let [sum, slope] = floor.mean(0.5 * D0);
-    // The pull of the boundary is twice that of a layer at d0, which answers with its own pressure beside that of the
+    // The gradient of the boundary is twice that of a layer at d0, whose own pressure acts in addition to that of the
     // particle. The next layer is out of reach.
     let next = lattice().filter(|p| p.y == D0 && (dimensions == Dimensions::Three || p.z == 0.0));
     let pull = next.map(|p| f64::from(kernel.slope(p.length() as f32)) * p.y);
@@ -368,17 +368,18 @@ fn boundary(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = plain_floor();
     checks.extend(BOTH.into_iter().flat_map(firm_floor));
     Ok(outcome(
-        "One layer of boundary particles with larger volumes counts for the half-space behind it.",
-        "A plane sampled at spacing d0: as in the paper, 0.6 d0 below the surface, and firm, as the solver has it.",
-        "V_b = 1/Σ W = 1.4273 d0³ and the density of the lowest layer by its gap, by summation; the firm layer holds a lattice where it is.",
+        "One layer of boundary particles with larger volumes represents the half space behind it.",
+        "A plane sampled at spacing d0: as in the paper, 0.6 d0 below the surface, and with the deeper, heavier particles of the solver.",
+        "V_b = 1/Σ W = 1.4273 d0³ and the density of the lowest layer as a function of its gap, by summation; the solver's layer \
+         supports a lattice in place.",
         checks,
     ))
 }
 
 // ---- L4 ----
 
-/// Density of the middle of a lattice a little too dense, less that at rest: after neighbors moved as one pass of `factor`
-/// times γ makes them, over that before.
+/// Density error of the central particle of a slightly compressed lattice: after one iteration with `factor` times γ, over
+/// that before.
 fn left_after_a_pass(factor: f64) -> f64 {
     let squeeze = 0.997;
     let density = |moved: &dyn Fn(DVec3) -> DVec3| -> f64 {
@@ -387,7 +388,7 @@ fn left_after_a_pass(factor: f64) -> f64 {
     };
     let rest = density(&|p| p);
     let before = density(&|p| squeeze * p) - rest;
-    // Eq. 7 takes the neighbors to have the same pressure: a pair repels by twice that of one.
+    // Eq. 7 assumes the same pressure for the neighbors: the repulsion of a pair is twice that of one.
     let pressure = factor * stiffness(RHO, DT, &prototype()) * before;
     let pushed = |p: DVec3| p - DT * DT * 2.0 * pressure / RHO * gradient(p);
     (density(&|p| pushed(squeeze * p)) - rest) / before
@@ -436,8 +437,8 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ];
     Ok(outcome(
-        "The pressure that a predicted density asks for makes the density right in one pass.",
-        "The middle of a lattice squeezed by 0.3 %.",
+        "The pressure correction for a predicted density error removes it in one iteration.",
+        "The central particle of a lattice compressed by 0.3 %.",
         "γ = ρ0²/(2 m² Δt² Σ ∇W·∇W), [Ihmsen13] Eq. 7.",
         checks,
     ))
@@ -445,7 +446,7 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- L5 ----
 
-/// Strain rate xy [1/s] that a stress xy of 1 Pa on the middle particle of a lattice gives it in a step; `sign` is that
+/// Strain rate xy [1/s] that a stress xy of 1 Pa on the central particle of a lattice causes there in a step; `sign` is that
 /// of the force.
 fn response(sign: f64) -> f64 {
     let stress = |v: DVec3| DVec3::new(v.y, v.x, 0.0);
@@ -459,8 +460,8 @@ fn response(sign: f64) -> f64 {
     lattice().map(shear).sum()
 }
 
-/// Part of a wave of shear, four spacings long, that a step leaves in the middle of a block; `squeeze` is by how
-/// much its spacing is too small, which puts it under pressure.
+/// Fraction of a shear wave, four spacings long, that remains in the middle of a block after a step; `squeeze` is the
+/// relative reduction of its spacing, which puts it under pressure.
 fn shear_left(iterations: u32, squeeze: f32) -> Result<f64, ValidateError> {
     let wave = |g: &Grain| (std::f32::consts::FRAC_PI_2 * g.x.y / D0 as f32).sin();
     let mut all = block(13);
@@ -500,7 +501,7 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::around(56_562.0, 1e-3),
         ),
         Check::new("their product", own * exact, "", Band::around(1.0, 1e-5)),
-        // The 2 in D counts neighbors as stressed alike.
+        // The 2 in D assumes the same stress for the neighbors.
         Check::new(
             "response of a particle alone over D",
             response_over_d(1.0),
@@ -534,9 +535,9 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(outcome(
-        "Frictional stress opposes the strain rate, and passes never make shear faster.",
-        "The middle of a lattice; a wave of shear, four spacings long, in a block of 13³ particles under pressure.",
-        "D = (2 m² Δt/ρ0³) Σ ∇W ∇Wᵀ = 1.768e-5 1/(Pa s). [Ihmsen13] Eq. 12 has the prefactor upside down, Eq. 11 the other sign.",
+        "Frictional stress opposes the strain rate, and iterations never amplify shear.",
+        "The central particle of a lattice; a shear wave, four spacings long, in a block of 13³ particles under pressure.",
+        "D = (2 m² Δt/ρ0³) Σ ∇W ∇Wᵀ = 1.768e-5 1/(Pa s). [Ihmsen13] Eq. 12 has the inverse prefactor, Eq. 11 the opposite sign.",
         checks,
     ))
 }
@@ -635,7 +636,7 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let pressure = 1.2 / (2.0f32 / 3.0).sqrt();
     let aligned = [2.0, -1.0, -1.0, 0.0, 0.0, 0.0];
     let clamped = friction(aligned, pressure, 1.0, printed, Dimensions::Three);
-    // No pressure, no friction; and nothing that is not a number.
+    // No pressure, no friction; and no NaN.
     let mut nothing = vec![];
     for rule in [SphYield::Radial, printed] {
         let stress = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
@@ -690,9 +691,9 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ];
     Ok(outcome(
-        "Friction is bounded by pressure, the same in every direction.",
+        "Frictional stress is bounded by pressure, isotropically.",
         "1000 random stresses of 1 mPa to 1 kPa, in 2D and 3D.",
-        "‖s‖ ≤ √2 sin θ p, [Ihmsen13] Eq. 4. The clamp of Eq. 13 has a trace and knows the axes.",
+        "‖s‖ ≤ √2 sin θ p, [Ihmsen13] Eq. 4. The clamp of Eq. 13 has a trace and is not isotropic.",
         checks,
     ))
 }

@@ -1,4 +1,4 @@
-//! B1, B2, L7: what particles do to each other neither adds momentum nor depends on the motion of all.
+//! B1, B2, L7: interactions conserve momentum and are Galilean-invariant.
 
 use super::element::gradient;
 use super::hand::{D0, DT, Dice, Hand, RHO, block};
@@ -14,7 +14,7 @@ use glam::{DVec3, Vec3};
 /// Free fall.
 pub const B1: Case = Case {
     name: "B1",
-    title: "A block that is thrown falls freely",
+    title: "A thrown block falls freely",
     solvers: &["sph"],
     seconds: 1.0,
     run: free_fall,
@@ -23,7 +23,7 @@ pub const B1: Case = Case {
 /// Galilean invariance.
 pub const B2: Case = Case {
     name: "B2",
-    title: "A motion of all is not seen",
+    title: "A uniform motion changes nothing",
     solvers: &["sph"],
     seconds: 2.0,
     run: galilean,
@@ -72,7 +72,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let nothing = Band::below(0.0);
     let rounding = Band::below(2e-5);
     Ok(Outcome {
-        physics: "Particles that fall alike feel nothing of each other.".into(),
+        physics: "Particles in free fall do not interact.".into(),
         setup: "A lattice of 4 × 4 × 4 particles, thrown at 2.1 m/s, 500 steps of 1 ms.".into(),
         reference: "x = v t + g t²/2 + g t Δt/2: symplectic Euler lags by half a step.".into(),
         plots: vec![],
@@ -104,7 +104,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- Particles in disorder ----
 
-/// Two materials of unlike density in disorder, with pressures about `pressure` [Pa] and stresses of all kinds.
+/// Disordered particles of two materials of different density, with pressures about `pressure` [Pa] and random stresses.
 fn disorder(pressure: f32) -> Vec<Grain> {
     let mut dice = Dice(7);
     let mut all = block(10);
@@ -166,7 +166,7 @@ fn printed_strain_rate() -> f64 {
 
 fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let [apart, largest] = seen_in_a_step(Vec3::X)?;
-    // What the rounding of velocities adds up to over 33 neighbors.
+    // Accumulated rounding of velocities over 33 neighbors.
     let rounding = Band::below(f64::from(33.0 * f32::EPSILON * (1.0 + largest)));
     let still = slump(context, 0.0, 0.0)?;
     let shifted: Vec<Grain> = (still.iter())
@@ -179,10 +179,11 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let apart_from_floor = farthest(&shifted, &slump(context, 1.0, 0.0)?) / D0;
     let printed = printed_strain_rate();
     Ok(Outcome {
-        physics: "Only relative motion counts: a block and its floor may move as a whole.".into(),
-        setup: "One step of 1000 particles of two densities in disorder, at 1 m/s. A block of 0.6 m that slumps for 0.3 s on a floor, both at 1 m/s."
+        physics: "Only relative motion matters: a block and its floor may move together (Galilean invariance).".into(),
+        setup: "One step of 1000 disordered particles of two densities, at 1 m/s. A block of 0.6 m that slumps for 0.3 s on a floor, \
+                both at 1 m/s."
             .into(),
-        reference: "The same seen from the block, but for rounding.".into(),
+        reference: "The same in the frame of the block, up to rounding.".into(),
         plots: vec![],
         checks: vec![
             Check::new("velocities after a step, moving less resting", f64::from(apart), "m/s", rounding),
@@ -305,11 +306,11 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ]);
     }
     Ok(Outcome {
-        physics: "Forces between particles come in pairs, and bodies get what particles lose.".into(),
-        setup: "1000 particles of two densities in disorder, with pressures and stresses of all kinds: a step without walls, and 50 steps of 1 ms between a \
-                tilted floor and a ball that comes down."
+        physics: "Forces between particles are equal and opposite, and bodies receive the momentum that particles lose.".into(),
+        setup: "1000 disordered particles of two densities, with random pressures and stresses: a step without walls, and 50 steps of 1 \
+                ms between a tilted floor and a descending ball."
             .into(),
-        reference: "Momentum is conserved, but for the rounding of 32-bit numbers.".into(),
+        reference: "Conservation of momentum up to rounding in f32.".into(),
         plots: vec![],
         checks,
         notes: vec![],

@@ -1,4 +1,4 @@
-//! E5, E7: sand that is poured slowly.
+//! E5, E7: slowly poured sand.
 
 use super::{Grain, grains};
 use crate::fit;
@@ -21,7 +21,7 @@ pub const E5: Case = Case {
 /// Slopes in three directions.
 pub const E7: Case = Case {
     name: "E7",
-    title: "A poured pile is alike all around",
+    title: "A poured pile is axisymmetric",
     solvers: &["sph"],
     seconds: 360.0,
     run: all_around,
@@ -33,8 +33,8 @@ const REPOSE: f64 = 55.0;
 const MOUTH: f64 = 0.3;
 /// Spacing [m] at which the pile has 7 K particles.
 const COARSE: f64 = 0.077;
-/// Spacing [m] of the quick form, whose pile is poured in half the time. The slope of a pile of 55° of so few particles, whose
-/// flank is four spacings long, scatters by ten degrees; that of 30°, which reaches farther, does not.
+/// Spacing [m] of the quick form, whose pile is poured in half the time. With so few particles the flank of a pile of 55° is
+/// four spacings long and its slope scatters by ten degrees; that of 30°, which is wider, does not.
 const QUICK: f64 = 0.11;
 
 /// A pile to be poured slowly from near above.
@@ -45,11 +45,11 @@ struct Pour {
     angle: f64,
     /// More keys of the scene, as `path=value`.
     set: &'static [&'static str],
-    /// How far gravity, floor and stream are turned about z [degrees].
+    /// Rotation of gravity, floor and stream about z [degrees].
     turn: f64,
 }
 
-/// What was poured, turned back.
+/// The poured pile, rotated back.
 struct Pile {
     /// Positions of the particles [m].
     grains: Vec<DVec3>,
@@ -136,7 +136,7 @@ impl Pile {
             if rings.len() <= ring {
                 rings.resize(ring + 1, vec![]);
             }
-            // Fields about a spacing long, by azimuth.
+            // Azimuthal bins about a spacing long.
             let fields = ((ring as f64 + 0.5) * std::f64::consts::TAU)
                 .round()
                 .max(1.0);
@@ -245,7 +245,7 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         notes.push(CLAMP.into());
     }
     Ok(Outcome {
-        physics: "Sand that is poured slowly rests at the slope at which its cone lets simple shear flow, tan β = sin θ."
+        physics: "Slowly poured sand rests at the slope at which simple shear flows, tan β = sin θ."
             .into(),
         setup: format!(
             "3D, {} particles poured from 1.6 m at 0.7 m/s in a stream that is thinned out from 15 to 22 s (quick: 8 to 13 s), floor with μ = 1; 2 s later. \
@@ -261,19 +261,20 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     })
 }
 
-const CLAMP: &str = "As printed: clamp of each component, no static friction, viscous walls, sleeping below 2 cm/s. The clamp lets sand flow in \
-    simple shear at atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress lies along no axis. Friction that begins at nothing in \
-    every step has the largest gain that is stable, 0.35 of Eq. 12; with which gain the paper ran is not known, as the equation is misprinted.";
+const CLAMP: &str = "As printed: clamp of each component, no static friction, viscous walls, sleeping below 2 cm/s. The clamp lets sand \
+    flow in simple shear at atan(√⅔ sin 55°) = 33.8°, and heaps stand up to 42.0° where the stress is not aligned with the axes. \
+    Friction that starts from zero in every step has the largest stable gain, 0.35 of Eq. 12; the gain of the paper is unknown, since \
+    the equation is misprinted.";
 
-const CREEP: &str = "Friction that begins at nothing in every step lets a pile creep down as long as anything moves on it: it has no slope of its \
-    own, and when the paper measured is not known. The heap of scenes/papers/ihmsen2013/resolution.toml with 7 K particles has 49° while it \
-    is poured and 29° nine seconds later.";
+const CREEP: &str = "With friction that starts from zero in every step, a pile creeps as long as anything moves on it: its slope \
+    depends on time, and when the paper measured it is unknown. The heap of scenes/papers/ihmsen2013/resolution.toml with 7 K particles \
+    has 49° while it is poured and 29° nine seconds later.";
 
 /// Spacing [m] at which the pile is about 30 spacings from axis to foot.
 const MIDDLE: f64 = 0.048;
 
-const SCATTER: &str = "Poured piles scatter: with the stream a quarter of a spacing further the upright one has 0.8° more. The lattice in which grains are \
-    emitted keeps the axes of the world, and turned, its layers lie at 45° to the floor.";
+const SCATTER: &str = "Poured piles scatter: with the stream shifted by a quarter of a spacing the upright one is 0.8° steeper. The \
+    lattice of emitted grains stays aligned with the world axes, so in the rotated scene its layers are at 45° to the floor.";
 
 fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (spacing, angle) = context.pick((QUICK, 30.0), (MIDDLE, REPOSE));
@@ -312,12 +313,12 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     // 2° are for piles of 30 spacings from axis to foot. In the quick one, of twelve, a spacing more or less makes 2.5 times the slope.
     let alike = Band::below(context.pick(5.0, 2.0));
     Ok(Outcome {
-        physics: "Nothing in the method knows the axes: a pile is as steep along them as between them, and as steep when gravity, \
-                  floor and stream are turned."
+        physics: "The method is isotropic: a pile is as steep along the axes as between them, and as steep when gravity, floor and \
+                  stream are rotated."
             .into(),
         setup: format!(
-            "The sand of E5 in {} particles, {foot:.0} spacings from axis to foot; slopes in sectors of 22.5° about 0, 22.5 and 45° \
-             and their likes, four or eight each. Again with all turned by 45° about z.",
+            "The sand of E5 in {} particles, {foot:.0} spacings from axis to foot; slopes in sectors of 22.5° about 0, 22.5 and 45° and \
+             the equivalent azimuths, four or eight each. Repeated with everything rotated by 45° about z.",
             upright.grains.len()
         ),
         reference: "Equal slopes, within 2° (quick: 5°).".into(),

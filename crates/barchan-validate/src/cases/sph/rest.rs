@@ -1,4 +1,4 @@
-//! L10: what lies still stays.
+//! L10: sand at rest does not creep.
 
 use super::column::Shaft;
 use super::{block_on_floor, grains, mass};
@@ -13,7 +13,7 @@ use glam::{DVec3, Vec3};
 /// Rest.
 pub const L10: Case = Case {
     name: "L10",
-    title: "A heap at rest stays, and so does a load on a truck",
+    title: "A heap at rest does not creep, nor does a load on a truck",
     solvers: &["pbd", "sph"],
     seconds: 60.0,
     run: stays,
@@ -22,7 +22,7 @@ pub const L10: Case = Case {
 /// Spacing of the particles [m].
 const D0: f64 = 0.1;
 
-/// Friction that begins anew in every step.
+/// Friction that starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
 /// Positions by identity [m], with any solver.
@@ -138,12 +138,13 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(corners(context)?);
     }
     Ok(Outcome {
-        physics: "Static friction: a heap stays as it is, and a bed that speeds up slower than the sand can bear keeps its load.".into(),
-        setup: "3D, particles of 5 cm. A block of 0.8 × 0.6 × 0.8 m (quick: 0.6 × 0.45 × 0.6) that slumped for 5 s, and the minute after it. With sph: a bed \
-                1.8 m long (quick: 1.2), filled 0.4 m high, θ = 40°, that goes 6.7 m in 4 s with up to 2.5 m/s² either way; and a column in a shaft of rough planes."
+        physics: "Static friction: a heap does not creep, and a truck bed whose acceleration is below the frictional limit keeps its load.".into(),
+        setup: "3D, particles of 5 cm. A block of 0.8 × 0.6 × 0.8 m (quick: 0.6 × 0.45 × 0.6) that slumped for 5 s, and the minute \
+                after it. With sph: a bed 1.8 m long (quick: 1.2), filled 0.4 m high, θ = 40°, that moves 6.7 m in 4 s with up to ±2.5 \
+                m/s²; and a column in a shaft of rough planes."
             .into(),
-        reference: "Nothing moves. [Ihmsen13] §6 names loads on accelerating bodies as what its friction, which begins anew in every \
-                    step, cannot hold."
+        reference: "No motion. [Ihmsen13] §6 names loads on accelerating bodies as a limitation of its friction, which starts from zero \
+                    in every step."
             .into(),
         plots: vec![plot.with(Style::ControlCurve, &format!("control: {}", without.0), &moving.path)],
         checks,
@@ -205,7 +206,7 @@ fn load(
 
 // ---- Corners ----
 
-/// Slip that each of three walls takes away is taken away three times; then sand in a corner never rests.
+/// If each of three walls removed the whole slip, it would be removed three times, and sand in a corner would never rest.
 fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let mut checks = vec![];
     for friction in [0.3, 0.8] {

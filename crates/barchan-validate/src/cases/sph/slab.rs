@@ -29,7 +29,7 @@ pub const D2: Case = Case {
 /// A slab on a belt.
 pub const D3: Case = Case {
     name: "D3",
-    title: "A belt takes a slab along",
+    title: "A belt carries a slab along",
     solvers: &["sph"],
     seconds: 1.0,
     run: rides,
@@ -152,9 +152,9 @@ fn slides(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
     ]);
     Ok(Outcome {
-        physics: "What lies on an incline slides at g (sin θ − μ cos θ), or rests where tan θ < μ.".into(),
+        physics: "A body on an incline slides at g (sin θ − μ cos θ), or rests if tan θ < μ.".into(),
         setup: format!("{SETUP} Accelerations between 0.5 and 1.5 s, speeds at rest after 3 s."),
-        reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere what half a degree of slope makes.".into(),
+        reference: "Coulomb's law; band 2 % at (30°, 0.2), (30°, 0.4), (40°, 0.5), elsewhere the effect of half a degree of slope.".into(),
         plots: vec![plot.with(Style::Control, "control: no friction", &[[30.0, smooth]])],
         checks,
         notes: vec![],
@@ -183,7 +183,7 @@ fn sticks(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let sliding = creep(context, 27.6)?;
     let end = |path: &[[f64; 2]]| path[path.len() - 1][1] / D0;
     Ok(Outcome {
-        physics: "Below the angle of friction a slab stays where it is.".into(),
+        physics: "Below the friction angle a slab does not move.".into(),
         setup: format!("{SETUP} 25° with μ = 0.5, 10 s after 2 s to come to rest."),
         reference: "No displacement; a degree above atan 0.5 = 26.6° it slides.".into(),
         plots: vec![
@@ -220,7 +220,7 @@ const BELT: f64 = 1.0;
 const MU: f64 = 0.3;
 const START: f64 = 1.0;
 
-/// Time since the belt starts [s], velocity [m/s] and way [m] of the slab.
+/// Time since the belt starts [s], velocity [m/s] and displacement [m] of the slab.
 fn ride(context: &Context<'_>, label: &str, moving: bool) -> Result<Vec<[f64; 3]>, ValidateError> {
     let speed = if moving { BELT } else { 0.0 };
     let motion = format!("collider.plane.motion={{velocity=[{speed},0,0],start={START}}}");
@@ -256,7 +256,7 @@ fn rides(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let band = Band::below(0.03 * BELT);
     Ok(Outcome {
         physics:
-            "Friction is relative to the body: a belt speeds a slab up at μ g until it rides along."
+            "Friction is relative to the body: a belt accelerates a slab by μ g until both have the same velocity."
                 .into(),
         setup: format!("{SETUP} The belt starts at 1 m/s after 1 s; μ = 0.3."),
         reference: "v = μ g t; slip V²/(2 μ g) = 0.170 m; then v = V. Band 3 %.".into(),
