@@ -247,7 +247,7 @@ fn portable_code_gives_the_same_motion() {
         let ways = a.iter().zip(&b).map(|(a, b)| a.1.distance(b.1));
         let worst = f64::from(ways.fold(0.0, f32::max)) / scene.solver.resolution;
         println!("{name}: portable code differs by {worst:.1e} resolutions");
-        assert!(worst < 0.01, "{name}: {worst}");
+        assert!(worst < 1e-4, "{name}: {worst}");
     }
 }
 

@@ -197,6 +197,11 @@ fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     ]
 }
 
+/// h∞/d of experiments at a = 2, and 10 % on either side.
+fn deposit_heights() -> Band {
+    Band::between(0.9 * 0.83, 1.1 * 1.32)
+}
+
 /// More friction gives a shorter run-out and a higher deposit, at a = 2.
 fn orders(
     context: &Context<'_>,
@@ -248,7 +253,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 "h∞/d at a = 2",
                 deposit.height,
                 "",
-                Band::between(0.9 * 0.83, 1.1 * 1.32),
+                deposit_heights(),
             ));
             checks.push(Check::new(
                 "duration at a = 2",
@@ -288,6 +293,23 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         rough.runout,
         "",
         envelope(2.0),
+    ));
+    let slick = Column {
+        friction_angle: 5.0,
+        ..usual
+    };
+    let slick = slick.collapse(context, "φ = 5°")?;
+    checks.push(Check::control(
+        "(d∞ − d)/d at a = 2 with φ = 5°",
+        slick.runout,
+        "",
+        envelope(2.0),
+    ));
+    checks.push(Check::control(
+        "h∞/d at a = 2 with φ = 5°",
+        slick.height,
+        "",
+        deposit_heights(),
     ));
     if context.solver == "mpm" {
         checks.extend(orders(context, &runouts, &heights)?);
