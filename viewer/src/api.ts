@@ -98,10 +98,14 @@ export interface JointControl {
   label: string;
 }
 
-export interface Damage {
-  frame: number;
+/** What is wrong, and what to do. */
+export interface Trouble {
   error: string;
   help: string;
+}
+
+export interface Damage extends Trouble {
+  frame: number;
 }
 
 /** What changes while the page of a result is open. */
@@ -110,7 +114,7 @@ export interface Live {
   planned: number;
   statistics: number;
   damage: Damage[];
-  trouble: { error: string; help: string } | null;
+  trouble: Trouble | null;
 }
 
 /** Lists of the same length, one entry a frame. */
@@ -175,43 +179,53 @@ export interface Grain {
 
 /** What the server says is wrong. */
 export class Refusal extends Error {
-  readonly help: string;
-  constructor(message: string, help: string) {
+  constructor(
+    message: string,
+    readonly help: string,
+  ) {
     super(message);
-    this.help = help;
   }
 }
 
-async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+/** The same of anything that was thrown. */
+export function troubleOf(thrown: unknown): Trouble {
+  const error = thrown instanceof Error ? thrown.message : String(thrown);
+  return { error, help: thrown instanceof Refusal ? thrown.help : "reload the page" };
+}
+
+/** The answer: what JSON says, or else its bytes. */
+async function ask(path: string, signal?: AbortSignal): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(path, signal ? { signal } : {});
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Refusal("the viewer does not answer", "start `barchan view` again");
   }
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  if (!response.ok && !isJson) throw new Refusal(`the viewer answers ${response.status}`, "reload the page");
-  return response;
+  if (response.headers.get("content-type")?.startsWith("application/json")) {
+    const answer: unknown = await response.json();
+    if (isTrouble(answer)) throw new Refusal(answer.error, answer.help);
+    return answer;
+  }
+  if (!response.ok) throw new Refusal(`the viewer answers ${response.status}`, "reload the page");
+  return response.arrayBuffer();
 }
 
 async function json<T>(path: string): Promise<T> {
-  const answer = (await (await ask(path)).json()) as T;
-  if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
-  return answer;
+  return (await ask(path)) as T;
 }
 
 async function binary<H>(path: string, signal?: AbortSignal): Promise<Decoded<H>> {
-  const response = await ask(path, signal);
-  if (response.headers.get("content-type")?.startsWith("application/json")) {
-    const answer: unknown = await response.json();
-    if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
-  }
-  return decode<H>(await response.arrayBuffer());
+  return decode<H>((await ask(path, signal)) as ArrayBuffer);
 }
 
-function isRefusal(answer: unknown): answer is { error: string; help: string } {
+function isTrouble(answer: unknown): answer is Trouble {
   return typeof answer === "object" && answer !== null && "error" in answer;
+}
+
+/** Whether a request was given up on purpose. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
 }
 
 /** A column, or one part of it, by which grains are colored. */

@@ -16,8 +16,7 @@ export class Clock {
 
   play(frame: number, now: number): void {
     this.playing = true;
-    this.from = frame;
-    this.start = now;
+    this.rebase(frame, now);
   }
 
   pause(): void {

@@ -79,10 +79,3 @@ function encode(x: number): number {
 export function css(color: readonly [number, number, number]): string {
   return `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
 }
-
-/** The colors of categories as a texture holds them. */
-export function categoryTable(): Uint8Array {
-  const out = new Uint8Array(8 * 4).fill(255);
-  CATEGORIES.slice(0, 8).forEach((color, i) => out.set(color, 4 * i));
-  return out;
-}

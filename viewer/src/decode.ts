@@ -1,5 +1,7 @@
 // The binary form of frames, colors and surfaces: magic, length of the header, header (JSON), data.
 
+import type { Vector } from "./api";
+
 const MAGIC = "BARCHAN1";
 
 export interface Decoded<H> {
@@ -27,12 +29,7 @@ export function words(decoded: Decoded<unknown>, count: number): Uint16Array {
 }
 
 /** Where a grain is, in meters, from the four words that a grain has. */
-export function position(
-  data: Uint16Array,
-  index: number,
-  lower: readonly [number, number, number],
-  upper: readonly [number, number, number],
-): [number, number, number] {
+export function position(data: Uint16Array, index: number, lower: Vector, upper: Vector): Vector {
   const at = (axis: 0 | 1 | 2) => lower[axis] + ((data[4 * index + axis] ?? 0) / 65535) * (upper[axis] - lower[axis]);
   return [at(0), at(1), at(2)];
 }

@@ -1,5 +1,7 @@
 // Small helpers around the document.
 
+import { css, type Rgb } from "./colormaps";
+
 export function element<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);
@@ -7,19 +9,43 @@ export function element<T extends HTMLElement>(id: string): T {
 }
 
 type Child = Node | string | null | undefined;
+type Properties = Partial<Record<string, string | boolean>>;
 
 /** A new element with properties and children. */
-export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  properties: Partial<Record<string, string | boolean>> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function make<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === true) made.setAttribute(name, "");
     else if (typeof value === "string") made.setAttribute(name, value);
   }
   made.append(...children.filter((child): child is Node | string => child !== null && child !== undefined));
+  return made;
+}
+
+export function button(properties: Properties, run: () => void, ...children: Child[]): HTMLButtonElement {
+  const made = make("button", { type: "button", ...properties }, ...children);
+  made.addEventListener("click", run);
+  return made;
+}
+
+/** A part of the panel under a heading. */
+export function section(title: string, ...children: Child[]): HTMLElement {
+  return make("section", { "aria-label": title }, make("h2", {}, title), ...children);
+}
+
+/** A row of a table: a name and its value. */
+export function tableRow(properties: Properties, name: string, value: HTMLElement): HTMLElement {
+  return make("tr", properties, make("th", { scope: "row" }, name), value);
+}
+
+export function option(value: string, label = value): HTMLOptionElement {
+  return make("option", { value }, label);
+}
+
+/** A dot in the color of what is named beside it. */
+export function swatch(color: Rgb): HTMLElement {
+  const made = make("span", { class: "swatch" });
+  made.style.background = css(color);
   return made;
 }
 
@@ -39,6 +65,14 @@ export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** Calls before every picture that the browser draws. */
+export function everyFrame(call: (now: number) => void): void {
+  requestAnimationFrame((now) => {
+    everyFrame(call);
+    call(now);
+  });
+}
+
 /** Calls at most once every `pause` milliseconds, and once more at the end. */
 export function throttled(pause: number, call: () => void): () => void {
   let timer: number | undefined;
@@ -52,4 +86,10 @@ export function throttled(pause: number, call: () => void): () => void {
       call();
     }, wait);
   };
+}
+
+/** Where a pointer is on an element [CSS pixels]. */
+export function pointIn(element: HTMLElement, event: PointerEvent): [number, number] {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
 }

@@ -1,8 +1,8 @@
 // Frames on their way from the server: what is wanted now comes first, a few more are fetched ahead, and what was wanted
 // a moment ago is dropped, not queued.
 
-import { api, type ColorBy, type ColorsHeader, type GrainsHeader, type Range } from "./api";
-import { words } from "./decode";
+import { api, type ColorBy, type ColorsHeader, type GrainsHeader, isAbort, type Range } from "./api";
+import { type Decoded, words } from "./decode";
 
 export interface Grains {
   header: GrainsHeader;
@@ -43,15 +43,13 @@ export class Frames {
   /** The frame, when it is here. */
   get(frame: number): Loaded | null {
     const grains = this.kept.get(grainsKey(frame))?.value as Grains | undefined;
-    if (!grains) return null;
-    if (!this.coloring) return { frame, grains, colors: null };
-    const colors = this.kept.get(this.colorsKey(frame))?.value as Colors | undefined;
-    return colors ? { frame, grains, colors } : null;
+    const colors = this.coloring ? (this.kept.get(this.key(frame))?.value as Colors | undefined) : null;
+    return grains && colors !== undefined ? { frame, grains, colors } : null;
   }
 
   /** Fetches these frames, the first first; whatever else is under way is given up. */
   want(frames: number[]): void {
-    this.wanted = frames.filter((frame) => !this.get(frame) && !this.failed.has(this.failedKey(frame)));
+    this.wanted = frames.filter((frame) => !this.get(frame) && !this.failed.has(this.key(frame)));
     for (const [frame, abort] of this.underWay) {
       // A frame that is nearly here is worth having, unless something else is waiting.
       if (!frames.includes(frame) && this.wanted.length > 0 && this.underWay.size >= AT_ONCE) abort.abort();
@@ -81,17 +79,16 @@ export class Frames {
     const abort = new AbortController();
     this.underWay.set(frame, abort);
     const coloring = this.coloring;
-    const failedKey = this.failedKey(frame);
+    const key = this.key(frame);
     try {
       const [grains, colors] = await Promise.all([
-        this.keep(grainsKey(frame), () => fetchGrains(frame, abort.signal)),
-        coloring ? this.keep(this.colorsKey(frame), () => fetchColors(frame, coloring, abort.signal)) : null,
+        this.keep(grainsKey(frame), async () => taken(await api.grains(frame, abort.signal), 4)),
+        coloring ? this.keep(key, async () => taken(await api.colors(frame, coloring, coloring.range, abort.signal), 1)) : null,
       ]);
       if (coloring === this.coloring) this.onLoaded({ frame, grains, colors });
     } catch (error) {
-      const aborted = error instanceof DOMException && error.name === "AbortError";
-      if (!aborted) {
-        this.failed.add(failedKey);
+      if (!isAbort(error)) {
+        this.failed.add(key);
         this.onFailed(frame, error);
       }
     } finally {
@@ -119,13 +116,10 @@ export class Frames {
     return value;
   }
 
-  private colorsKey(frame: number): string {
+  /** Of the frame in its colors. */
+  private key(frame: number): string {
     const by = this.coloring;
-    return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : "";
-  }
-
-  private failedKey(frame: number): string {
-    return this.coloring ? this.colorsKey(frame) : grainsKey(frame);
+    return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : grainsKey(frame);
   }
 }
 
@@ -133,12 +127,7 @@ function grainsKey(frame: number): string {
   return `${frame}`;
 }
 
-async function fetchGrains(frame: number, signal: AbortSignal): Promise<Grains> {
-  const decoded = await api.grains(frame, signal);
-  return { header: decoded.header, data: words(decoded, 4 * decoded.header.grains) };
-}
-
-async function fetchColors(frame: number, by: Coloring, signal: AbortSignal): Promise<Colors> {
-  const decoded = await api.colors(frame, by, by.range, signal);
-  return { header: decoded.header, data: words(decoded, decoded.header.grains) };
+/** An answer with so many numbers a grain. */
+function taken<H extends { grains: number }>(decoded: Decoded<H>, size: number): { header: H; data: Uint16Array } {
+  return { header: decoded.header, data: words(decoded, size * decoded.header.grains) };
 }

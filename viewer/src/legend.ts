@@ -1,7 +1,7 @@
 // What the colors mean.
 
-import { CATEGORIES, css, table } from "./colormaps";
-import { make } from "./dom";
+import { CATEGORIES, css, type Rgb, table } from "./colormaps";
+import { make, swatch } from "./dom";
 import { text } from "./scales";
 
 export interface LegendContent {
@@ -25,14 +25,9 @@ export class Legend {
     this.root.hidden = content === null;
     this.root.replaceChildren();
     if (!content) return;
-    const unit = content.unit === "1" ? "" : ` [${content.unit}]`;
-    this.root.append(make("h2", {}, content.categories ? content.title : content.title + unit));
+    this.root.append(make("h2", {}, heading(content)));
     if (content.categories) {
-      const items = content.categories.map((name, i) => {
-        const swatch = make("span", { class: "swatch" });
-        swatch.style.background = css(CATEGORIES[i % CATEGORIES.length]!);
-        return make("li", {}, swatch, name);
-      });
+      const items = content.categories.map((name, i) => make("li", {}, swatch(categoryColor(i)), name));
       this.root.append(make("ul", {}, ...items));
       return;
     }
@@ -54,13 +49,12 @@ export class Legend {
     const bottom = height / ratio;
     context.font = "600 14px system-ui, sans-serif";
     context.fillStyle = ink;
-    const unit = content.unit === "1" || content.categories ? "" : ` [${content.unit}]`;
-    context.fillText(content.title + unit, 16, bottom - 50);
+    context.fillText(heading(content), 16, bottom - 50);
     context.font = "13px system-ui, sans-serif";
     if (content.categories) {
       let x = 16;
       content.categories.forEach((name, i) => {
-        context.fillStyle = css(CATEGORIES[i % CATEGORIES.length]!);
+        context.fillStyle = css(categoryColor(i));
         context.beginPath();
         context.arc(x + 6, bottom - 30, 6, 0, 2 * Math.PI);
         context.fill();
@@ -81,4 +75,12 @@ export class Legend {
     }
     context.restore();
   }
+}
+
+function heading({ title, unit, categories }: LegendContent): string {
+  return categories || unit === "1" ? title : `${title} [${unit}]`;
+}
+
+function categoryColor(i: number): Rgb {
+  return CATEGORIES[i % CATEGORIES.length]!;
 }

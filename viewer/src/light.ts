@@ -10,7 +10,6 @@ import {
   UnsignedIntType,
   Vector3,
   WebGLRenderTarget,
-  type IUniform,
   type Scene,
   type WebGLRenderer,
 } from "three";
@@ -19,10 +18,10 @@ const SIZE = 1024;
 export const SHADOW_LAYER = 1;
 
 export class Light {
-  readonly uniforms: Record<string, IUniform> = {
+  readonly uniforms = {
     sunDirection: { value: new Vector3(-0.62, 0.66, 0.42).normalize() },
     dark: { value: 0 },
-    shadowMap: { value: null },
+    shadowMap: { value: null as DepthTexture | null },
     shadowMatrix: { value: new Matrix4() },
     shadowBias: { value: 0.002 },
     isQuick: { value: false },
@@ -37,7 +36,7 @@ export class Light {
     depth.magFilter = LinearFilter;
     depth.minFilter = LinearFilter;
     this.target = new WebGLRenderTarget(SIZE, SIZE, { depthTexture: depth });
-    this.uniforms["shadowMap"]!.value = depth;
+    this.uniforms.shadowMap.value = depth;
     this.camera.layers.set(SHADOW_LAYER);
   }
 
@@ -48,16 +47,15 @@ export class Light {
 
   /** Looks at everything within `radius` of `center`; grains of `grain` radius do not shade themselves. */
   frame(center: Vector3, radius: number, grain: number): void {
-    const sun = this.uniforms["sunDirection"]!.value as Vector3;
     Object.assign(this.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: 0, far: 4 * radius });
-    this.camera.position.copy(center).addScaledVector(sun, 2 * radius);
+    this.camera.position.copy(center).addScaledVector(this.uniforms.sunDirection.value, 2 * radius);
     this.camera.lookAt(center);
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     const texture = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);
     const view = new Matrix4().copy(this.camera.matrixWorld).invert();
-    (this.uniforms["shadowMatrix"]!.value as Matrix4).multiplyMatrices(texture, this.camera.projectionMatrix).multiply(view);
-    this.uniforms["shadowBias"]!.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
+    this.uniforms.shadowMatrix.value.multiplyMatrices(texture, this.camera.projectionMatrix).multiply(view);
+    this.uniforms.shadowBias.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
     this.isStale = true;
   }
 
@@ -69,13 +67,14 @@ export class Light {
   draw(renderer: WebGLRenderer, scene: Scene): void {
     if (!this.isStale) return;
     this.isStale = false;
-    const map = this.uniforms["shadowMap"]!.value as DepthTexture | null;
+    const { shadowMap } = this.uniforms;
+    const map = shadowMap.value;
     // A texture cannot be read while it is drawn to.
-    this.uniforms["shadowMap"]!.value = null;
+    shadowMap.value = null;
     renderer.setRenderTarget(this.target);
     renderer.clear();
     renderer.render(scene, this.camera);
     renderer.setRenderTarget(null);
-    this.uniforms["shadowMap"]!.value = map;
+    shadowMap.value = map;
   }
 }

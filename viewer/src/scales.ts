@@ -36,6 +36,11 @@ export function text(value: number | null, unit = "", digits = 3): string {
   return join(plain(value / factor, digits), prefix + shown);
 }
 
+/** A whole number with its digits in threes. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
 function join(number: string, unit: string): string {
   return unit ? `${number} ${unit}` : number;
 }

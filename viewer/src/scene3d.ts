@@ -2,11 +2,13 @@
 
 import {
   Color,
+  MOUSE,
   type Object3D,
   OrthographicCamera,
   PerspectiveCamera,
   Raycaster,
   Scene,
+  TOUCH,
   Vector2,
   Vector3,
   Vector4,
@@ -15,7 +17,8 @@ import {
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Result, Vector } from "./api";
 import { Bodies } from "./bodies";
-import type { Loaded } from "./frames";
+import { everyFrame } from "./dom";
+import type { Grains } from "./frames";
 import { GrainCloud, NO_CLIP } from "./grains";
 import { Light } from "./light";
 import type { Ray } from "./pick";
@@ -25,6 +28,10 @@ import { Terrain } from "./terrain";
 
 const FIELD_OF_VIEW = 32;
 
+const UP = new Vector3(0, 1, 0);
+/** Where the camera stands, seen from what is looked at. */
+const DIRECTIONS: Record<ViewName, Vector> = { reset: [0.55, 0.42, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] };
+
 export type ViewName = "reset" | "front" | "side" | "top";
 
 export class Scene3d {
@@ -32,6 +39,8 @@ export class Scene3d {
   readonly grains: GrainCloud;
   readonly bodies: Bodies;
   readonly terrain: Terrain;
+  /** Radius of what is looked at [m]. */
+  readonly size: number;
   /** Called after the camera was moved by hand. */
   onMoved: () => void = () => {};
   /** Pictures drawn so far, and the time of the latest ones. */
@@ -43,7 +52,6 @@ export class Scene3d {
   private readonly camera: PerspectiveCamera | OrthographicCamera;
   private readonly controls: OrbitControls;
   private readonly center: Vector3;
-  private readonly radius: number;
   private readonly clipPlane = NO_CLIP.clone();
   private readonly isSlow: boolean;
   private isStale = true;
@@ -56,23 +64,22 @@ export class Scene3d {
     this.renderer.autoClear = false;
     const [lower, upper] = [new Vector3(...result.bounds[0]), new Vector3(...result.bounds[1])];
     this.center = lower.clone().add(upper).multiplyScalar(0.5);
-    this.radius = Math.max(upper.distanceTo(lower) / 2, 2 * result.grain_radius, 1e-4);
+    this.size = Math.max(upper.distanceTo(lower) / 2, 2 * result.grain_radius, 1e-4);
     this.camera = result.dimensions === 2 ? new OrthographicCamera() : new PerspectiveCamera(result.camera?.field_of_view ?? FIELD_OF_VIEW);
     this.camera.layers.enable(0);
     this.grains = new GrainCloud(this.renderer, this.light, result.palette);
-    this.bodies = new Bodies(result.bodies, this.light, this.center, 14 * this.radius, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
+    this.bodies = new Bodies(result.bodies, this.light, this.center, 14 * this.size, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
     this.terrain = new Terrain(this.bodies.shared, result.grain_radius);
     this.terrain.onChanged = () => this.refresh(true);
-    this.scene.add(this.terrain.group);
-    this.scene.add(this.grains.points, this.grains.shadow, this.bodies.group);
-    this.light.frame(this.center, 1.7 * this.radius, result.grain_radius);
+    this.scene.add(this.terrain.group, this.grains.points, this.grains.shadow, this.bodies.group);
+    this.light.frame(this.center, 1.7 * this.size, result.grain_radius);
     this.grains.aimShadow(this.light.pixelsPerMeter);
     this.controls = this.makeControls();
     this.look("reset");
     this.watchContext();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
     this.resize();
-    requestAnimationFrame((now) => this.tick(now));
+    everyFrame((now) => this.tick(now));
   }
 
   /** Something has changed: draw soon. */
@@ -81,13 +88,14 @@ export class Scene3d {
     if (castsShadow) this.light.stale();
   }
 
-  show(loaded: Loaded): void {
-    const count = loaded.grains.header.grains;
+  /** Shows grains with the numbers that color them, if any, and what is around them. */
+  show(grains: Grains, values: Uint16Array | null): void {
+    const { grains: count, bodies, terrain } = grains.header;
     if (this.isSlow && this.pace.grains === 0) this.pace.expectSlow(count);
     this.pace.grains = count;
-    this.grains.show(loaded);
-    this.bodies.pose(loaded.grains.header.bodies);
-    this.terrain.show(loaded.grains.header.terrain);
+    this.grains.show(grains, values);
+    this.bodies.pose(bodies);
+    this.terrain.show(terrain);
     this.busy();
     this.refresh(true);
   }
@@ -100,27 +108,23 @@ export class Scene3d {
   setTheme(isDark: boolean): void {
     const background = new Color(isDark ? 0x17181c : 0xf2f0ec);
     this.renderer.setClearColor(background);
-    this.light.uniforms["dark"]!.value = isDark ? 1 : 0;
-    this.bodies.setTheme(new Vector3(background.r, background.g, background.b), isDark);
+    this.light.uniforms.dark.value = isDark ? 1 : 0;
+    this.bodies.setTheme(background, isDark);
     this.refresh();
   }
 
   /** Cuts away one side of a plane; returns where it stands [m]. */
   setClip(clip: ClipState | null): number {
-    if (!clip) {
-      this.clipPlane.copy(NO_CLIP);
-      this.grains.clip = this.clipPlane;
-      this.refresh(true);
-      return 0;
+    let at = 0;
+    this.clipPlane.copy(NO_CLIP);
+    if (clip) {
+      const axis = { x: 0, y: 1, z: 2 }[clip.axis] as 0 | 1 | 2;
+      const { bounds, grain_radius: margin } = this.result;
+      const [low, high] = [bounds[0][axis] - margin, bounds[1][axis] + margin];
+      at = low + clip.at * (high - low);
+      const sign = clip.flip ? 1 : -1;
+      this.clipPlane.set(0, 0, 0, -sign * at).setComponent(axis, sign);
     }
-    const axis = { x: 0, y: 1, z: 2 }[clip.axis] as 0 | 1 | 2;
-    const margin = this.result.grain_radius;
-    const [low, high] = [this.result.bounds[0][axis] - margin, this.result.bounds[1][axis] + margin];
-    const at = low + clip.at * (high - low);
-    const sign = clip.flip ? 1 : -1;
-    this.clipPlane.set(0, 0, 0, -sign * at);
-    this.clipPlane.setComponent(axis, sign);
-    this.grains.clip = this.clipPlane;
     this.refresh(true);
     return at;
   }
@@ -131,29 +135,22 @@ export class Scene3d {
   }
 
   look(view: ViewName): void {
-    const given = view === "reset" && this.result.dimensions === 3 ? this.result.camera : null;
-    const directions: Record<ViewName, Vector> =
-      this.result.dimensions === 2
-        ? { reset: [0, 0, 1], front: [0, 0, 1], side: [0, 0, 1], top: [0, 0, 1] }
-        : { reset: [0.55, 0.42, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] };
-    const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+    const given = view === "reset" && !this.isFlat ? this.result.camera : null;
     const angle = ((this.result.camera?.field_of_view ?? FIELD_OF_VIEW) * Math.PI) / 360;
-    const distance = (this.radius / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(aspect, 0.2)) * 1.02;
-    const offset = new Vector3(...directions[view]).normalize().multiplyScalar(distance);
+    const distance = (this.size / Math.sin(angle)) * Math.max(1, 0.95 / Math.max(this.aspect, 0.2)) * 1.02;
+    const offset = new Vector3(...DIRECTIONS[this.isFlat ? "front" : view]).setLength(distance);
     const target = given?.target ? new Vector3(...given.target) : this.center;
     this.controls.target.copy(target);
     if (given?.position) this.camera.position.set(...given.position);
     else this.camera.position.copy(target).add(offset);
     this.camera.zoom = 1;
-    this.frameCamera();
-    this.controls.update();
-    this.refresh();
+    this.moved();
   }
 
   get cameraState(): NonNullable<ViewState["camera"]> {
     return {
-      position: this.camera.position.toArray() as Vector,
-      target: this.controls.target.toArray() as Vector,
+      position: this.camera.position.toArray(),
+      target: this.controls.target.toArray(),
       zoom: this.camera.zoom,
     };
   }
@@ -162,6 +159,10 @@ export class Scene3d {
     this.camera.position.set(...state.position);
     this.controls.target.set(...state.target);
     this.camera.zoom = state.zoom;
+    this.moved();
+  }
+
+  private moved(): void {
     this.frameCamera();
     this.controls.update();
     this.refresh();
@@ -171,34 +172,36 @@ export class Scene3d {
   nudge(kind: "turn" | "pan" | "zoom", x: number, y: number): void {
     const offset = this.camera.position.clone().sub(this.controls.target);
     if (kind === "zoom") {
-      if (this.result.dimensions === 2) this.camera.zoom *= 1 - y;
+      if (this.isFlat) this.camera.zoom *= 1 - y;
       else offset.multiplyScalar(1 + y);
-    } else if (kind === "pan" || this.result.dimensions === 2) {
-      const size = 0.6 * this.radius / this.camera.zoom;
-      const right = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0);
-      const up = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1);
+    } else if (kind === "pan" || this.isFlat) {
+      const size = (0.6 * this.size) / this.camera.zoom;
+      const [right, up] = [0, 1].map((axis) => new Vector3().setFromMatrixColumn(this.camera.matrixWorld, axis)) as [Vector3, Vector3];
       this.controls.target.addScaledVector(right, x * size).addScaledVector(up, y * size);
     } else {
-      offset.applyAxisAngle(new Vector3(0, 1, 0), -x);
-      const right = new Vector3().crossVectors(new Vector3(0, 1, 0), offset).normalize();
+      offset.applyAxisAngle(UP, -x);
+      const right = new Vector3().crossVectors(UP, offset).normalize();
       const tilted = offset.clone().applyAxisAngle(right, -y);
-      const polar = tilted.angleTo(new Vector3(0, 1, 0));
+      const polar = tilted.angleTo(UP);
       if (polar > 0.02 && polar < Math.PI - 0.02) offset.copy(tilted);
     }
     this.camera.position.copy(this.controls.target).add(offset);
-    this.frameCamera();
-    this.controls.update();
-    this.refresh();
+    this.moved();
     this.onMoved();
   }
 
   /** The ray through a point of the canvas [CSS pixels], and the size of a pixel per meter of distance. */
   ray(x: number, y: number): Ray & { slack: number } {
+    const { origin, direction } = this.caster(x, y).ray;
+    const slack = this.camera instanceof PerspectiveCamera ? (3 * 2 * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.clientHeight : 0;
+    return { origin: origin.toArray(), direction: direction.toArray(), slack };
+  }
+
+  private caster(x: number, y: number): Raycaster {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const caster = new Raycaster();
     caster.setFromCamera(new Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.camera);
-    const slack = this.camera instanceof PerspectiveCamera ? (3 * 2 * Math.tan((this.camera.fov * Math.PI) / 360)) / height : 0;
-    return { origin: caster.ray.origin.toArray() as Vector, direction: caster.ray.direction.toArray() as Vector, slack };
+    return caster;
   }
 
   /** Where a point of the world is on the canvas [CSS pixels]. */
@@ -215,18 +218,12 @@ export class Scene3d {
 
   /** The body under a point of the canvas [CSS pixels], among those that are wanted, and where it was hit [m]. */
   pickBody(x: number, y: number, wanted: readonly boolean[]): { body: number; point: Vector } | null {
-    const { origin, direction } = this.ray(x, y);
-    return this.bodies.pick(new Raycaster(new Vector3(...origin), new Vector3(...direction)), wanted);
+    return this.bodies.pick(this.caster(x, y), wanted);
   }
 
   /** Whether dragging turns the view. */
   set isTurning(isTurning: boolean) {
     this.controls.enabled = isTurning;
-  }
-
-  /** Size of what is looked at [m]. */
-  get size(): number {
-    return this.radius;
   }
 
   /** Draws now, all of it. */
@@ -237,12 +234,14 @@ export class Scene3d {
 
   private makeControls(): OrbitControls {
     const controls = new OrbitControls(this.camera, this.canvas);
-    controls.enableRotate = this.result.dimensions === 3;
+    controls.enableRotate = !this.isFlat;
     controls.screenSpacePanning = true;
     controls.zoomToCursor = true;
     controls.maxPolarAngle = Math.PI * 0.98;
-    if (this.result.dimensions === 2) Object.assign(controls.mouseButtons, { LEFT: 2 });
-    if (this.result.dimensions === 2) Object.assign(controls.touches, { ONE: 1 });
+    if (this.isFlat) {
+      controls.mouseButtons.LEFT = MOUSE.PAN;
+      controls.touches.ONE = TOUCH.PAN;
+    }
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     const calm = () => (controls.enableDamping = !still.matches);
     still.addEventListener("change", calm);
@@ -259,24 +258,33 @@ export class Scene3d {
 
   /** Near and far planes that hold everything. */
   private frameCamera(): void {
-    const aspect = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+    const { aspect } = this;
     const distance = this.camera.position.distanceTo(this.center);
     if (this.camera instanceof PerspectiveCamera) {
       this.camera.aspect = aspect;
-      this.camera.near = Math.max(distance / 2000, distance - 6 * this.radius > 0 ? (distance - 6 * this.radius) * 0.3 : 0);
-      this.camera.far = distance + 20 * this.radius;
+      this.camera.near = Math.max(distance / 2000, distance - 6 * this.size > 0 ? (distance - 6 * this.size) * 0.3 : 0);
+      this.camera.far = distance + 20 * this.size;
     } else {
-      const half = 1.08 * this.radius * Math.max(0.8, 1 / Math.max(aspect, 0.2));
+      const half = 1.08 * this.size * Math.max(0.8, 1 / Math.max(aspect, 0.2));
       Object.assign(this.camera, { left: -half * aspect, right: half * aspect, top: half, bottom: -half });
       this.camera.near = 0;
-      this.camera.far = distance + 10 * this.radius;
+      this.camera.far = distance + 10 * this.size;
     }
     this.camera.updateProjectionMatrix();
   }
 
+  private get aspect(): number {
+    return this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+  }
+
+  private get isFlat(): boolean {
+    return this.result.dimensions === 2;
+  }
+
   private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
-    this.renderer.setSize(Math.max(1, this.canvas.parentElement!.clientWidth), Math.max(1, this.canvas.parentElement!.clientHeight), false);
+    this.renderer.setSize(Math.max(1, width), Math.max(1, height), false);
     this.frameCamera();
     this.refresh();
   }
@@ -285,11 +293,10 @@ export class Scene3d {
     const wanted = Math.min(devicePixelRatio, 2) * level.ratio;
     if (Math.abs(this.renderer.getPixelRatio() - wanted) > 1e-6) this.renderer.setPixelRatio(wanted);
     this.grains.thin(level.every);
-    this.light.uniforms["isQuick"]!.value = level.ratio < 1;
+    this.light.uniforms.isQuick.value = level.ratio < 1;
   }
 
   private tick(now: number): void {
-    requestAnimationFrame((later) => this.tick(later));
     this.controls.update();
     if (this.isStale) {
       this.use(this.pace.step(now, now < this.settle));
@@ -306,10 +313,8 @@ export class Scene3d {
 
   private draw(): void {
     this.grains.aim(this.camera, this.renderer.domElement.height);
-    const direction = new Vector3();
-    this.camera.getWorldDirection(direction);
-    (this.bodies.shared["viewDirection"]!.value as Vector3).copy(direction);
-    this.bodies.shared["orthographic"]!.value = this.camera instanceof OrthographicCamera;
+    this.camera.getWorldDirection(this.bodies.shared.viewDirection.value);
+    this.bodies.shared.orthographic.value = this.camera instanceof OrthographicCamera;
     this.light.draw(this.renderer, this.scene);
     this.renderer.clear();
     this.renderer.render(this.scene, this.camera);

@@ -1,5 +1,17 @@
 // GLSL of grains, bodies and ground. All share one light: a sun that casts shadows and a sky that is brighter above.
 
+import { GLSL3, RawShaderMaterial, type IUniform, type ShaderMaterialParameters, Vector3 } from "three";
+import type { Vector } from "./api";
+
+export function shaded(vertexShader: string, fragmentShader: string, uniforms: Record<string, IUniform> = {}, more: ShaderMaterialParameters = {}): RawShaderMaterial {
+  return new RawShaderMaterial({ glslVersion: GLSL3, vertexShader, fragmentShader, uniforms, ...more });
+}
+
+/** A color of the screen as the shaders have it. */
+export function linear(color: Vector): Vector3 {
+  return new Vector3(...(color.map((c) => (c / 255) ** 2) as Vector));
+}
+
 /** Light in world space: colors are linear. */
 export const LIGHT = /* glsl */ `
 uniform vec3 sunDirection;

@@ -7,11 +7,9 @@ import {
   DataTexture,
   DoubleSide,
   FloatType,
-  GLSL3,
   Group,
   Mesh,
   NearestFilter,
-  RawShaderMaterial,
   RedFormat,
   Sphere,
   Vector2,
@@ -21,7 +19,7 @@ import {
 import { decode } from "./decode";
 import type { Vector } from "./api";
 import { SHADOW_LAYER } from "./light";
-import { LIGHT, depthFragment } from "./shaders";
+import { LIGHT, depthFragment, linear, shaded } from "./shaders";
 
 export interface TerrainHeader {
   /** Corner with the smallest x and z [m]. */
@@ -98,26 +96,14 @@ export class Terrain {
   readonly group = new Group();
   /** Called when a surface has come. */
   onChanged: () => void = () => {};
-  private readonly uniforms: Record<string, IUniform>;
-  private geometry: BufferGeometry | null = null;
-  private texture: DataTexture | null = null;
-  private size = "";
+  private readonly uniforms: ReturnType<typeof uniformsOf>;
+  private geometry = new BufferGeometry();
   private shown = "";
   private wanted = "";
   private isBusy = false;
 
   constructor(shared: Record<string, IUniform>, grainRadius: number) {
-    this.uniforms = {
-      ...shared,
-      heights: { value: null },
-      origin: { value: new Vector2() },
-      cell: { value: 1 },
-      columns: { value: new Int32Array([1, 1]) },
-      points: { value: new Int32Array([1, 1]) },
-      stride: { value: 1 },
-      tint: { value: new Vector3() },
-      grain: { value: Math.max(2 * grainRadius, 1e-4) },
-    };
+    this.uniforms = uniformsOf(shared, grainRadius);
   }
 
   /** Shows the terrain at an address of the server; what was asked for meanwhile and is outdated is left out. */
@@ -148,45 +134,54 @@ export class Terrain {
     const { header, offset } = decode<TerrainHeader>(buffer);
     const [width, depth] = header.columns;
     if (width < 2 || depth < 2 || offset + 4 * width * depth > buffer.byteLength) return;
-    const heights = new Float32Array(buffer, offset, width * depth);
-    this.resize(width, depth);
-    if (this.texture) {
-      (this.texture.image.data as Float32Array).set(heights);
-      this.texture.needsUpdate = true;
-    }
-    (this.uniforms["origin"]!.value as Vector2).set(...header.origin);
-    this.uniforms["cell"]!.value = header.cell;
-    const tint = header.color.map((c) => (c / 255) ** 2) as Vector;
-    (this.uniforms["tint"]!.value as Vector3).set(...tint);
+    const texture = this.textureOf(width, depth);
+    (texture.image.data as Float32Array).set(new Float32Array(buffer, offset, width * depth));
+    texture.needsUpdate = true;
+    const { origin, cell, tint } = this.uniforms;
+    origin.value.set(...header.origin);
+    cell.value = header.cell;
+    tint.value = linear(header.color);
     this.onChanged();
   }
 
-  /** Surface and texture for that many columns. */
-  private resize(width: number, depth: number): void {
-    if (this.size === `${width} ${depth}`) return;
-    this.size = `${width} ${depth}`;
-    this.geometry?.dispose();
-    this.texture?.dispose();
+  /** The texture for that many columns; made anew, with the surface, when there were not as many before. */
+  private textureOf(width: number, depth: number): DataTexture {
+    const { heights, columns, points, stride } = this.uniforms;
+    const old = heights.value;
+    if (old?.image.width === width && old.image.height === depth) return old;
+    old?.dispose();
+    this.geometry.dispose();
     this.group.clear();
-    const stride = Math.max(1, Math.ceil(Math.max(width, depth) / POINTS));
-    const points: [number, number] = [Math.ceil((width - 1) / stride) + 1, Math.ceil((depth - 1) / stride) + 1];
-    this.texture = new DataTexture(new Float32Array(width * depth), width, depth, RedFormat, FloatType);
-    this.texture.minFilter = this.texture.magFilter = NearestFilter;
-    this.uniforms["heights"]!.value = this.texture;
-    this.uniforms["columns"]!.value = new Int32Array([width, depth]);
-    this.uniforms["points"]!.value = new Int32Array(points);
-    this.uniforms["stride"]!.value = stride;
+    const texture = new DataTexture(new Float32Array(width * depth), width, depth, RedFormat, FloatType);
+    texture.minFilter = texture.magFilter = NearestFilter;
+    heights.value = texture;
+    columns.value = [width, depth];
+    stride.value = Math.max(1, Math.ceil(Math.max(width, depth) / POINTS));
+    points.value = [Math.ceil((width - 1) / stride.value) + 1, Math.ceil((depth - 1) / stride.value) + 1];
     this.geometry = new BufferGeometry();
-    this.geometry.setIndex(new BufferAttribute(gridTriangles(...points), 1));
+    this.geometry.setIndex(new BufferAttribute(gridTriangles(...points.value), 1));
     this.geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
-    const material = (fragment: string) =>
-      new RawShaderMaterial({ glslVersion: GLSL3, vertexShader, fragmentShader: fragment, uniforms: this.uniforms, side: DoubleSide });
-    const surface = new Mesh(this.geometry, material(fragmentShader));
-    const shadow = new Mesh(this.geometry, material(depthFragment));
+    const mesh = (fragment: string) => new Mesh(this.geometry, shaded(vertexShader, fragment, this.uniforms, { side: DoubleSide }));
+    const [surface, shadow] = [mesh(fragmentShader), mesh(depthFragment)];
     shadow.layers.set(SHADOW_LAYER);
     surface.frustumCulled = shadow.frustumCulled = false;
     this.group.add(surface, shadow);
+    return texture;
   }
+}
+
+function uniformsOf(shared: Record<string, IUniform>, grainRadius: number) {
+  return {
+    ...shared,
+    heights: { value: null as DataTexture | null },
+    origin: { value: new Vector2() },
+    cell: { value: 1 },
+    columns: { value: [1, 1] as [number, number] },
+    points: { value: [1, 1] as [number, number] },
+    stride: { value: 1 },
+    tint: { value: new Vector3() },
+    grain: { value: Math.max(2 * grainRadius, 1e-4) },
+  };
 }
 
 /** Two triangles for each square of a lattice, as numbers of its points row by row. */

@@ -2,7 +2,7 @@
 
 import { ArrowHelper, type LineBasicMaterial, type MeshBasicMaterial, Vector3 } from "three";
 import type { Body } from "../api";
-import { make } from "../dom";
+import { make, tableRow } from "../dom";
 import { text } from "../scales";
 import type { Scene3d } from "../scene3d";
 import type { LivePose } from "./link";
@@ -20,7 +20,7 @@ export class Forces {
   private readonly mean: Vector3[];
   private readonly torques: number[];
   private readonly arrows: ArrowHelper[];
-  private readonly cells: HTMLElement[] = [];
+  private readonly cells: HTMLElement[];
   private largest = 0;
   private drawn = 0;
 
@@ -31,11 +31,8 @@ export class Forces {
     this.mean = bodies.map(() => new Vector3());
     this.torques = bodies.map(() => 0);
     this.arrows = bodies.map(() => this.arrow());
-    const rows = bodies.map((body, i) => {
-      const cell = make("td", {}, "–");
-      this.cells[i] = cell;
-      return make("tr", { "data-body": body.name }, make("th", { scope: "row" }, body.name), cell);
-    });
+    this.cells = bodies.map(() => make("td", {}, "–"));
+    const rows = bodies.map(({ name }, i) => tableRow({ "data-body": name }, name, this.cells[i]!));
     this.section = rows.length
       ? make("section", { "aria-label": "Forces" }, make("h2", {}, "Force of the grains"), make("table", { class: "grain-table", id: "forces" }, make("tbody", {}, ...rows)))
       : null;

@@ -1,7 +1,7 @@
 // The connection to a live scene: pictures come in, orders go out. The page says when it has drawn a picture, and the
 // server sends no more than two beyond that: what a slow page would be too late for never comes.
 
-import type { GrainsHeader, Pose, Range, Vector } from "../api";
+import type { GrainsHeader, Pose, Range, Trouble, Vector } from "../api";
 import { decode, words } from "../decode";
 import type { Grains } from "../frames";
 
@@ -10,11 +10,6 @@ export interface Rates {
   ratio: number;
   steps_per_s: number;
   step_ms: number;
-}
-
-export interface Trouble {
-  error: string;
-  help: string;
 }
 
 export interface Pull {

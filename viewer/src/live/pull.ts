@@ -2,6 +2,7 @@
 
 import { BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Plane, Ray, Vector3 } from "three";
 import type { Vector } from "../api";
+import { pointIn } from "../dom";
 import type { Scene3d } from "../scene3d";
 import type { Pull } from "./link";
 
@@ -49,8 +50,7 @@ export class Puller {
   }
 
   private at(event: PointerEvent): [number, number] {
-    const box = this.scene.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return pointIn(this.scene.canvas, event);
   }
 
   private down(event: PointerEvent): void {

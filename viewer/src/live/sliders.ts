@@ -1,8 +1,7 @@
 // Sliders for the parameters of the materials.
 
 import type { Material, Parameter } from "../api";
-import { css } from "../colormaps";
-import { make } from "../dom";
+import { button, make, swatch } from "../dom";
 import { text } from "../scales";
 
 const STEPS = 1000;
@@ -90,11 +89,9 @@ export class Sliders {
     this.sections = this.sliders.flatMap((list, material) => {
       if (!list.length) return [];
       const { name, color } = materials[material]!;
-      const swatch = make("span", { class: "swatch" });
-      swatch.style.background = css(color);
-      const restore = make("button", { type: "button", class: "tool small", title: "Back to the values of the scene" }, "As in the scene");
-      restore.addEventListener("click", () => list.forEach((slider) => slider.restore()));
-      const head = make("div", { class: "section-head" }, make("h2", {}, swatch, name), restore);
+      const restoreAll = () => list.forEach((slider) => slider.restore());
+      const restore = button({ class: "tool small", title: "Back to the values of the scene" }, restoreAll, "As in the scene");
+      const head = make("div", { class: "section-head" }, make("h2", {}, swatch(color), name), restore);
       return [make("section", { "aria-label": `Material ${name}`, class: "parameters" }, head, ...list.map((slider) => slider.root))];
     });
   }
