@@ -157,15 +157,24 @@ export interface ColorsHeader {
   missing: number;
 }
 
+export interface TerrainHeader {
+  /** Corner with the smallest x and z [m]. */
+  origin: [number, number];
+  /** Side of a column [m]. */
+  cell: number;
+  /** Along x and along z. */
+  columns: [number, number];
+  floor: number;
+  /** sRGB, 0 to 255. */
+  color: Vector;
+}
+
 export interface Range {
   min: number;
   max: number;
 }
 
-export interface GrainColumn {
-  name: string;
-  unit: string;
-  meaning: string;
+export interface GrainColumn extends Pick<Column, "name" | "unit" | "meaning"> {
   values: (number | null)[];
 }
 
@@ -234,20 +243,22 @@ export interface ColorBy {
   part: string;
 }
 
+/** What frames are colored by; `range` null: the range of each frame. */
+export interface Coloring extends ColorBy {
+  range: Range | null;
+}
+
 export const api = {
   result: () => json<Result>("/api/result"),
   statistics: () => json<Statistics>("/api/statistics"),
   range: (by: ColorBy) => json<Range>(`/api/columns/${encodeURIComponent(by.column)}/range?part=${encodeURIComponent(by.part)}`),
-  grains: (frame: number, signal?: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
-  colors: (frame: number, by: ColorBy, range: Range | null, signal?: AbortSignal) => {
-    const query = new URLSearchParams({ part: by.part });
-    if (range) {
-      query.set("min", String(range.min));
-      query.set("max", String(range.max));
-    }
-    return binary<ColorsHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(by.column)}?${query}`, signal);
+  grains: (frame: number, signal: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
+  colors: (frame: number, { column, part, range }: Coloring, signal: AbortSignal) => {
+    const query = new URLSearchParams({ part, ...(range && { min: String(range.min), max: String(range.max) }) });
+    return binary<ColorsHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(column)}?${query}`, signal);
   },
   surface: (body: number) => binary<{ vertices: number; triangles: number }>(`/api/bodies/${body}/surface`),
+  terrain: (address: string) => binary<TerrainHeader>(address),
   grainAt: (frame: number, index: number) => json<Grain>(`/api/frames/${frame}/grains/${index}`),
   grainWithId: (frame: number, id: number) => json<Grain | null>(`/api/frames/${frame}/ids/${id}`),
 };

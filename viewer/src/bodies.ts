@@ -95,14 +95,14 @@ export class Bodies {
 
   /** A point of the world in the frame of a body [m]. */
   toBody(body: number, point: Vector): Vector {
-    return (this.groups[body]?.worldToLocal(new Vector3(...point)) ?? new Vector3(...point)).toArray();
+    return this.groups[body]!.worldToLocal(new Vector3(...point)).toArray();
   }
 
   /** A point of a body in the world [m]. */
   toWorld(body: number, point: Vector): Vector3 {
-    const group = this.groups[body];
-    group?.updateWorldMatrix(true, false);
-    return group?.localToWorld(new Vector3(...point)) ?? new Vector3(...point);
+    const group = this.groups[body]!;
+    group.updateWorldMatrix(true, false);
+    return group.localToWorld(new Vector3(...point));
   }
 
   /** The middle of a body's surface, in its own frame [m]; null until it is known, and for planes. */

@@ -23,7 +23,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(tag: K, properties: 
 }
 
 export function button(properties: Properties, run: () => void, ...children: Child[]): HTMLButtonElement {
-  const made = make("button", { type: "button", ...properties }, ...children);
+  const made = make("button", { ...properties, type: "button" }, ...children);
   made.addEventListener("click", run);
   return made;
 }

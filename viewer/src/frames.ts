@@ -1,7 +1,7 @@
 // Frames on their way from the server: what is wanted now comes first, a few more are fetched ahead, and what was wanted
 // a moment ago is dropped, not queued.
 
-import { api, type ColorBy, type ColorsHeader, type GrainsHeader, isAbort, type Range } from "./api";
+import { api, type Coloring, type ColorsHeader, type GrainsHeader, isAbort } from "./api";
 import { type Decoded, words } from "./decode";
 
 export interface Grains {
@@ -19,11 +19,6 @@ export interface Loaded {
   frame: number;
   grains: Grains;
   colors: Colors | null;
-}
-
-/** What frames are colored by; `range` null: the range of each frame. */
-export interface Coloring extends ColorBy {
-  range: Range | null;
 }
 
 const KEPT_BYTES = 256 * 1024 * 1024;
@@ -83,7 +78,7 @@ export class Frames {
     try {
       const [grains, colors] = await Promise.all([
         this.keep(grainsKey(frame), async () => taken(await api.grains(frame, abort.signal), 4)),
-        coloring ? this.keep(key, async () => taken(await api.colors(frame, coloring, coloring.range, abort.signal), 1)) : null,
+        coloring ? this.keep(key, async () => taken(await api.colors(frame, coloring, abort.signal), 1)) : null,
       ]);
       if (coloring === this.coloring) this.onLoaded({ frame, grains, colors });
     } catch (error) {

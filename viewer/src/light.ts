@@ -53,8 +53,7 @@ export class Light {
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     const texture = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);
-    const view = new Matrix4().copy(this.camera.matrixWorld).invert();
-    this.uniforms.shadowMatrix.value.multiplyMatrices(texture, this.camera.projectionMatrix).multiply(view);
+    this.uniforms.shadowMatrix.value.multiplyMatrices(texture, this.camera.projectionMatrix).multiply(this.camera.matrixWorldInverse);
     this.uniforms.shadowBias.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
     this.isStale = true;
   }

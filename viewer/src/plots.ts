@@ -25,18 +25,13 @@ export function series(statistics: Statistics, bodies: readonly string[]): Serie
   ];
 }
 
-interface Plot {
-  canvas: HTMLCanvasElement;
-  output: HTMLOutputElement;
-}
-
 const LEFT = 44;
 const RIGHT = 4;
 
 export class Plots {
   readonly root = make("div");
   onSeek: (frame: number) => void = () => {};
-  private readonly plots = new Map<string, Plot>();
+  private readonly plots = new Map<string, { canvas: HTMLCanvasElement; output: HTMLOutputElement }>();
   private statistics: Statistics | null = null;
   private list: Series[] = [];
   private frame = 0;
@@ -61,10 +56,7 @@ export class Plots {
   }
 
   draw(): void {
-    for (const one of this.list) {
-      const plot = this.plots.get(one.name);
-      if (plot) this.drawOne(one, plot);
-    }
+    for (const one of this.list) this.drawOne(one);
   }
 
   private add(name: string): void {
@@ -85,8 +77,9 @@ export class Plots {
     });
   }
 
-  private drawOne(one: Series, plot: Plot): void {
-    const prepared = prepare(plot.canvas);
+  private drawOne(one: Series): void {
+    const { canvas, output } = this.plots.get(one.name)!;
+    const prepared = prepare(canvas);
     if (!prepared || !this.statistics) return;
     const { context, width, height } = prepared;
     const [low, high] = extent([0, ...one.values]);
@@ -126,8 +119,7 @@ export class Plots {
       context.arc(x(this.frame), y(value), 3.2, 0, 2 * Math.PI);
       context.fill();
     }
-    plot.output.value = text(value, one.unit);
-    const label = `${one.name}: ${text(value, one.unit)} at frame ${this.frame}, from ${text(low, one.unit)} to ${text(high, one.unit)}`;
-    plot.canvas.setAttribute("aria-label", label);
+    output.value = text(value, one.unit);
+    canvas.setAttribute("aria-label", `${one.name}: ${output.value} at frame ${this.frame}, from ${text(low, one.unit)} to ${text(high, one.unit)}`);
   }
 }

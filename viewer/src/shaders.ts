@@ -3,7 +3,11 @@
 import { GLSL3, RawShaderMaterial, type IUniform, type ShaderMaterialParameters, Vector3 } from "three";
 import type { Vector } from "./api";
 
-export function shaded(vertexShader: string, fragmentShader: string, uniforms: Record<string, IUniform> = {}, more: ShaderMaterialParameters = {}): RawShaderMaterial {
+const PRECISION = "precision highp float;\nprecision highp int;\n";
+
+/** A material of two shaders. */
+export function shaded(vertex: string, fragment: string, uniforms: Record<string, IUniform> = {}, more: ShaderMaterialParameters = {}): RawShaderMaterial {
+  const [vertexShader, fragmentShader] = [PRECISION + vertex, PRECISION + fragment];
   return new RawShaderMaterial({ glslVersion: GLSL3, vertexShader, fragmentShader, uniforms, ...more });
 }
 
@@ -56,8 +60,6 @@ vec3 fromScreen(vec3 c) {
 `;
 
 const GRAIN_PLACE = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec4 position;   // 16-bit steps of the bounds; palette + 256 material
 uniform mat4 modelViewMatrix;
 uniform mat4 projectionMatrix;
@@ -102,8 +104,7 @@ void main() {
   vec3 world;
   vec4 view;
   int palette;
-  bool seen = place(world, view, palette);
-  if (!seen) {
+  if (!place(world, view, palette)) {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
     gl_PointSize = 0.0;
     return;
@@ -130,8 +131,6 @@ void main() {
 `;
 
 export const grainFragment = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec3 albedo;
 flat in float sun;
 flat in float sharpness;
@@ -176,13 +175,11 @@ void main() {
 `;
 
 export const depthFragment = /* glsl */ `
-precision highp float;
 out vec4 color;
 void main() { color = vec4(1.0); }
 `;
 
 export const bodyVertex = /* glsl */ `
-precision highp float;
 in vec3 position;
 in vec3 normal;
 uniform mat4 modelMatrix;
@@ -200,7 +197,6 @@ void main() {
 `;
 
 export const bodyFragment = /* glsl */ `
-precision highp float;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 cameraPosition;
@@ -227,7 +223,6 @@ void main() {
 
 /** The ground: endless, with a grid in meters, and gone into the background far away. */
 export const groundFragment = /* glsl */ `
-precision highp float;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 cameraPosition;

@@ -16,29 +16,15 @@ import {
   Vector3,
   type IUniform,
 } from "three";
-import { decode } from "./decode";
-import type { Vector } from "./api";
+import { api, type TerrainHeader } from "./api";
+import type { Decoded } from "./decode";
 import { SHADOW_LAYER } from "./light";
 import { LIGHT, depthFragment, linear, shaded } from "./shaders";
-
-export interface TerrainHeader {
-  /** Corner with the smallest x and z [m]. */
-  origin: [number, number];
-  /** Side of a column [m]. */
-  cell: number;
-  /** Along x and along z. */
-  columns: [number, number];
-  floor: number;
-  /** sRGB, 0 to 255. */
-  color: Vector;
-}
 
 /** Points along the longer side of the surface, at most. */
 const POINTS = 640;
 
 const vertexShader = /* glsl */ `
-precision highp float;
-precision highp int;
 uniform mat4 viewMatrix;
 uniform mat4 projectionMatrix;
 uniform highp sampler2D heights;
@@ -66,8 +52,6 @@ void main() {
 `;
 
 const fragmentShader = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 tint;
@@ -118,9 +102,7 @@ export class Terrain {
       const address = this.wanted;
       this.isBusy = true;
       try {
-        const response = await fetch(address);
-        const isBinary = response.headers.get("content-type") === "application/octet-stream";
-        if (response.ok && isBinary) this.set(await response.arrayBuffer());
+        this.set(await api.terrain(address));
       } catch {
         // The grains of the same frame tell what is wrong with it.
       }
@@ -129,13 +111,12 @@ export class Terrain {
     }
   }
 
-  /** A terrain as the server sends it. */
-  set(buffer: ArrayBuffer): void {
-    const { header, offset } = decode<TerrainHeader>(buffer);
+  private set({ header, buffer, offset }: Decoded<TerrainHeader>): void {
     const [width, depth] = header.columns;
-    if (width < 2 || depth < 2 || offset + 4 * width * depth > buffer.byteLength) return;
+    if (width < 2 || depth < 2) return;
+    const sent = new Float32Array(buffer, offset, width * depth);
     const texture = this.textureOf(width, depth);
-    (texture.image.data as Float32Array).set(new Float32Array(buffer, offset, width * depth));
+    (texture.image.data as Float32Array).set(sent);
     texture.needsUpdate = true;
     const { origin, cell, tint } = this.uniforms;
     origin.value.set(...header.origin);

@@ -10,6 +10,7 @@ export class Transport {
   /** `idle` is the name of the button while it would play. */
   constructor(private readonly idle: string) {
     this.speed.addEventListener("change", () => this.onSpeed(Number(this.speed.value)));
+    this.setPlaying(false);
   }
 
   setPlaying(playing: boolean): void {

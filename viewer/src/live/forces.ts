@@ -55,8 +55,7 @@ export class Forces {
   }
 
   private write(i: number, force: Vector3): void {
-    const cell = this.cells[i];
-    if (!cell) return;
+    const cell = this.cells[i]!;
     const size = force.length();
     const value = size < 1e-6 ? "0 N" : text(size, "N", 3);
     const parts = force.toArray().map((x) => text(Math.abs(x) < 1e-3 * size ? 0 : x, "N", 3)).join(", ");
