@@ -1,4 +1,4 @@
-// What the server knows, and how to ask for it.
+// The requests to the server, and what the page reads of the answers.
 
 import { decode, type Decoded } from "./decode";
 
@@ -8,7 +8,6 @@ export interface Column {
   meaning: string;
   kind: "quantity" | "category";
   parts: string[];
-  tolerance: number;
 }
 
 export type Vector = [number, number, number];
@@ -61,8 +60,6 @@ export interface Result {
 
 /** What can be done with a live scene. */
 export interface LiveAbout {
-  /** How far a single step goes [s]. */
-  step_s: number;
   /** Parameters of each material. */
   parameters: Parameter[][];
   joints: Joint[];
@@ -120,8 +117,6 @@ export interface Live {
 /** Lists of the same length, one entry a frame. */
 export interface Statistics {
   frames: number[];
-  time_s: number[];
-  grains: number[];
   kinetic_energy_j: number[];
   max_speed: number[];
   height_m: (number | null)[];
@@ -129,7 +124,6 @@ export interface Statistics {
 }
 
 export interface Pose {
-  name: string;
   position: Vector;
   rotation: [number, number, number, number];
   force: Vector;
@@ -141,20 +135,14 @@ export interface GrainsHeader {
   grains: number;
   lower: Vector;
   upper: Vector;
-  error_bound: Vector;
   bodies: Pose[];
   /** Where its terrain is to be had; null or absent: there is none. */
   terrain?: string | null;
 }
 
-export interface ColorsHeader {
-  frame: number;
+export interface ColorsHeader extends Range {
   column: string;
-  unit: string;
   grains: number;
-  min: number;
-  max: number;
-  missing: number;
 }
 
 export interface TerrainHeader {
@@ -179,8 +167,6 @@ export interface GrainColumn extends Pick<Column, "name" | "unit" | "meaning"> {
 }
 
 export interface Grain {
-  frame: number;
-  time_s: number;
   index: number;
   id: number | null;
   columns: GrainColumn[];

@@ -39,15 +39,15 @@ export class GrainCloud {
   private every = 1;
   private pickedIndex: number | null = null;
 
-  constructor(renderer: WebGLRenderer, light: Light, palette: Vector[]) {
+  constructor(renderer: WebGLRenderer, light: Light, clip: Vector4, palette: Vector[]) {
     this.gl = renderer.getContext() as WebGL2RenderingContext;
-    this.positions = new GLBufferAttribute(this.newBuffer(), this.gl.UNSIGNED_SHORT, 4, 2, 0);
-    this.values = new GLBufferAttribute(this.newBuffer(), this.gl.UNSIGNED_SHORT, 1, 2, 0);
+    this.positions = new GLBufferAttribute(this.gl.createBuffer(), this.gl.UNSIGNED_SHORT, 4, 2, 0);
+    this.values = new GLBufferAttribute(this.gl.createBuffer(), this.gl.UNSIGNED_SHORT, 1, 2, 0);
     // Nobody asks how large it is, but three.js warns when it cannot find out.
     this.geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
     this.geometry.setAttribute("position", this.positions as never);
     this.geometry.setAttribute("value", this.values as never);
-    this.uniforms = uniformsOf(light, palette);
+    this.uniforms = uniformsOf(light, clip, palette);
     this.shadowUniforms = { ...this.uniforms, pixels: { value: 1 }, orthographic: { value: true } };
     this.points = this.object(grainVertex, grainFragment, this.uniforms);
     this.shadow = this.object(grainShadowVertex, depthFragment, this.shadowUniforms);
@@ -65,8 +65,8 @@ export class GrainCloud {
 
   /** After the context was lost: the buffers are gone. */
   restore(): void {
-    this.positions.setBuffer(this.newBuffer());
-    this.values.setBuffer(this.newBuffer());
+    this.positions.setBuffer(this.gl.createBuffer());
+    this.values.setBuffer(this.gl.createBuffer());
     this.uploadShown();
   }
 
@@ -95,10 +95,6 @@ export class GrainCloud {
     this.pickedIndex = index;
     const isThere = index !== null && index % this.every === 0;
     this.uniforms.picked.value = isThere ? index / this.every : -1;
-  }
-
-  set clip(plane: Vector4) {
-    this.uniforms.clip.value.copy(plane);
   }
 
   /** Materials that are not shown. */
@@ -148,10 +144,6 @@ export class GrainCloud {
     this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
     attribute.count = count;
   }
-
-  private newBuffer(): WebGLBuffer {
-    return this.gl.createBuffer();
-  }
 }
 
 /** One item of `size` words in `every`. */
@@ -164,13 +156,13 @@ export function thinned(data: Uint16Array, size: number, every: number): Uint16A
   return out;
 }
 
-function uniformsOf(light: Light, palette: Vector[]) {
+function uniformsOf(light: Light, clip: Vector4, palette: Vector[]) {
   return {
     ...light.uniforms,
     lower: { value: new Vector3() },
     span: { value: new Vector3(1, 1, 1) },
     radius: { value: 0.01 },
-    clip: { value: NO_CLIP.clone() },
+    clip: { value: clip },
     hidden: { value: 0 },
     pixels: { value: 1 },
     orthographic: { value: false },

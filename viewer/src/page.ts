@@ -104,8 +104,7 @@ export abstract class Page {
   protected apply(what: Change): void {
     const { state, scene } = this;
     if (what === "clip") {
-      const at = scene.setClip(state.clip);
-      this.panel.setClipText(state.clip ? at : null);
+      this.panel.setClipText(scene.setClip(state.clip));
     } else if (what === "size") {
       scene.grains.radius = this.result.grain_radius * state.size;
     } else if (what === "hidden") {
@@ -125,14 +124,9 @@ export abstract class Page {
 
   /** Says what the colors mean; nothing while their range is not known. */
   protected showLegend(range: Range | null | undefined, map: string): void {
-    const by = this.colorBy;
-    if (!by || !range) {
-      this.legend.set(null);
-      return;
-    }
-    const { column, part } = by;
-    const categories = column.kind === "category" ? this.categories(column) : null;
-    this.legend.set({ title: colorName(column, part), unit: column.unit, min: range.min, max: range.max, map, categories });
+    const { column, part = "" } = this.colorBy ?? {};
+    const categories = column?.kind === "category" ? this.categories(column) : null;
+    this.legend.set(column && range ? { title: colorName(column, part), unit: column.unit, min: range.min, max: range.max, map, categories } : null);
   }
 
   /** Names of the categories of a column. */

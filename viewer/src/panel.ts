@@ -17,6 +17,8 @@ export interface PanelEvents {
   forgetGrain: () => void;
 }
 
+type Hidden = "hiddenMaterials" | "hiddenBodies";
+
 const FROM_COLUMN: Record<string, string> = { "velocity.magnitude": "Speed" };
 
 export class Panel {
@@ -30,8 +32,8 @@ export class Panel {
   private readonly size = make("input", { id: "size", type: "range", min: "0.2", max: "3", step: "0.05" });
   private readonly sizeText = make("output", { for: "size" });
   private readonly grain = make("div", { id: "grain" });
-  private readonly materials: HTMLInputElement[] = [];
-  private readonly bodies: HTMLInputElement[] = [];
+  /** What is shown where they are checked. */
+  private readonly boxes: { box: HTMLInputElement; key: Hidden; i: number }[] = [];
 
   constructor(
     root: HTMLElement,
@@ -64,8 +66,7 @@ export class Panel {
     this.clipFlip.checked = state.clip?.flip ?? false;
     this.size.value = String(state.size);
     this.sizeText.value = `${text(state.size, "", 2)} ×`;
-    this.materials.forEach((box, i) => (box.checked = !state.hiddenMaterials.includes(i)));
-    this.bodies.forEach((box, i) => (box.checked = !state.hiddenBodies.includes(i)));
+    for (const { box, key, i } of this.boxes) box.checked = !state[key].includes(i);
   }
 
   setClipText(at: number | null): void {
@@ -126,12 +127,12 @@ export class Panel {
 
   private grainsSection(): HTMLElement {
     this.onInput([this.size], "size", () => (this.state.size = Number(this.size.value)));
-    const boxes = this.result.materials.map(({ name, color }, i) => this.check(name, this.materials, i, "hiddenMaterials", swatch(color)));
+    const boxes = this.result.materials.map(({ name, color }, i) => this.check(name, "hiddenMaterials", i, swatch(color)));
     return section("Grains", row("Size", this.size, this.sizeText), group("Materials shown", "materials", boxes));
   }
 
   private bodiesSection(): HTMLElement[] {
-    const boxes = this.result.bodies.map(({ name }, i) => this.check(name, this.bodies, i, "hiddenBodies"));
+    const boxes = this.result.bodies.map(({ name }, i) => this.check(name, "hiddenBodies", i));
     return boxes.length ? [section("Bodies", group("Bodies shown", "bodies", boxes))] : [];
   }
 
@@ -146,9 +147,9 @@ export class Panel {
     }
   }
 
-  private check(name: string, boxes: HTMLInputElement[], i: number, key: "hiddenMaterials" | "hiddenBodies", mark?: HTMLElement): HTMLElement {
+  private check(name: string, key: Hidden, i: number, mark?: HTMLElement): HTMLElement {
     const box = make("input", { type: "checkbox" });
-    boxes.push(box);
+    this.boxes.push({ box, key, i });
     this.onInput([box], "hidden", () => {
       const others = this.state[key].filter((other) => other !== i);
       this.state[key] = box.checked ? others : [...others, i].sort((a, b) => a - b);

@@ -67,7 +67,7 @@ export class Scene3d {
     this.size = Math.max(upper.distanceTo(lower) / 2, 2 * result.grain_radius, 1e-4);
     this.camera = result.dimensions === 2 ? new OrthographicCamera() : new PerspectiveCamera(result.camera?.field_of_view ?? FIELD_OF_VIEW);
     this.camera.layers.enable(0);
-    this.grains = new GrainCloud(this.renderer, this.light, result.palette);
+    this.grains = new GrainCloud(this.renderer, this.light, this.clipPlane, result.palette);
     this.bodies = new Bodies(result.bodies, this.light, this.center, 14 * this.size, result.dimensions === 2 ? -result.dx : 0, this.clipPlane);
     this.terrain = new Terrain(this.bodies.shared, result.grain_radius);
     this.terrain.onChanged = () => this.refresh(true);
@@ -114,8 +114,8 @@ export class Scene3d {
   }
 
   /** Cuts away one side of a plane; returns where it stands [m]. */
-  setClip(clip: ClipState | null): number {
-    let at = 0;
+  setClip(clip: ClipState | null): number | null {
+    let at: number | null = null;
     this.clipPlane.copy(NO_CLIP);
     if (clip) {
       const axis = { x: 0, y: 1, z: 2 }[clip.axis] as 0 | 1 | 2;

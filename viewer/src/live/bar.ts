@@ -28,8 +28,7 @@ export class Bar extends Transport {
   update(header: LiveHeader): void {
     this.setPlaying(header.playing);
     if (document.activeElement !== this.speed) this.setSpeed(header.speed);
-    const isDue = !header.playing || performance.now() - this.shown > 150;
-    if (!isDue) return;
+    if (header.playing && performance.now() - this.shown <= 150) return;
     this.shown = performance.now();
     const { rates } = header;
     const facts = [`${grouped(header.grains)} grains`];

@@ -59,8 +59,7 @@ export class Drive {
       const axis = joint.control?.gamepad_axis;
       const stick = axis === null || axis === undefined ? 0 : deflection(axes[axis] ?? 0);
       // Hands are never quite still.
-      if (Math.abs(stick - this.sticks[i]!) < 0.02 && stick !== 0) return;
-      if (stick === this.sticks[i]) return;
+      if (stick === this.sticks[i] || (stick !== 0 && Math.abs(stick - this.sticks[i]!) < 0.02)) return;
       this.sticks[i] = stick;
       this.update(i);
     });

@@ -1,15 +1,13 @@
 // Pulling a body with the pointer: a spring from the point that was taken hold of to the pointer, drawn as a line.
 
 import { BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Plane, Ray, Vector3 } from "three";
-import type { Vector } from "../api";
 import { pointIn } from "../dom";
 import type { Scene3d } from "../scene3d";
 import type { Pull } from "./link";
 
 export class Puller {
-  private held: { body: number; point: Vector; plane: Plane; pointer: number } | null = null;
+  private held: { pull: Pull; plane: Plane; pointer: number } | null = null;
   private readonly line: Line;
-  private latest: Pull | null = null;
 
   constructor(
     private readonly scene: Scene3d,
@@ -33,7 +31,7 @@ export class Puller {
     const ends = this.line.geometry.getAttribute("position") as BufferAttribute;
     const from = this.scene.bodies.toWorld(pull.body, pull.point);
     // Under the own pointer the line does not wait for the server.
-    const target = this.held && this.latest ? this.latest.target : pull.target;
+    const { target } = this.held?.pull ?? pull;
     ends.setXYZ(0, from.x, from.y, from.z);
     ends.setXYZ(1, ...target);
     ends.needsUpdate = true;
@@ -62,8 +60,9 @@ export class Puller {
     this.scene.canvas.setPointerCapture(event.pointerId);
     const { direction } = this.scene.ray(x, y);
     const plane = new Plane().setFromNormalAndCoplanarPoint(new Vector3(...direction).negate(), new Vector3(...hit.point));
-    this.held = { body: hit.body, point: this.scene.bodies.toBody(hit.body, hit.point), plane, pointer: event.pointerId };
-    this.pullTo(hit.point);
+    const pull = { body: hit.body, point: this.scene.bodies.toBody(hit.body, hit.point), target: hit.point };
+    this.held = { pull, plane, pointer: event.pointerId };
+    this.pull(pull);
   }
 
   private move(event: PointerEvent): void {
@@ -74,24 +73,19 @@ export class Puller {
     if (event.pointerId !== this.held.pointer) return;
     const { origin, direction } = this.scene.ray(...this.at(event));
     const target = new Ray(new Vector3(...origin), new Vector3(...direction)).intersectPlane(this.held.plane, new Vector3());
-    if (target) this.pullTo(target.toArray() as Vector);
+    if (target) this.pull((this.held.pull = { ...this.held.pull, target: target.toArray() }));
   }
 
   private up(event: PointerEvent): void {
     if (this.held?.pointer !== event.pointerId) return;
     this.held = null;
-    this.latest = null;
     this.scene.isTurning = true;
-    this.send(null);
-    this.show(null);
-    this.scene.refresh();
+    this.pull(null);
   }
 
-  private pullTo(target: Vector): void {
-    if (!this.held) return;
-    this.latest = { body: this.held.body, point: this.held.point, target };
-    this.send(this.latest);
-    this.show(this.latest);
+  private pull(pull: Pull | null): void {
+    this.send(pull);
+    this.show(pull);
     this.scene.refresh();
   }
 }
