@@ -1,4 +1,4 @@
-// The requests to the server, and what the page reads of the answers.
+// Requests to the server, and what the page reads of the answers.
 
 import { decode, type Decoded } from "./decode";
 
@@ -28,7 +28,7 @@ export interface Material {
   color: Vector;
 }
 
-/** Camera of the scene; what is null is framed here. */
+/** Camera of the scene; where null, the page frames the scene. */
 export interface Camera {
   position: Vector | null;
   target: Vector | null;
@@ -54,11 +54,11 @@ export interface Result {
   bodies: Body[];
   camera: Camera | null;
   notes: string[];
-  /** What can be done, when it is simulated live. */
+  /** Controls of a live scene; absent for a result. */
   live?: LiveAbout;
 }
 
-/** What can be done with a live scene. */
+/** Controls of a live scene. */
 export interface LiveAbout {
   /** Parameters of each material. */
   parameters: Parameter[][];
@@ -71,7 +71,7 @@ export interface Parameter {
   key: string;
   meaning: string;
   unit: string;
-  /** Value at the beginning. */
+  /** Initial value. */
   value: number;
   low: number;
   high: number;
@@ -87,10 +87,10 @@ export interface Joint {
 }
 
 export interface JointControl {
-  /** Keys that drive it toward smaller and larger positions. */
+  /** Keys that decrease and increase its position. */
   keys: [string, string] | null;
   gamepad_axis: number | null;
-  /** When fully driven [rad/s or m/s]. */
+  /** At full deflection [rad/s or m/s]. */
   speed: number;
   label: string;
 }
@@ -105,7 +105,7 @@ export interface Damage extends Trouble {
   frame: number;
 }
 
-/** What changes while the page of a result is open. */
+/** State of a result, which changes while a run writes it. */
 export interface Live {
   frames: [number, number][];
   planned: number;
@@ -136,7 +136,7 @@ export interface GrainsHeader {
   lower: Vector;
   upper: Vector;
   bodies: Pose[];
-  /** Where its terrain is to be had; null or absent: there is none. */
+  /** Address of its terrain; null or absent: there is none. */
   terrain?: string | null;
 }
 
@@ -172,7 +172,7 @@ export interface Grain {
   columns: GrainColumn[];
 }
 
-/** What the server says is wrong. */
+/** An error that the server reports. */
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -182,13 +182,13 @@ export class Refusal extends Error {
   }
 }
 
-/** The same of anything that was thrown. */
+/** Error and help of anything that was thrown. */
 export function troubleOf(thrown: unknown): Trouble {
   const error = thrown instanceof Error ? thrown.message : String(thrown);
   return { error, help: thrown instanceof Refusal ? thrown.help : "reload the page" };
 }
 
-/** The answer: what JSON says, or else its bytes. */
+/** The answer: the value of JSON, or else its bytes. */
 async function ask(path: string, signal?: AbortSignal): Promise<unknown> {
   let response: Response;
   try {
@@ -218,7 +218,7 @@ function isTrouble(answer: unknown): answer is Trouble {
   return typeof answer === "object" && answer !== null && "error" in answer;
 }
 
-/** Whether a request was given up on purpose. */
+/** Whether a request was aborted on purpose. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }

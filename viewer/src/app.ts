@@ -1,4 +1,4 @@
-// The page of a result: which frame is shown, and what happens when something is asked for.
+// The page of a result: playback, colors, and the picked grain.
 
 import { api, type Column, type Live, type Range, type Result, troubleOf } from "./api";
 import { Clock, type Span } from "./clock";
@@ -14,11 +14,11 @@ import { Plots } from "./plots";
 import { fromHash } from "./state";
 import { Timeline } from "./timeline";
 
-/** Frames fetched ahead while playing. */
+/** Frames to fetch ahead while playing. */
 const AHEAD = 4;
-/** Frames of more grains than this are only fetched when they are wanted. */
+/** Frames of more grains than this are not fetched ahead. */
 const HUGE = 5e6;
-/** Colors are spread anew when a run has so many times the frames. */
+/** The range of the colors is fetched again when a run has this many times as many frames. */
 const GROWTH = 1.25;
 
 export class App extends Page {
@@ -34,7 +34,7 @@ export class App extends Page {
   private statisticsKnown = 0;
   private grainRequest = 0;
   private isGrainUnderWay = false;
-  /** Last frame when the range of the colors was taken. */
+  /** Last frame when the range of the colors was fetched. */
   private rangeFrom = 1;
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
@@ -90,7 +90,7 @@ export class App extends Page {
     return { first: frames[0]?.[0] ?? 0, last: frames.at(-1)?.[1] ?? 0 };
   }
 
-  /** The nearest frame that there is. */
+  /** The nearest frame that exists. */
   private nearest(frame: number): number {
     const { first, last } = this.span;
     const inside = Math.min(last, Math.max(first, frame));
@@ -125,7 +125,7 @@ export class App extends Page {
     this.showDamage();
   }
 
-  /** This frame, and those that come next. */
+  /** This frame and the next ones to fetch. */
   private ahead(frame: number): number[] {
     const { first, last } = this.span;
     const step = this.clock.playing ? Math.max(1, Math.round((this.result.frame_rate * this.state.speed) / 60)) : 1;
@@ -142,7 +142,7 @@ export class App extends Page {
 
   private loaded(loaded: Loaded): void {
     this.banners.clear(`frame-${loaded.frame}`);
-    // Too late for its moment, but newer than what is shown: better than nothing when it is slow.
+    // Late, but newer than the frame on the screen.
     const isNewer = this.clock.playing && this.shown && loaded.frame > this.shown.frame && loaded.frame < this.wanted;
     if (loaded.frame === this.wanted || isNewer) this.display(loaded);
   }
@@ -165,7 +165,7 @@ export class App extends Page {
     if (frame === this.wanted) this.banners.show(`frame-${frame}`, error, help);
   }
 
-  /** Banners of damaged frames: that of the frame that is asked for. */
+  /** Shows the error of a damaged frame, and clears those of others. */
   private showDamage(): void {
     this.banners.clearOthers("frame-", `frame-${this.wanted}`);
     const damage = this.live?.damage.find((d) => d.frame === this.wanted);
@@ -217,9 +217,9 @@ export class App extends Page {
     }
   }
 
-  // ---- what the server says -----------------------------------------------------------------------------------------
+  // ---- events of the server -----------------------------------------------------------------------------------------
 
-  /** While the page is seen: browsers allow a server only a few connections, and many pages may be open. */
+  /** Only while the page is visible: browsers allow few connections to a server, and many pages may be open. */
   private listenToServer(): void {
     let events: EventSource | null = null;
     const listenWhenSeen = () => {
@@ -286,7 +286,7 @@ export class App extends Page {
       this.plots.update(await api.statistics(), this.span.last);
       this.plots.setFrame(this.wanted);
     } catch {
-      // The banner of the lost connection says it already.
+      // The banner of the lost connection reports it.
     }
   }
 
@@ -316,7 +316,7 @@ export class App extends Page {
     const kind = by?.column.kind ?? "own";
     let range: Range | null = null;
     if (kind === "category") {
-      // Steps of one, so that the number of a category comes as it is.
+      // A step of one: the values are the numbers of the categories.
       this.rangeFrom = Infinity;
       range = { min: 0, max: 65534 };
     } else if (by && this.state.range === "all") {
@@ -334,7 +334,7 @@ export class App extends Page {
     this.rangeFrom = Math.max(1, this.span.last);
     try {
       const range = await api.range({ column, part });
-      // Both signs: as far to one side as to the other, so that the middle of the map is zero.
+      // Symmetric for values of both signs, so that zero is the middle of the map.
       const size = Math.max(-range.min, range.max);
       return hasBothSigns(range) ? { min: -size, max: size } : range;
     } catch {
@@ -343,7 +343,7 @@ export class App extends Page {
   }
 
   private mapFor(range: Range | null): string {
-    // Unless another was chosen on purpose.
+    // Unless the user has chosen another map.
     return range && hasBothSigns(range) && this.state.map === USUAL_MAP ? BOTH_SIGNS : this.state.map;
   }
 
@@ -353,7 +353,7 @@ export class App extends Page {
     this.showLegend(isOfColumn ? header : null, this.mapFor(this.frames.coloring?.range ?? null));
   }
 
-  /** Where they have no names, numbers up to the highest of this frame. */
+  /** Categories without names are numbered, up to the highest in this frame. */
   protected override categories(column: Column): string[] {
     if (column.name === "material") return super.categories(column);
     let highest = 0;
@@ -425,7 +425,7 @@ export class App extends Page {
     this.scene.refresh();
   }
 
-  /** The same grain in the frame that is shown now. One request at a time: what was missed is not asked for later. */
+  /** Shows the picked grain in the current frame. One request at a time; frames passed meanwhile are skipped. */
   private async refreshGrain(): Promise<void> {
     const id = this.state.grain;
     const frame = this.shown?.frame;
@@ -440,7 +440,7 @@ export class App extends Page {
         this.mark(grain?.index ?? null);
       }
     } catch {
-      // The frame itself says what is wrong with it.
+      // The request of the frame's grains reports the error.
     } finally {
       this.isGrainUnderWay = false;
     }

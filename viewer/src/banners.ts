@@ -1,4 +1,4 @@
-// Messages over the picture: what is wrong, and what to do.
+// Messages over the view: what is wrong, and what to do.
 
 import type { Trouble } from "./api";
 import { button, make } from "./dom";
@@ -9,7 +9,7 @@ export class Banners {
 
   constructor(private readonly root: HTMLElement) {}
 
-  /** Shows a message until it is taken back, or dismissed by hand. */
+  /** Shows a message until it is cleared or dismissed. */
   show(key: string, message: string, help: string, isBad = true): void {
     const full = `${key}\n${message}`;
     if (this.dismissed.has(full)) return;
@@ -32,13 +32,13 @@ export class Banners {
     this.shown.delete(key);
   }
 
-  /** Shows what is wrong, or takes it back. */
+  /** Shows an error, or clears it. */
   set(key: string, trouble: Trouble | null): void {
     if (trouble) this.show(key, trouble.error, trouble.help);
     else this.clear(key);
   }
 
-  /** Takes back all whose key begins with `prefix`, except one. */
+  /** Clears all whose key begins with `prefix`, except `kept`. */
   clearOthers(prefix: string, kept: string): void {
     for (const key of this.shown.keys()) if (key.startsWith(prefix) && key !== kept) this.clear(key);
   }

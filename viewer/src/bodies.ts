@@ -1,10 +1,9 @@
-// Bodies around the grains: solid, of glass, or cut away so that one sees into them; and the ground.
+// Bodies around the grains: solid, glass, or cut away to show their inside; and the ground.
 
 import {
   BackSide,
   BufferAttribute,
   BufferGeometry,
-  Color,
   DoubleSide,
   FrontSide,
   Group,
@@ -32,7 +31,7 @@ export class Bodies {
   /** Uniforms that all bodies share. */
   readonly shared: ReturnType<typeof uniformsOf>;
   private readonly groups: Group[];
-  /** Color of the ground, as the shaders have it. */
+  /** Color of the ground, as the shaders use it. */
   private readonly groundTint = linear(GROUND);
   private readonly middles: Vector[] = [];
 
@@ -49,7 +48,7 @@ export class Bodies {
     this.group.add(...this.groups);
   }
 
-  /** Fetches the surfaces; `changed` is called whenever one has come. Returns what could not be had. */
+  /** Fetches the surfaces; `changed` is called after each. Returns what could not be loaded, and why. */
   async load(changed: () => void): Promise<string[]> {
     const problems: string[] = [];
     await Promise.all(
@@ -66,7 +65,7 @@ export class Bodies {
     return problems;
   }
 
-  /** A ground where no body is known: only the grid, under everything. */
+  /** A ground below everything, where no body is a plane. */
   addGrid(height: number): void {
     this.group.add(this.ground([0, height, 0], [0, 1, 0]));
   }
@@ -78,7 +77,7 @@ export class Bodies {
     });
   }
 
-  /** The nearest of the wanted bodies that a ray meets, and where [m]. */
+  /** The nearest of the wanted bodies that a ray hits, and where [m]. */
   pick(ray: Raycaster, wanted: readonly boolean[]): { body: number; point: Vector } | null {
     let best: { body: number; point: Vector } | null = null;
     let nearest = Infinity;
@@ -105,7 +104,7 @@ export class Bodies {
     return group.localToWorld(new Vector3(...point));
   }
 
-  /** The middle of a body's surface, in its own frame [m]; null until it is known, and for planes. */
+  /** Center of a body's surface, in its own frame [m]; null until it is loaded, and for planes. */
   middle(body: number): Vector | null {
     return this.middles[body] ?? null;
   }
@@ -114,8 +113,7 @@ export class Bodies {
     this.groups.forEach((group, i) => (group.visible = !hidden.includes(i)));
   }
 
-  setTheme(background: Color, isDark: boolean): void {
-    this.shared.background.value = background;
+  setTheme(isDark: boolean): void {
     this.groundTint.copy(linear(isDark ? GROUND_IN_THE_DARK : GROUND));
   }
 
@@ -129,7 +127,7 @@ export class Bodies {
       const uniforms = { ...this.shared, tint, opacity: { value: opacity } };
       return shaded(bodyVertex, bodyFragment, uniforms, { side, transparent: opacity < 1, depthWrite: opacity === 1 });
     };
-    // In the plane, bodies lie behind the grains.
+    // In two dimensions, bodies lie behind the grains.
     const shift = new Group();
     shift.position.z = this.depth;
     this.groups[i]!.add(shift);
@@ -165,7 +163,7 @@ export class Bodies {
     const mesh = new Mesh(new PlaneGeometry(2, 2), material);
     mesh.scale.setScalar(this.reach * 1.2);
     mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), n);
-    // The plane follows what is looked at: the nearest point of it to the center.
+    // Centered on the point of the plane nearest to the scene.
     const p = new Vector3(...point);
     mesh.position.copy(this.center).addScaledVector(n, p.sub(this.center).dot(n));
     mesh.renderOrder = -2;
@@ -179,11 +177,10 @@ function uniformsOf(light: Light, clip: Vector4) {
     clip: { value: clip },
     viewDirection: { value: new Vector3(0, 0, -1) },
     orthographic: { value: false },
-    background: { value: new Color(1, 1, 1) },
   };
 }
 
-/** A grid with some ten to fifty cells across what is seen: 1, 2 or 5 times a power of ten [m]. */
+/** Cell size of the grid, some ten to fifty across the view: 1, 2 or 5 times a power of ten [m]. */
 function gridCell(reach: number): number {
   const rough = reach / 60;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,4 @@
-// The binary form of frames, colors and surfaces: magic, length of the header, header (JSON), data.
+// The binary format of frames, colors and surfaces: magic, length of the header, header (JSON), data.
 
 import type { Vector } from "./api";
 
@@ -6,7 +6,7 @@ const MAGIC = "BARCHAN1";
 
 export interface Decoded<H> {
   header: H;
-  /** Everything after the header; begins at a multiple of eight bytes. */
+  /** The data begins here, at a multiple of eight bytes. */
   buffer: ArrayBuffer;
   offset: number;
 }
@@ -28,7 +28,7 @@ export function words(decoded: Decoded<unknown>, count: number): Uint16Array {
   return new Uint16Array(decoded.buffer, decoded.offset, count);
 }
 
-/** Where a grain is, in meters, from the four words that a grain has. */
+/** Position of a grain [m], from its four words. */
 export function position(data: Uint16Array, index: number, lower: Vector, upper: Vector): Vector {
   const at = (axis: 0 | 1 | 2) => lower[axis] + ((data[4 * index + axis] ?? 0) / 65535) * (upper[axis] - lower[axis]);
   return [at(0), at(1), at(2)];

@@ -1,4 +1,4 @@
-// Small helpers around the document.
+// Helpers for the document.
 
 import { css, type Rgb } from "./colormaps";
 
@@ -28,7 +28,7 @@ export function button(properties: Properties, run: () => void, ...children: Chi
   return made;
 }
 
-/** A part of the panel under a heading. */
+/** A section of the panel with its heading. */
 export function section(title: string, ...children: Child[]): HTMLElement {
   return make("section", { "aria-label": title }, make("h2", {}, title), ...children);
 }
@@ -42,14 +42,14 @@ export function option(value: string, label = value): HTMLOptionElement {
   return make("option", { value }, label);
 }
 
-/** A dot in the color of what is named beside it. */
+/** A colored dot before a name. */
 export function swatch(color: Rgb): HTMLElement {
   const made = make("span", { class: "swatch" });
   made.style.background = css(color);
   return made;
 }
 
-/** A canvas as sharp as the screen; coordinates stay CSS pixels. */
+/** Sizes a canvas to the resolution of the screen; coordinates stay CSS pixels. */
 export function prepare(canvas: HTMLCanvasElement): { context: CanvasRenderingContext2D; width: number; height: number } | null {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = canvas.getContext("2d");
@@ -65,7 +65,7 @@ export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Calls before every picture that the browser draws. */
+/** Calls before every repaint of the browser. */
 export function everyFrame(call: (now: number) => void): void {
   requestAnimationFrame((now) => {
     everyFrame(call);
@@ -88,7 +88,7 @@ export function throttled(pause: number, call: () => void): () => void {
   };
 }
 
-/** Where a pointer is on an element [CSS pixels]. */
+/** Position of a pointer relative to an element [CSS pixels]. */
 export function pointIn(element: HTMLElement, event: PointerEvent): [number, number] {
   const box = element.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];

@@ -1,5 +1,5 @@
-// Frames on their way from the server: what is wanted now comes first, a few more are fetched ahead, and what was wanted
-// a moment ago is dropped, not queued.
+// Loads and caches frames: the current frame comes first, a few more are fetched ahead, and requests that are no longer
+// wanted are aborted.
 
 import { api, type Coloring, type ColorsHeader, type GrainsHeader, isAbort } from "./api";
 import { type Decoded, words } from "./decode";
@@ -26,7 +26,7 @@ const AT_ONCE = 3;
 
 export class Frames {
   coloring: Coloring | null = null;
-  /** Called when a frame has come, with the frame, or with what is wrong with it. */
+  /** Called when a frame was loaded or has failed. */
   onLoaded: (loaded: Loaded) => void = () => {};
   onFailed: (frame: number, error: unknown) => void = () => {};
 
@@ -35,29 +35,29 @@ export class Frames {
   private readonly failed = new Set<string>();
   private wanted: number[] = [];
 
-  /** The frame, when it is here. */
+  /** The frame, if it is loaded. */
   get(frame: number): Loaded | null {
     const grains = this.kept.get(grainsKey(frame))?.value as Grains | undefined;
     const colors = this.coloring ? (this.kept.get(this.key(frame))?.value as Colors | undefined) : null;
     return grains && colors !== undefined ? { frame, grains, colors } : null;
   }
 
-  /** Fetches these frames, the first first; whatever else is under way is given up. */
+  /** Fetches these frames in their order; other requests are aborted. */
   want(frames: number[]): void {
     this.wanted = frames.filter((frame) => !this.get(frame) && !this.failed.has(this.key(frame)));
     for (const [frame, abort] of this.underWay) {
-      // A frame that is nearly here is worth having, unless something else is waiting.
+      // Requests under way are only aborted to make room for others.
       if (!frames.includes(frame) && this.wanted.length > 0 && this.underWay.size >= AT_ONCE) abort.abort();
     }
     this.pump();
   }
 
-  /** Forgets that a frame was damaged: it may have been written again. */
+  /** Forgets which frames were damaged: they may have been written again. */
   forgetFailures(): void {
     this.failed.clear();
   }
 
-  /** Forgets everything: the result was made anew. */
+  /** Forgets everything: the result was replaced. */
   forget(): void {
     this.kept.clear();
     this.failed.clear();
@@ -111,7 +111,7 @@ export class Frames {
     return value;
   }
 
-  /** Of the frame in its colors. */
+  /** Key of a frame with its colors. */
   private key(frame: number): string {
     const by = this.coloring;
     return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : grainsKey(frame);
@@ -122,7 +122,7 @@ function grainsKey(frame: number): string {
   return `${frame}`;
 }
 
-/** An answer with so many numbers a grain. */
+/** Header and data of an answer with `size` numbers per grain. */
 function taken<H extends { grains: number }>(decoded: Decoded<H>, size: number): { header: H; data: Uint16Array } {
   return { header: decoded.header, data: words(decoded, size * decoded.header.grains) };
 }

@@ -1,5 +1,5 @@
-// The grains: one draw call of points that are shaded as spheres. The bytes of a frame go to the graphics card as they
-// came; turning the camera touches none of them.
+// The grains: one draw call of points that are shaded as spheres. The data of a frame is uploaded as it was received;
+// moving the camera uploads nothing.
 
 import {
   BufferGeometry,
@@ -20,7 +20,7 @@ import type { Grains } from "./frames";
 import { SHADOW_LAYER, type Light } from "./light";
 import { depthFragment, grainFragment, grainShadowVertex, grainVertex, shaded } from "./shaders";
 
-/** `n · x + w` that is never negative. */
+/** A plane `n · x + w` that cuts nothing away. */
 export const NO_CLIP = new Vector4(0, 0, 0, 1);
 
 const UP = new Vector3(0, 1, 0);
@@ -43,7 +43,7 @@ export class GrainCloud {
     this.gl = renderer.getContext() as WebGL2RenderingContext;
     this.positions = new GLBufferAttribute(this.gl.createBuffer(), this.gl.UNSIGNED_SHORT, 4, 2, 0);
     this.values = new GLBufferAttribute(this.gl.createBuffer(), this.gl.UNSIGNED_SHORT, 1, 2, 0);
-    // Nobody asks how large it is, but three.js warns when it cannot find out.
+    // Not used, but three.js warns when it cannot compute it.
     this.geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
     this.geometry.setAttribute("position", this.positions as never);
     this.geometry.setAttribute("value", this.values as never);
@@ -54,7 +54,7 @@ export class GrainCloud {
     this.shadow.layers.set(SHADOW_LAYER);
   }
 
-  /** Shows grains with the numbers that color them, if any. */
+  /** Shows grains; `values` are the numbers that color them, null for their own colors. */
   show(grains: Grains, values: Uint16Array | null): void {
     this.shown = { grains, values };
     const { lower, span } = this.uniforms;
@@ -63,14 +63,14 @@ export class GrainCloud {
     this.uploadShown();
   }
 
-  /** After the context was lost: the buffers are gone. */
+  /** Creates the buffers again after the WebGL context was lost. */
   restore(): void {
     this.positions.setBuffer(this.gl.createBuffer());
     this.values.setBuffer(this.gl.createBuffer());
     this.uploadShown();
   }
 
-  /** Own colors, or those of a map or of categories. */
+  /** Colors grains by their own colors, a quantity (with a color map) or a category. */
   setColors(mode: "own" | "quantity" | "category", map: string): void {
     const { colorTable } = this.uniforms;
     this.uniforms.mode.value = { own: 0, quantity: 1, category: 2 }[mode];
@@ -83,7 +83,7 @@ export class GrainCloud {
     this.thin(this.every);
   }
 
-  /** Draws one grain in `every`, larger, so that they still cover each other. */
+  /** Draws one grain in `every`, enlarged to fill the gaps. */
   thin(every: number): void {
     this.uniforms.radius.value = this.fullRadius * every ** 0.4;
     if (every === this.every) return;
@@ -97,14 +97,14 @@ export class GrainCloud {
     this.uniforms.picked.value = isThere ? index / this.every : -1;
   }
 
-  /** Materials that are not shown. */
+  /** Materials to hide. */
   set hidden(materials: Iterable<number>) {
     let bits = 0;
     for (const material of materials) if (material < 32) bits |= 1 << material;
     this.uniforms.hidden.value = bits >>> 0;
   }
 
-  /** Size of grains on the screen. */
+  /** Sets what depends on the camera: the size of grains on the screen, the directions of light in view space. */
   aim(camera: PerspectiveCamera | OrthographicCamera, heightInPixels: number): void {
     const isOrthographic = "isOrthographicCamera" in camera;
     const perMeter = isOrthographic
@@ -133,7 +133,7 @@ export class GrainCloud {
     const { grains, values } = this.shown;
     const count = Math.ceil(grains.header.grains / this.every);
     this.upload(this.positions, thinned(grains.data, 4, this.every), count);
-    // Every attribute that a shader names must be as long as the others.
+    // All attributes must have the same length.
     this.upload(this.values, values ? thinned(values, 1, this.every) : new Uint16Array(count), count);
     this.geometry.setDrawRange(0, count);
     this.picked = this.pickedIndex;
@@ -146,7 +146,7 @@ export class GrainCloud {
   }
 }
 
-/** One item of `size` words in `every`. */
+/** Keeps one item in `every`; an item has `size` words. */
 export function thinned(data: Uint16Array, size: number, every: number): Uint16Array {
   if (every === 1) return data;
   const out = new Uint16Array(size * Math.ceil(data.length / size / every));

@@ -1,4 +1,4 @@
-// Keys, and the buttons that do the same. Keys work anywhere on the page, except where a control needs them itself.
+// Keyboard shortcuts and their buttons. Keys work anywhere on the page, except where a control needs them itself.
 
 import { element, make } from "./dom";
 
@@ -6,12 +6,12 @@ export interface Binding {
   keys: string[];
   label: string;
   means: string;
-  /** Id of a button that does the same. */
+  /** Id of the button for the same action. */
   button?: string;
   run: (key: string) => void;
 }
 
-/** Whether a control needs a key itself. A slider needs all but space, and only its arrows where the key drives a joint. */
+/** Whether a control needs a key itself. A slider takes all but space; only arrows and paging keys if the key `drives` a joint. */
 function takesKey(target: EventTarget | null, key: string, drives: boolean): boolean {
   if (target instanceof HTMLSelectElement) return true;
   if (target instanceof HTMLButtonElement) return key === " " || key === "Enter";
@@ -20,13 +20,13 @@ function takesKey(target: EventTarget | null, key: string, drives: boolean): boo
   return drives ? /^(Arrow|Home|End|Page)/.test(key) : key !== " ";
 }
 
-/** Whether a key is for the page, not for the browser, a dialog or a control. */
+/** Whether the page may handle a key, instead of the browser, a dialog or a control. */
 export function isForPage(event: KeyboardEvent, drives = false): boolean {
   const isElsewhere = event.ctrlKey || event.metaKey || event.altKey || element<HTMLDialogElement>("help-dialog").open;
   return !isElsewhere && !takesKey(event.target, event.key, drives);
 }
 
-/** Listens to buttons and keys, and lists the keys in the help; keys that are `taken` do something else. */
+/** Connects buttons and keys, and lists the keys in the help; bindings with a `taken` key are left out. */
 export function listen(bindings: Binding[], taken: (key: string) => boolean): void {
   for (const { button, run } of bindings) if (button) element(button).addEventListener("click", () => run(""));
   const free = bindings.filter((binding) => !binding.keys.some(taken));

@@ -1,4 +1,4 @@
-// What the colors mean.
+// The legend of the colors.
 
 import { CATEGORIES, css, type Rgb, table } from "./colormaps";
 import { make, swatch } from "./dom";
@@ -10,7 +10,7 @@ export interface LegendContent {
   min: number;
   max: number;
   map: string;
-  /** Names of categories, instead of a scale. */
+  /** Names of the categories; null for a quantity, which has a scale. */
   categories: string[] | null;
 }
 
@@ -39,7 +39,7 @@ export class Legend {
     this.root.append(canvas, make("div", { class: "scale" }, ...numbers));
   }
 
-  /** The same on a picture that is saved. */
+  /** Draws the legend onto a saved picture. */
   paint(context: CanvasRenderingContext2D, height: number, ratio: number, isDark: boolean): void {
     const content = this.content;
     if (!content) return;

@@ -1,5 +1,4 @@
-// The light that everything shares, and the map of the sun's shadows. The map is drawn when grains or bodies move, not
-// when the camera does.
+// The light, and the sun's shadow map. The map is drawn when grains or bodies move, not when the camera does.
 
 import {
   DepthTexture,
@@ -45,7 +44,7 @@ export class Light {
     return SIZE / (this.camera.top - this.camera.bottom);
   }
 
-  /** Looks at everything within `radius` of `center`; grains of `grain` radius do not shade themselves. */
+  /** Covers a sphere [m]; the bias keeps grains of radius `grain` [m] from shadowing themselves. */
   frame(center: Vector3, radius: number, grain: number): void {
     Object.assign(this.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: 0, far: 4 * radius });
     this.camera.position.copy(center).addScaledVector(this.uniforms.sunDirection.value, 2 * radius);
@@ -58,7 +57,7 @@ export class Light {
     this.isStale = true;
   }
 
-  /** Something that casts a shadow has changed. */
+  /** Requests a redraw of the map. */
   stale(): void {
     this.isStale = true;
   }
@@ -68,7 +67,7 @@ export class Light {
     this.isStale = false;
     const { shadowMap } = this.uniforms;
     const map = shadowMap.value;
-    // A texture cannot be read while it is drawn to.
+    // A texture cannot be sampled while it is rendered to.
     shadowMap.value = null;
     renderer.setRenderTarget(this.target);
     renderer.clear();

@@ -1,4 +1,4 @@
-// Begins here: asks what there is to see, a result or a live scene, then builds the page around it.
+// Entry point: asks the server for what is shown, a result or a live scene, and starts its page.
 
 import { api, Refusal, troubleOf } from "./api";
 import { App } from "./app";

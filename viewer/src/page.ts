@@ -1,4 +1,4 @@
-// What the page of a result and that of a live scene share: the picture, the buttons of the view, colors, the address,
+// What the page of a result and the page of a live scene share: the 3D view and its buttons, colors, the address,
 // messages.
 
 import type { Column, Range, Result } from "./api";
@@ -39,7 +39,7 @@ export abstract class Page {
     };
   }
 
-  /** Shows what there is, and goes on listening. */
+  /** Shows the state of the address and begins to listen. */
   async start(): Promise<void> {
     Object.assign(window, { barchan: this.forTests() });
     listen(this.bindings(), (key) => this.isTaken(key));
@@ -50,13 +50,13 @@ export abstract class Page {
     await this.loadBodies();
   }
 
-  /** Begins to show what the server sends. */
+  /** Connects to the server and the controls of this mode. */
   protected abstract connect(): void;
-  /** What tests and measurements look at. */
+  /** What tests and measurements read. */
   protected abstract forTests(): object;
   protected abstract applyColor(): void;
 
-  /** Keys that do something else than they usually do. */
+  /** Whether a key has another meaning here, instead of its binding. */
   protected isTaken(_key: string): boolean {
     return false;
   }
@@ -70,7 +70,7 @@ export abstract class Page {
     return this.result.scene;
   }
 
-  /** Keys and buttons. */
+  /** Actions with their keys and buttons. */
   protected bindings(): Binding[] {
     const { scene } = this;
     const turn = (x: number, y: number) => () => scene.nudge("turn", x, y);
@@ -100,7 +100,7 @@ export abstract class Page {
     for (const what of CHANGES) this.apply(what);
   }
 
-  /** Shows what the panel has changed. */
+  /** Applies a change of the panel. */
   protected apply(what: Change): void {
     const { state, scene } = this;
     if (what === "clip") {
@@ -122,7 +122,7 @@ export abstract class Page {
     return colorBy(this.result, this.state.color);
   }
 
-  /** Says what the colors mean; nothing while their range is not known. */
+  /** Shows the legend; none while the range of the colors is not known. */
   protected showLegend(range: Range | null | undefined, map: string): void {
     const { column, part = "" } = this.colorBy ?? {};
     const categories = column?.kind === "category" ? this.categories(column) : null;
@@ -138,7 +138,7 @@ export abstract class Page {
     element("announce").textContent = message;
   }
 
-  /** Fetches the surfaces of bodies; says which could not be had. */
+  /** Loads the surfaces of bodies; reports those that failed. */
   private async loadBodies(): Promise<void> {
     const { scene, result } = this;
     if (result.dimensions === 3 && !result.bodies.some((body) => body.plane)) scene.bodies.addGrid(result.bounds[0][1]);

@@ -6,12 +6,12 @@ import { button, make, option, section, swatch, tableRow } from "./dom";
 import { text } from "./scales";
 import type { ViewState } from "./state";
 
-/** What the panel can change, in the order in which all of it is shown. */
+/** What the panel can change, in the order in which it is applied. */
 export const CHANGES = ["clip", "size", "hidden", "color"] as const;
 export type Change = (typeof CHANGES)[number];
 
 export interface PanelEvents {
-  /** The state was changed here. */
+  /** The panel has changed the state. */
   changed: (what: Change) => void;
   pickNearest: () => void;
   forgetGrain: () => void;
@@ -32,7 +32,7 @@ export class Panel {
   private readonly size = make("input", { id: "size", type: "range", min: "0.2", max: "3", step: "0.05" });
   private readonly sizeText = make("output", { for: "size" });
   private readonly grain = make("div", { id: "grain" });
-  /** What is shown where they are checked. */
+  /** Check boxes of materials and bodies: checked where shown. */
   private readonly boxes: { box: HTMLInputElement; key: Hidden; i: number }[] = [];
 
   constructor(
@@ -74,7 +74,7 @@ export class Panel {
     this.clipAt.setAttribute("aria-valuetext", this.clipText.value);
   }
 
-  /** All columns of a grain, or how to pick one; `missing` is the grain that this frame does not have. */
+  /** All columns of a grain, or how to pick one; `missing` is the id of a grain that this frame lacks. */
   showGrain(grain: Grain | null, missing: number | null = null): void {
     const forget = button({ class: "tool", id: "forget" }, () => this.events.forgetGrain(), "Let go");
     if (!grain) {
@@ -136,7 +136,7 @@ export class Panel {
     return boxes.length ? [section("Bodies", group("Bodies shown", "bodies", boxes))] : [];
   }
 
-  /** Takes over what controls say, shows it, and tells that it was changed. */
+  /** On input, `take` copies the values of the controls into the state. */
   private onInput(controls: HTMLElement[], what: Change, take: () => void): void {
     for (const control of controls) {
       control.addEventListener("input", () => {
@@ -166,7 +166,7 @@ function row(name: string, control: HTMLElement, output?: HTMLElement): HTMLElem
   return make("div", { class: "row" }, make("label", { for: control.id }, name), control, output);
 }
 
-/** The line of the panel that a control stands in. */
+/** The row of the panel that holds a control. */
 function rowOf(control: HTMLElement): HTMLElement {
   return control.closest<HTMLElement>(".row, .check") ?? control;
 }

@@ -1,4 +1,4 @@
-// Which grain is under the pointer: the nearest sphere that a ray meets. Looks at every grain once, on a click only.
+// The grain under the pointer: the nearest sphere that a ray hits. Tests every grain, but only on a click.
 
 import type { Vector } from "./api";
 import { material as materialOf, NOT_DRAWN } from "./decode";
@@ -6,13 +6,13 @@ import type { Grains } from "./frames";
 
 export interface Ray {
   origin: Vector;
-  /** Length 1. */
+  /** Unit vector. */
   direction: Vector;
 }
 
 export interface PickOptions {
   radius: number;
-  /** More radius per meter of distance: what is a few pixels small can still be hit. */
+  /** Least radius per meter of distance, so that grains smaller than a few pixels can be hit. */
   slack: number;
   isHidden: (material: number) => boolean;
   /** Grains where this is negative are cut away. */

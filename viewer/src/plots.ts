@@ -1,4 +1,4 @@
-// Statistics over time, with the playhead on them. A click goes to that frame.
+// Plots of the statistics over time with a playhead. A click goes to that frame.
 
 import type { Statistics, Vector } from "./api";
 import { cssColor, make, prepare } from "./dom";
@@ -10,7 +10,7 @@ interface Series {
   values: (number | null)[];
 }
 
-/** What is plotted: one list for each quantity, and the force on each body. */
+/** The plotted series: some statistics, and the force on each body. */
 export function series(statistics: Statistics, bodies: readonly string[]): Series[] {
   const length = (v: Vector | undefined) => (v ? Math.hypot(...v) : null);
   return [

@@ -1,7 +1,6 @@
-// The picture: renderer, cameras, and when to draw. Nothing is drawn unless something has changed.
+// The 3D view: renderer, camera, and when to draw. Nothing is drawn unless something has changed.
 
 import {
-  Color,
   MOUSE,
   type Object3D,
   OrthographicCamera,
@@ -29,7 +28,7 @@ import { Terrain } from "./terrain";
 const FIELD_OF_VIEW = 32;
 
 const UP = new Vector3(0, 1, 0);
-/** Where the camera stands, seen from what is looked at. */
+/** Directions from the scene to the camera. */
 const DIRECTIONS: Record<ViewName, Vector> = { reset: [0.55, 0.42, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] };
 
 export type ViewName = "reset" | "front" | "side" | "top";
@@ -39,11 +38,11 @@ export class Scene3d {
   readonly grains: GrainCloud;
   readonly bodies: Bodies;
   readonly terrain: Terrain;
-  /** Radius of what is looked at [m]. */
+  /** Radius of the scene [m]. */
   readonly size: number;
   /** Called after the camera was moved by hand. */
   onMoved: () => void = () => {};
-  /** Pictures drawn so far, and the time of the latest ones. */
+  /** How many frames were drawn, and how fast. */
   readonly pace = new Pace();
 
   private readonly renderer: WebGLRenderer;
@@ -82,13 +81,13 @@ export class Scene3d {
     everyFrame((now) => this.tick(now));
   }
 
-  /** Something has changed: draw soon. */
+  /** Requests a redraw; with `castsShadow`, also of the shadow map. */
   refresh(castsShadow = false): void {
     this.isStale = true;
     if (castsShadow) this.light.stale();
   }
 
-  /** Shows grains with the numbers that color them, if any, and what is around them. */
+  /** Shows a frame: its grains, the numbers that color them, bodies and terrain. */
   show(grains: Grains, values: Uint16Array | null): void {
     const { grains: count, bodies, terrain } = grains.header;
     if (this.isSlow && this.pace.grains === 0) this.pace.expectSlow(count);
@@ -100,20 +99,19 @@ export class Scene3d {
     this.refresh(true);
   }
 
-  /** The picture is about to change again and again: speed before sharpness, for a moment. */
+  /** The view is moving: for a moment, speed matters more than sharpness. */
   private busy(): void {
     this.settle = performance.now() + 250;
   }
 
   setTheme(isDark: boolean): void {
-    const background = new Color(isDark ? 0x17181c : 0xf2f0ec);
-    this.renderer.setClearColor(background);
+    this.renderer.setClearColor(isDark ? 0x17181c : 0xf2f0ec);
     this.light.uniforms.dark.value = isDark ? 1 : 0;
-    this.bodies.setTheme(background, isDark);
+    this.bodies.setTheme(isDark);
     this.refresh();
   }
 
-  /** Cuts away one side of a plane; returns where it stands [m]. */
+  /** Cuts away one side of a plane; returns its position [m]. */
   setClip(clip: ClipState | null): number | null {
     let at: number | null = null;
     this.clipPlane.copy(NO_CLIP);
@@ -168,7 +166,7 @@ export class Scene3d {
     this.refresh();
   }
 
-  /** Turns, shifts or nears the camera, for those who use the keyboard. */
+  /** Turns, pans or zooms the camera from the keyboard. */
   nudge(kind: "turn" | "pan" | "zoom", x: number, y: number): void {
     const offset = this.camera.position.clone().sub(this.controls.target);
     if (kind === "zoom") {
@@ -190,7 +188,7 @@ export class Scene3d {
     this.onMoved();
   }
 
-  /** The ray through a point of the canvas [CSS pixels], and the size of a pixel per meter of distance. */
+  /** The ray through a point of the canvas [CSS pixels]; `slack` is the size of three pixels per meter of distance. */
   ray(x: number, y: number): Ray & { slack: number } {
     const { origin, direction } = this.caster(x, y).ray;
     const slack = this.camera instanceof PerspectiveCamera ? (3 * 2 * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.clientHeight : 0;
@@ -204,19 +202,19 @@ export class Scene3d {
     return caster;
   }
 
-  /** Where a point of the world is on the canvas [CSS pixels]. */
+  /** Projects a point of the world to the canvas [CSS pixels]. */
   project(point: Vector): { x: number; y: number } {
     this.camera.updateMatrixWorld();
     const p = new Vector3(...point).project(this.camera);
     return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
   }
 
-  /** Adds something to the picture that is neither grain nor body. */
+  /** Adds an object that is neither grain nor body. */
   add(object: Object3D): void {
     this.scene.add(object);
   }
 
-  /** The body under a point of the canvas [CSS pixels], among those that are wanted, and where it was hit [m]. */
+  /** The nearest of the wanted bodies at a point of the canvas [CSS pixels], and where the ray hits it [m]. */
   pickBody(x: number, y: number, wanted: readonly boolean[]): { body: number; point: Vector } | null {
     return this.bodies.pick(this.caster(x, y), wanted);
   }
@@ -226,7 +224,7 @@ export class Scene3d {
     this.controls.enabled = isTurning;
   }
 
-  /** Draws now, all of it. */
+  /** Draws immediately, at full quality. */
   drawNow(): void {
     this.use({ ratio: 1, every: 1 });
     this.draw();
@@ -256,7 +254,7 @@ export class Scene3d {
     return controls;
   }
 
-  /** Near and far planes that hold everything. */
+  /** Updates the projection; near and far planes enclose the scene. */
   private frameCamera(): void {
     const { aspect } = this;
     const distance = this.camera.position.distanceTo(this.center);
@@ -303,7 +301,7 @@ export class Scene3d {
       this.draw();
       this.isStale = false;
     } else if (this.settle > 0 && now >= this.settle) {
-      // At rest again: once more, as sharp as can be.
+      // At rest again: once more at full quality.
       this.settle = 0;
       const { ratio, every } = this.pace.now;
       if (every > 1) this.light.stale();
@@ -330,7 +328,7 @@ export class Scene3d {
   }
 }
 
-/** Whether there is no graphics card: then some niceties cost too much. */
+/** Whether WebGL is rendered in software, which is too slow for antialiasing. */
 function drawsInSoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const extension = gl?.getExtension("WEBGL_debug_renderer_info");

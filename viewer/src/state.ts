@@ -1,13 +1,13 @@
-// The state that an address can carry: what is after the `#`. Whatever is missing or wrong there is left as it is.
+// The state of the view in the address, after the `#`. What is missing or invalid there has its default.
 
 import type { Vector } from "./api";
 import { USUAL_MAP } from "./colormaps";
 
 export interface ClipState {
   axis: "x" | "y" | "z";
-  /** Where the plane stands, as a part of the extent, 0 to 1. */
+  /** Position of the plane as a fraction of the extent, 0 to 1. */
   at: number;
-  /** Which side is cut away: that above the plane, or that below. */
+  /** Cuts away the side below the plane instead of the side above. */
   flip: boolean;
 }
 
@@ -20,13 +20,13 @@ export interface ViewState {
   /** Range of the colors: of all frames, or of each frame. */
   range: "all" | "frame";
   clip: ClipState | null;
-  /** Size of grains, 1: as the result says. */
+  /** Size of grains, relative to the radius in the result. */
   size: number;
   speed: number;
   loop: boolean;
   hiddenMaterials: number[];
   hiddenBodies: number[];
-  /** Identity of the grain that is followed. */
+  /** Id of the grain that is followed. */
   grain: number | null;
 }
 
@@ -45,12 +45,12 @@ export const DEFAULTS: ViewState = {
   grain: null,
 };
 
-/** How a part of the state stands in an address. */
+/** How a field of the state is written in the address. */
 interface Field<T> {
-  /** Its name, where that is another. */
+  /** Its name in the address, if different. */
   name?: string;
   write: (value: NonNullable<T>) => string;
-  /** Null where nothing is there, or something wrong. */
+  /** Null where it is missing or invalid. */
   read: (text: string) => T | null;
 }
 
@@ -127,7 +127,7 @@ function list(text: string): number[] | null {
   return /^\d{1,4}(,\d{1,4})*$/.test(text) ? text.split(",").map(Number) : null;
 }
 
-/** Enough digits for a picture that looks the same. */
+/** With enough digits for a view that looks the same. */
 function short(value: number): string {
   return String(Number(value.toPrecision(5)));
 }

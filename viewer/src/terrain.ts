@@ -1,5 +1,5 @@
-// Soil at rest: a surface of heights. The heights are a texture; the graphics card makes the surface of them, so that a
-// new frame costs one upload.
+// Soil at rest: a height field. The heights are a texture that the vertex shader displaces a grid by, so a new frame
+// costs one upload.
 
 import {
   BufferAttribute,
@@ -21,7 +21,7 @@ import type { Decoded } from "./decode";
 import { SHADOW_LAYER } from "./light";
 import { LIGHT, depthFragment, linear, shaded } from "./shaders";
 
-/** Points along the longer side of the surface, at most. */
+/** Most points along the longer side of the mesh. */
 const POINTS = 640;
 
 const vertexShader = /* glsl */ `
@@ -69,7 +69,7 @@ float chance(vec3 k) {
 void main() {
   if (dot(clip.xyz, world) + clip.w < 0.0) discard;
   vec3 n = normalize(worldNormal);
-  // Grains that are smaller than pixels become an even tone.
+  // Grains smaller than pixels become an even tone.
   float seen = 1.0 - smoothstep(0.5, 2.0, length(fwidth(world)) / grain);
   float tone = mix(0.5, chance(floor(world / grain)), seen);
   color = vec4(toScreen(lit(tint * (0.75 + 0.4 * tone), n, sunlight(world + n * grain))), 1.0);
@@ -78,7 +78,7 @@ void main() {
 
 export class Terrain {
   readonly group = new Group();
-  /** Called when a surface has come. */
+  /** Called when a surface was loaded. */
   onChanged: () => void = () => {};
   private readonly uniforms: ReturnType<typeof uniformsOf>;
   private geometry = new BufferGeometry();
@@ -90,7 +90,7 @@ export class Terrain {
     this.uniforms = uniformsOf(shared, grainRadius);
   }
 
-  /** Shows the terrain at an address of the server; what was asked for meanwhile and is outdated is left out. */
+  /** Shows the terrain at an address of the server, one request at a time; outdated ones are skipped. */
   show(address: string | null | undefined): void {
     this.wanted = address ?? "";
     this.group.visible = this.wanted !== "";
@@ -104,7 +104,7 @@ export class Terrain {
       try {
         this.set(await api.terrain(address));
       } catch {
-        // The grains of the same frame tell what is wrong with it.
+        // The request of the same frame's grains reports the error.
       }
       this.isBusy = false;
       this.shown = address;
@@ -125,7 +125,7 @@ export class Terrain {
     this.onChanged();
   }
 
-  /** The texture for that many columns; made anew, with the surface, when there were not as many before. */
+  /** The texture of the heights; it and the mesh are created when the number of columns changes. */
   private textureOf(width: number, depth: number): DataTexture {
     const { heights, columns, points, stride } = this.uniforms;
     const old = heights.value;
@@ -165,7 +165,7 @@ function uniformsOf(shared: Record<string, IUniform>, grainRadius: number) {
   };
 }
 
-/** Two triangles for each square of a lattice, as numbers of its points row by row. */
+/** Two triangles per cell of a grid, as indices of its points in row order. */
 export function gridTriangles(width: number, depth: number): Uint32Array {
   const indices = new Uint32Array(6 * Math.max(0, width - 1) * Math.max(0, depth - 1));
   let at = 0;

@@ -1,4 +1,4 @@
-// The bar below a result: play, scrub, speed, loop.
+// The bottom bar of a result: play, scrub, speed, loop.
 
 import type { GrainsHeader, Live } from "./api";
 import { element, make } from "./dom";

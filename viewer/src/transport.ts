@@ -1,4 +1,4 @@
-// What the bar below has in both modes: play and pause, and the speed of time.
+// The part of the bottom bar that both modes share: play and pause, and the speed.
 
 import { element, option } from "./dom";
 
@@ -7,7 +7,7 @@ export class Transport {
   protected readonly play = element("play");
   protected readonly speed = element<HTMLSelectElement>("speed");
 
-  /** `idle` is the name of the button while it would play. */
+  /** `idle` is the name of the play button while paused. */
   constructor(private readonly idle: string) {
     this.speed.addEventListener("change", () => this.onSpeed(Number(this.speed.value)));
     this.setPlaying(false);

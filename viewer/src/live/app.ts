@@ -1,4 +1,4 @@
-// The page of a scene that is simulated while one looks.
+// The page of a live scene, which is simulated while it is shown.
 
 import type { LiveAbout, Result } from "../api";
 import { material } from "../decode";
@@ -25,10 +25,10 @@ export class LiveApp extends Page {
   private readonly puller: Puller;
   /** The picture on the screen. */
   private shown: LivePicture | null = null;
-  /** The newest picture that is not on the screen yet, and how many have come for it. */
+  /** The newest picture not yet drawn, and how many were received since the last one drawn. */
   private next: LivePicture | null = null;
   private owed = 0;
-  /** Pictures that came, for tests. */
+  /** Pictures received, for tests. */
   private came = 0;
 
   constructor(result: Result, about: LiveAbout) {
@@ -53,7 +53,7 @@ export class LiveApp extends Page {
     this.bar.onSpeed = (factor) => link.send({ type: "speed", factor });
     this.listenToJointKeys();
     addEventListener("pagehide", () => link.close());
-    // Back from the browser's memory: everything has moved on.
+    // A page restored from the browser's cache is outdated.
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     link.open();
     everyFrame(() => this.tick());
@@ -87,11 +87,11 @@ export class LiveApp extends Page {
     this.machine.update(header.joints);
     this.puller.show(header.drag);
     this.banners.set("trouble", header.trouble);
-    // The materials have no range: any will do.
+    // Categories need no range.
     this.showLegend(this.colorBy?.column.kind === "category" ? { min: 0, max: 0 } : header.colors, this.state.map);
   }
 
-  /** The numbers by which grains are colored. */
+  /** The numbers that color the grains. */
   private colors({ grains, speeds }: LivePicture): Uint16Array | null {
     const kind = this.colorBy?.column.kind;
     if (kind === "category") return new Uint16Array(grains.header.grains).map((_, i) => material(grains.data, i));
@@ -108,7 +108,7 @@ export class LiveApp extends Page {
     this.link.send({ type: "color", speed: this.colorBy?.column.kind === "quantity" });
   }
 
-  // ---- what people do -----------------------------------------------------------------------------------------------
+  // ---- controls -----------------------------------------------------------------------------------------------------
 
   protected override bindings(): Binding[] {
     return [
@@ -123,7 +123,7 @@ export class LiveApp extends Page {
     return this.drive.takes(key);
   }
 
-  /** Keys that drive joints, while they are down. */
+  /** Joints are driven while their keys are down. */
   private listenToJointKeys(): void {
     const down = new Map<string, string>();
     document.addEventListener("keydown", (event) => {
@@ -134,7 +134,7 @@ export class LiveApp extends Page {
       this.drive.key(event.key, true);
     });
     document.addEventListener("keyup", (event) => {
-      // By place: with Shift the same key has another name.
+      // By `code`: with Shift the same key has another name.
       const key = down.get(event.code);
       down.delete(event.code);
       if (key !== undefined) this.drive.key(key, false);

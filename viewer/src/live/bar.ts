@@ -1,4 +1,4 @@
-// The bar below a live scene: pause, step, start over, the speed of time, and how fast it goes.
+// The bottom bar of a live scene: run, step, start over, the speed of time, and the rates of the simulation.
 
 import { element, make } from "../dom";
 import { grouped, text } from "../scales";
@@ -17,7 +17,7 @@ export class Bar extends Transport {
     bar.setAttribute("aria-label", "Simulation");
     this.play.title = "Run or pause (space)";
     this.speed.setAttribute("aria-label", "Speed of time");
-    // After the mouse, the keys are for the simulation again, not for the button.
+    // After the mouse, keys go to the simulation again, not to the button.
     bar.addEventListener("click", (event) => {
       if (event.detail > 0 && event.target instanceof Element) event.target.closest("button")?.blur();
     });
@@ -34,7 +34,7 @@ export class Bar extends Transport {
     const facts = [`${grouped(header.grains)} grains`];
     if (header.playing) facts.push(`${text(rates.steps_per_s, "", 3)} steps/s`, `${text(rates.step_ms, "ms", 3)} a step`, `${text(rates.ratio, "", 2)} × real time`);
     this.now.replaceChildren(`${header.time.toFixed(2)}\u00a0s `, make("small", {}, facts.map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · ")));
-    // Slower than asked for, and not just for a moment.
+    // Slower than the speed that was set.
     const isSlow = header.playing && header.trouble === null && rates.ratio > 0 && rates.ratio < 0.9 * header.speed;
     this.badge.hidden = !isSlow && header.playing;
     this.badge.textContent = header.playing ? `${text(rates.ratio, "", 2)} × real time` : "paused";

@@ -1,4 +1,4 @@
-// Forces of the grains on the bodies: numbers in the panel, arrows in the picture.
+// Forces of the grains on the bodies: numbers in the panel, arrows in the view.
 
 import { ArrowHelper, type LineBasicMaterial, type MeshBasicMaterial, Vector3 } from "three";
 import type { Body } from "../api";
@@ -7,11 +7,11 @@ import { text } from "../scales";
 import type { Scene3d } from "../scene3d";
 import type { LivePose } from "./link";
 
-/** Part of the past that a number keeps from one picture to the next: it must be readable. */
+/** Weight of the past in the moving average, which keeps the numbers readable. */
 const CALM = 0.85;
-/** Length of the longest arrow, in sizes of what is looked at. */
+/** Length of the longest arrow, as a fraction of the radius of the scene. */
 const LENGTH = 0.35;
-/** Forces below this part of the largest have no arrow. */
+/** Forces below this fraction of the largest have no arrow. */
 const SMALL = 0.02;
 const COLOR = 0xc8351f;
 
@@ -39,7 +39,7 @@ export class Forces {
   }
 
   update(poses: LivePose[], isStill: boolean): void {
-    // Not every picture: nobody reads sixty numbers a second.
+    // Every sixth picture: numbers that change faster cannot be read.
     const isDue = isStill || this.drawn++ % 6 === 0;
     const keep = isStill ? 0 : CALM;
     poses.forEach((pose, i) => {
@@ -78,7 +78,7 @@ export class Forces {
   private arrow(): ArrowHelper {
     const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOR);
     for (const part of [arrow.line, arrow.cone]) {
-      // Transparent, so that it comes after the ground, which is too.
+      // Transparent, so that it is drawn after the ground, which is transparent too.
       Object.assign(part.material as LineBasicMaterial | MeshBasicMaterial, { depthTest: false, transparent: true });
       part.renderOrder = 9;
       part.frustumCulled = false;

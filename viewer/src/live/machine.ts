@@ -1,4 +1,4 @@
-// The joints over the picture: which key drives which, where each stands, and buttons for those who have no keyboard.
+// The joints over the view: keys, positions, and buttons for touch screens.
 
 import type { Joint } from "../api";
 import { make } from "../dom";
@@ -10,7 +10,7 @@ function label(key: string): string {
   return NAMES[key.toLowerCase()] ?? (key.length === 1 ? key.toUpperCase() : key);
 }
 
-/** Where a joint stands. */
+/** Position of a joint as text. */
 export function standing(joint: Joint, position: number): string {
   if (joint.kind === "revolute") return `${((position * 180) / Math.PI).toFixed(1)}°`;
   if (joint.kind === "prismatic") return `${position.toFixed(3)} m`;
@@ -35,7 +35,7 @@ export class Machine {
     states.forEach(([position = 0], i) => this.shown[i]?.(position));
   }
 
-  /** Says that a gamepad is there. */
+  /** Shows the name of the gamepad, if there is one. */
   showPad(name: string | null): void {
     this.pad.hidden = name === null;
     this.pad.textContent = name ? `Gamepad: ${name.replace(/\(.*/, "").trim()}` : "";
@@ -61,7 +61,7 @@ export class Machine {
     return make("div", { class: "joint" }, this.button(i, -1, `${name} back`, back, "−"), middle, this.button(i, 1, `${name} on`, on, "+"));
   }
 
-  /** Drives a joint one way while it is pressed. */
+  /** A button that drives a joint one way while pressed. */
   private button(joint: number, direction: -1 | 1, name: string, key: string | undefined, sign: string): HTMLElement {
     const button = make("button", { type: "button", class: "joint-button", "aria-label": name }, key ? make("kbd", {}, label(key)) : sign);
     const press = (isDown: boolean) => {

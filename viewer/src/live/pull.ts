@@ -1,4 +1,4 @@
-// Pulling a body with the pointer: a spring from the point that was taken hold of to the pointer, drawn as a line.
+// Pulling a body with the pointer: a spring from the grabbed point to the pointer, drawn as a line.
 
 import { BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Plane, Ray, Vector3 } from "three";
 import { pointIn } from "../dom";
@@ -15,7 +15,7 @@ export class Puller {
     private readonly send: (pull: Pull | null) => void,
   ) {
     const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
-    // Transparent, so that it comes after the ground, which is too.
+    // Transparent, so that it is drawn after the ground, which is transparent too.
     this.line = new Line(geometry, new LineBasicMaterial({ color: 0xd2691e, depthTest: false, transparent: true }));
     this.line.frustumCulled = false;
     this.line.renderOrder = 10;
@@ -24,13 +24,13 @@ export class Puller {
     if (free.some(Boolean)) this.listen();
   }
 
-  /** Draws the line of a pull, from where its body is now. */
+  /** Draws the spring of a pull from the current pose of its body. */
   show(pull: Pull | null): void {
     this.line.visible = pull !== null;
     if (!pull) return;
     const ends = this.line.geometry.getAttribute("position") as BufferAttribute;
     const from = this.scene.bodies.toWorld(pull.body, pull.point);
-    // Under the own pointer the line does not wait for the server.
+    // The own pointer is ahead of the server.
     const { target } = this.held?.pull ?? pull;
     ends.setXYZ(0, from.x, from.y, from.z);
     ends.setXYZ(1, ...target);
@@ -39,7 +39,7 @@ export class Puller {
 
   private listen(): void {
     const { canvas } = this.scene;
-    // Before the camera hears of it.
+    // Before the camera controls.
     const first = { capture: true };
     const stage = canvas.parentElement ?? canvas;
     stage.addEventListener("pointerdown", (event) => this.down(event), first);
