@@ -11,7 +11,7 @@ import { decodePng, type Picture } from "./png";
 const PROGRAM = process.env["BARCHAN"] ?? resolve(import.meta.dirname, "../../target/release/barchan");
 export const SCENES = resolve(import.meta.dirname, "../../scenes");
 
-/** A folder for results that goes away at the end. */
+/** A folder for results, removed at the end. */
 export const place = mkdtempSync(join(tmpdir(), "barchan-e2e-"));
 const children: ChildProcess[] = [];
 let browser: Browser | null = null;
@@ -68,7 +68,7 @@ export async function result(name: string, scene?: string, ...more: string[]): P
   if (existsSync(directory)) return directory;
   writeFileSync(join(place, "block.toml"), SCENE);
   const made = await barchan("run", scene ?? "block.toml", "-o", directory, "--no-render", ...more);
-  // 1: what a scene promises of its end does not hold when it is cut short.
+  // 1: the final check of a scene can fail when its run is cut short.
   if (made.code > 1) throw new Error(made.stderr);
   return directory;
 }
@@ -79,7 +79,7 @@ export function copyOf(directory: string, name: string): string {
   return copy;
 }
 
-/** Begins a run that goes on for a while. */
+/** Starts a run that takes a while. */
 export function slowRun(name: string): { directory: string; child: ChildProcess } {
   const directory = join(place, `${name}.barchan`);
   writeFileSync(join(place, "slow.toml"), SCENE.replace("frames = 12", "frames = 400"));
@@ -108,7 +108,7 @@ function findChromium(): string {
   throw new Error("there is no Chromium: install Debian's package `chromium`, or set BARCHAN_CHROMIUM");
 }
 
-/** A new page; whatever it writes to its console is collected. A live one never comes to rest, so is not waited for. */
+/** Opens a page and collects its complaints. `rests` waits until nothing changes, which a live page never reaches. */
 export async function show(url: string, options: BrowserContextOptions = {}, rests = true): Promise<Page> {
   browser ??= await chromium.launch({
     executablePath: findChromium(),
@@ -125,7 +125,7 @@ export async function show(url: string, options: BrowserContextOptions = {}, res
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText ?? "";
-    // Frames that are not wanted any more are given up on purpose.
+    // Requests of outdated frames are aborted on purpose.
     if (!reason.includes("ERR_ABORTED")) complaints.push(`request failed: ${request.url()} ${reason}`);
   });
   await page.goto(url);
@@ -134,7 +134,7 @@ export async function show(url: string, options: BrowserContextOptions = {}, res
   return page;
 }
 
-/** Closes all pages; returns what they complained of since the last time. */
+/** Closes all pages; returns their errors and warnings. */
 export async function closePages(): Promise<string[]> {
   const said = complaints.splice(0);
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
@@ -142,7 +142,7 @@ export async function closePages(): Promise<string[]> {
   return said;
 }
 
-/** Waits until an expression holds. The page allows no `eval`, so it is asked from outside. */
+/** Waits until an expression holds. The page forbids `eval`, so it is polled from outside. */
 export async function until(page: Page, expression: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (!(await page.evaluate(expression))) {
@@ -166,7 +166,7 @@ export async function shownFrame(page: Page): Promise<number> {
   return (await page.evaluate("window.barchan.frame()")) as number;
 }
 
-/** The middle of the picture as it is on the screen, without what lies over it. */
+/** A screenshot of the middle of the view, without the overlays. */
 export async function picture(page: Page): Promise<Picture> {
   await settled(page);
   const box = await page.locator("#canvas").boundingBox();

@@ -51,7 +51,7 @@ let child: ChildProcess | null = null;
 // Small pictures: the processor that draws them also simulates.
 const SMALL = { viewport: { width: 800, height: 500 } };
 
-/** Simulates a scene and looks at it. */
+/** Simulates a scene live and opens its page. */
 async function live(what = "heap.toml", options: Parameters<typeof show>[1] = {}, ...more: string[]) {
   writeFileSync(join(place, "heap.toml"), SCENE);
   const served = await serveLive(what, ...more);
@@ -75,7 +75,7 @@ afterEach(async () => {
 
 afterAll(finish);
 
-/** Processes that belong to another one. */
+/** Child processes of a process. */
 function childrenOf(pid: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -136,7 +136,7 @@ test("a key moves the arm, and letting go holds it", async () => {
   await until(page, `window.barchan.header().joints[0][0] < ${held} - 0.15`);
   await page.keyboard.up("q");
   expect(await page.locator("output[data-joint=hinge]").textContent()).toMatch(/°$/);
-  // A button under the finger does the same.
+  // The button does the same.
   const now = await angle(page);
   const button = (await page.getByRole("button", { name: "Arm on" }).boundingBox())!;
   await page.mouse.move(button.x + 8, button.y + 8);
@@ -197,7 +197,7 @@ test("a slider changes the heap", async () => {
 test("a body is pulled with the mouse, and the view does not turn", async () => {
   const { page } = await live();
   await until(page, "window.barchan.header().time > 0.1 && window.barchan.bodyPoint(2) !== null");
-  // By its middle: what is pulled at its face turns about.
+  // By its center: a body pulled at its face turns.
   const middle = "window.barchan.bodyPoint(2)[1]";
   const before = (await page.evaluate(middle)) as number;
   const address = page.url();
@@ -227,7 +227,7 @@ test("the forces of grains are read, and colors follow the speed", async () => {
 test("a slow browser gets fewer pictures, each of them new", async () => {
   const { page } = await live();
   await until(page, "window.barchan.header().time > 0.2");
-  // A picture takes 400 ms to draw here.
+  // Every picture takes 400 ms to draw.
   await page.evaluate(`(() => {
     const draw = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (call) => draw((now) => { const end = performance.now() + 200; while (performance.now() < end); call(now); });
@@ -241,7 +241,7 @@ test("a slow browser gets fewer pictures, each of them new", async () => {
   expect(came).toBeGreaterThan(2);
   // Dropped: many more were made than came.
   expect(made).toBeGreaterThan(3 * came);
-  // New: what is shown keeps up with the clock, instead of falling behind it.
+  // New: the picture on the screen keeps up with the clock.
   const behind = (after.wall - before.wall) / 1000 - (after.time - before.time);
   expect(behind).toBeLessThan(1.5);
 });
@@ -272,7 +272,7 @@ test("with --stay it waits, paused, and Ctrl-C ends it at once", async () => {
   expect(Date.now() - start).toBeLessThan(2000);
   await again.locator(".banner.bad").waitFor();
   expect(await again.locator(".banner.bad").textContent()).toContain("does not answer");
-  // That the connection is gone is what the browser complains of.
+  // The browser complains of the lost connection.
   await closePages();
 });
 

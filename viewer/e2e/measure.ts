@@ -1,4 +1,4 @@
-// How many pictures a second the page draws, in this browser on this machine: `npm run measure`.
+// Measures how many pictures per second the page draws: `npm run measure`.
 // BARCHAN_SCALES chooses the sizes, as resolutions of the gallery's `collapse`.
 
 import type { Page } from "playwright-core";
@@ -10,7 +10,7 @@ afterAll(finish);
 const SECONDS = 5;
 const scales = (process.env["BARCHAN_SCALES"] ?? "0.5,1.02").split(",");
 
-/** How much `count` grows in a second, when `step` runs before every picture. */
+/** Rate at which `step`, which runs before every repaint, increases `count` [1/s]. */
 function rate(page: Page, step: string): Promise<number> {
   return page.evaluate(`new Promise((done) => {
     const before = window.barchan.pictures();

@@ -1,6 +1,6 @@
 // Plots of the statistics over time with a playhead. A click goes to that frame.
 
-import type { Statistics, Vector } from "./api";
+import type { Statistics } from "./api";
 import { cssColor, make, prepare } from "./dom";
 import { extent, text, ticks } from "./scales";
 
@@ -12,7 +12,6 @@ interface Series {
 
 /** The plotted series: some statistics, and the force on each body. */
 export function series(statistics: Statistics, bodies: readonly string[]): Series[] {
-  const length = (v: Vector | undefined) => (v ? Math.hypot(...v) : null);
   return [
     { name: "Kinetic energy", unit: "J", values: statistics.kinetic_energy_j },
     { name: "Maximum speed", unit: "m/s", values: statistics.max_speed },
@@ -20,7 +19,7 @@ export function series(statistics: Statistics, bodies: readonly string[]): Serie
     ...bodies.map((body, i) => ({
       name: `Force on ${body}`,
       unit: "N",
-      values: statistics.forces_n.map((forces) => length(forces[i])),
+      values: statistics.forces_n.map(({ [i]: force }) => (force ? Math.hypot(...force) : null)),
     })),
   ];
 }
