@@ -1,6 +1,6 @@
 // Starts the real program and a real browser.
 
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,10 +11,11 @@ import { decodePng, type Picture } from "./png";
 const PROGRAM = process.env["BARCHAN"] ?? resolve(import.meta.dirname, "../../target/release/barchan");
 export const SCENES = resolve(import.meta.dirname, "../../scenes");
 
-/** A folder for results that goes away at the end. */
+/** A folder for results, removed at the end. */
 export const place = mkdtempSync(join(tmpdir(), "barchan-e2e-"));
 const children: ChildProcess[] = [];
 let browser: Browser | null = null;
+const complaints: string[] = [];
 
 /** Coarse enough for a run of a second or two; two materials and a body that moves. */
 const SCENE = `
@@ -61,18 +62,13 @@ export function start(...args: string[]): ChildProcess {
   return child;
 }
 
-/** Whether `run` draws pictures at its end, which the tests here do not need. */
-function quiet(): string[] {
-  return execFileSync(PROGRAM, ["run", "--help"], { encoding: "utf8" }).includes("--no-render") ? ["--no-render"] : [];
-}
-
 /** A result of the scene above, or of another; made once and copied for tests that damage it. */
 export async function result(name: string, scene?: string, ...more: string[]): Promise<string> {
   const directory = join(place, `${name}.barchan`);
   if (existsSync(directory)) return directory;
   writeFileSync(join(place, "block.toml"), SCENE);
-  const made = await barchan("run", scene ?? "block.toml", "-o", directory, ...quiet(), ...more);
-  // 1: what a scene promises of its end does not hold when it is cut short.
+  const made = await barchan("run", scene ?? "block.toml", "-o", directory, "--no-render", ...more);
+  // 1: the final check of a scene can fail when its run is cut short.
   if (made.code > 1) throw new Error(made.stderr);
   return directory;
 }
@@ -83,11 +79,11 @@ export function copyOf(directory: string, name: string): string {
   return copy;
 }
 
-/** Begins a run that goes on for a while. */
+/** Starts a run that takes a while. */
 export function slowRun(name: string): { directory: string; child: ChildProcess } {
   const directory = join(place, `${name}.barchan`);
   writeFileSync(join(place, "slow.toml"), SCENE.replace("frames = 12", "frames = 400"));
-  return { directory, child: start("run", "slow.toml", "-o", directory, "--set", "solver.resolution=0.02", ...quiet()) };
+  return { directory, child: start("run", "slow.toml", "-o", directory, "--set", "solver.resolution=0.02", "--no-render") };
 }
 
 /** Serves a result; the address ends with a slash. */
@@ -106,20 +102,14 @@ export async function serveLive(what: string, ...more: string[]): Promise<{ url:
 }
 
 function findChromium(): string {
-  const given = process.env["BARCHAN_CHROMIUM"];
-  if (given) return given;
-  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
-    try {
-      return execFileSync("which", [name], { encoding: "utf8" }).trim();
-    } catch {
-      // The next one.
-    }
-  }
+  const installed = spawnSync("which", ["chromium", "chromium-browser", "google-chrome"], { encoding: "utf8" }).stdout.split("\n")[0];
+  const found = process.env["BARCHAN_CHROMIUM"] || installed;
+  if (found) return found;
   throw new Error("there is no Chromium: install Debian's package `chromium`, or set BARCHAN_CHROMIUM");
 }
 
-/** A new page; whatever it writes to its console is collected. A live one never comes to rest, so is not waited for. */
-export async function open(url: string, options: BrowserContextOptions = {}, rests = true): Promise<{ page: Page; complaints: string[] }> {
+/** Opens a page and collects its complaints. `rests` waits until nothing changes, which a live page never reaches. */
+export async function show(url: string, options: BrowserContextOptions = {}, rests = true): Promise<Page> {
   browser ??= await chromium.launch({
     executablePath: findChromium(),
     args: [
@@ -129,23 +119,30 @@ export async function open(url: string, options: BrowserContextOptions = {}, res
   });
   const context = await browser.newContext({ viewport: { width: 1000, height: 640 }, colorScheme: "light", ...options });
   const page = await context.newPage();
-  const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText ?? "";
-    // Frames that are not wanted any more are given up on purpose.
+    // Requests of outdated frames are aborted on purpose.
     if (!reason.includes("ERR_ABORTED")) complaints.push(`request failed: ${request.url()} ${reason}`);
   });
   await page.goto(url);
   await until(page, "window.barchan && window.barchan.frame() !== null");
   if (rests) await settled(page);
-  return { page, complaints };
+  return page;
 }
 
-/** Waits until an expression holds. The page allows no `eval`, so it is asked from outside. */
+/** Closes all pages; returns their errors and warnings. */
+export async function closePages(): Promise<string[]> {
+  const said = complaints.splice(0);
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  complaints.length = 0;
+  return said;
+}
+
+/** Waits until an expression holds. The page forbids `eval`, so it is polled from outside. */
 export async function until(page: Page, expression: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (!(await page.evaluate(expression))) {
@@ -169,7 +166,7 @@ export async function shownFrame(page: Page): Promise<number> {
   return (await page.evaluate("window.barchan.frame()")) as number;
 }
 
-/** The middle of the picture as it is on the screen, without what lies over it. */
+/** A screenshot of the middle of the view, without the overlays. */
 export async function picture(page: Page): Promise<Picture> {
   await settled(page);
   const box = await page.locator("#canvas").boundingBox();

@@ -1,11 +1,13 @@
 // A live scene as people use it: the real program simulates, a real browser steers.
 
 import { type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { barchan, finish, open, place, serveLive, until } from "./harness";
+import type { LiveHeader } from "../src/live/link";
+import { barchan, closePages, finish, place, serveLive, show, until } from "./harness";
 
 /** A heap, an arm that is driven, and a block that can be pulled. */
 const SCENE = `
@@ -45,49 +47,35 @@ motor = { velocity = 0 }
 control = { label = "Arm", keys = ["q", "e"], gamepad_axis = 1, speed = 60 }
 `;
 
-interface Header {
-  frame: number;
-  time: number;
-  grains: number;
-  upper: [number, number, number];
-  playing: boolean;
-  joints: [number, number, number][];
-  bodies: { position: [number, number, number]; force: [number, number, number] }[];
-  parameters: number[][];
-}
-
-let opened: { page: Page; complaints: string[] }[] = [];
 let child: ChildProcess | null = null;
+// Small pictures: the processor that draws them also simulates.
+const SMALL = { viewport: { width: 800, height: 500 } };
 
-async function show(url: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
-  // Small pictures: the processor that draws them also simulates.
-  const one = await open(url, { viewport: { width: 800, height: 500 }, ...options }, false);
-  opened.push(one);
-  return one.page;
-}
-
-async function live(...more: string[]): Promise<{ url: string; child: ChildProcess }> {
+/** Simulates a scene live and opens its page. */
+async function live(what = "heap.toml", options: Parameters<typeof show>[1] = {}, ...more: string[]) {
   writeFileSync(join(place, "heap.toml"), SCENE);
-  const served = await serveLive("heap.toml", ...more);
+  const served = await serveLive(what, ...more);
   child = served.child;
-  return served;
+  return { ...served, page: await show(served.url, { ...SMALL, ...options }, false) };
 }
 
-function header(page: Page): Promise<Header> {
-  return page.evaluate("window.barchan.header()") as Promise<Header>;
+function header(page: Page): Promise<LiveHeader> {
+  return page.evaluate("window.barchan.header()") as Promise<LiveHeader>;
+}
+
+async function angle(page: Page): Promise<number> {
+  return (await header(page)).joints[0]![0];
 }
 
 afterEach(async () => {
-  const complaints = opened.flatMap((one) => one.complaints);
-  await Promise.all(opened.map((one) => one.page.context().close()));
-  opened = [];
+  const complaints = await closePages();
   child?.kill("SIGKILL");
   expect(complaints).toEqual([]);
 });
 
 afterAll(finish);
 
-/** Processes that belong to another one. */
+/** Child processes of a process. */
 function childrenOf(pid: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -101,13 +89,12 @@ function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
-function ended(process: ChildProcess): Promise<number | null> {
-  if (process.exitCode !== null) return Promise.resolve(process.exitCode);
-  return new Promise((done) => process.once("exit", (code) => done(code)));
+async function ended(process: ChildProcess): Promise<unknown> {
+  return process.exitCode ?? (await once(process, "exit"))[0];
 }
 
 test("it runs, pauses, steps and starts over", async () => {
-  const page = await show((await live()).url);
+  const { page } = await live();
   expect(await page.title()).toContain("heap");
   await until(page, "window.barchan.header().time > 0.2");
   expect(await page.locator("#live-now").textContent()).toMatch(/grains.*steps\/s.*a\sstep.*real\stime/);
@@ -134,23 +121,23 @@ test("it runs, pauses, steps and starts over", async () => {
 });
 
 test("a key moves the arm, and letting go holds it", async () => {
-  const page = await show((await live()).url);
+  const { page } = await live();
   await until(page, "window.barchan.header().time > 0.05");
   expect(await page.locator("#machine").textContent()).toMatch(/Q.*Arm.*E/s);
-  const before = (await header(page)).joints[0]![0];
+  const before = await angle(page);
   await page.keyboard.down("e");
   await until(page, `window.barchan.header().joints[0][0] > ${before} + 0.2`);
   await page.keyboard.up("e");
   await until(page, "Math.abs(window.barchan.header().joints[0][1]) < 0.02");
-  const held = (await header(page)).joints[0]![0];
+  const held = await angle(page);
   await page.waitForTimeout(300);
-  expect(Math.abs((await header(page)).joints[0]![0] - held)).toBeLessThan(0.03);
+  expect(Math.abs((await angle(page)) - held)).toBeLessThan(0.03);
   await page.keyboard.down("q");
   await until(page, `window.barchan.header().joints[0][0] < ${held} - 0.15`);
   await page.keyboard.up("q");
   expect(await page.locator("output[data-joint=hinge]").textContent()).toMatch(/°$/);
-  // A button under the finger does the same.
-  const now = (await header(page)).joints[0]![0];
+  // The button does the same.
+  const now = await angle(page);
   const button = (await page.getByRole("button", { name: "Arm on" }).boundingBox())!;
   await page.mouse.move(button.x + 8, button.y + 8);
   await page.mouse.down();
@@ -159,9 +146,7 @@ test("a key moves the arm, and letting go holds it", async () => {
 });
 
 test("the excavator of the gallery digs by its keys, on its terrain", async () => {
-  const served = await serveLive("excavator");
-  child = served.child;
-  const page = await show(served.url);
+  const { page } = await live("excavator");
   await until(page, "window.barchan.header().time > 0.05");
   expect(await page.locator("#machine").textContent()).toMatch(/swing.*boom.*stick.*bucket/s);
   const joint = async (name: string) => {
@@ -176,8 +161,7 @@ test("the excavator of the gallery digs by its keys, on its terrain", async () =
 });
 
 test("a gamepad drives, and its rest does not", async () => {
-  const { url } = await live();
-  const page = await show(url);
+  const { page } = await live();
   await until(page, "window.barchan.header().time > 0.05");
   const pad = (value: number) =>
     page.evaluate((axis) => {
@@ -185,7 +169,7 @@ test("a gamepad drives, and its rest does not", async () => {
     }, value);
   await pad(0.1);
   await page.waitForTimeout(300);
-  const rest = (await header(page)).joints[0]![0];
+  const rest = await angle(page);
   expect(Math.abs(rest)).toBeLessThan(0.03);
   expect(await page.locator("#machine").textContent()).toContain("Gamepad: Stick");
   await pad(-0.8);
@@ -195,8 +179,7 @@ test("a gamepad drives, and its rest does not", async () => {
 });
 
 test("a slider changes the heap", async () => {
-  const { url } = await live();
-  const page = await show(url);
+  const { page } = await live();
   const height = async () => (await header(page)).upper[1];
   await until(page, "window.barchan.header().time > 2");
   // The control: left alone, the heap stays as high as it is.
@@ -212,10 +195,9 @@ test("a slider changes the heap", async () => {
 });
 
 test("a body is pulled with the mouse, and the view does not turn", async () => {
-  const { url } = await live();
-  const page = await show(url);
+  const { page } = await live();
   await until(page, "window.barchan.header().time > 0.1 && window.barchan.bodyPoint(2) !== null");
-  // By its middle: what is pulled at its face turns about.
+  // By its center: a body pulled at its face turns.
   const middle = "window.barchan.bodyPoint(2)[1]";
   const before = (await page.evaluate(middle)) as number;
   const address = page.url();
@@ -233,8 +215,7 @@ test("a body is pulled with the mouse, and the view does not turn", async () => 
 });
 
 test("the forces of grains are read, and colors follow the speed", async () => {
-  const { url } = await live();
-  const page = await show(url);
+  const { page } = await live();
   await until(page, "window.barchan.header().time > 1");
   await until(page, "/\\d/.test(document.querySelector('#forces tr[data-body=floor] td').textContent)");
   await page.getByLabel("Color by").selectOption("velocity.magnitude");
@@ -244,10 +225,9 @@ test("the forces of grains are read, and colors follow the speed", async () => {
 });
 
 test("a slow browser gets fewer pictures, each of them new", async () => {
-  const { url } = await live();
-  const page = await show(url);
+  const { page } = await live();
   await until(page, "window.barchan.header().time > 0.2");
-  // A picture takes 400 ms to draw here.
+  // Every picture takes 400 ms to draw.
   await page.evaluate(`(() => {
     const draw = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (call) => draw((now) => { const end = performance.now() + 200; while (performance.now() < end); call(now); });
@@ -261,14 +241,13 @@ test("a slow browser gets fewer pictures, each of them new", async () => {
   expect(came).toBeGreaterThan(2);
   // Dropped: many more were made than came.
   expect(made).toBeGreaterThan(3 * came);
-  // New: what is shown keeps up with the clock, instead of falling behind it.
+  // New: the picture on the screen keeps up with the clock.
   const behind = (after.wall - before.wall) / 1000 - (after.time - before.time);
   expect(behind).toBeLessThan(1.5);
 });
 
 test("closing the page leaves no process", async () => {
-  const { url, child } = await live();
-  const page = await show(url);
+  const { page, child } = await live();
   await until(page, "window.barchan.header().time > 0.1");
   expect(child.exitCode).toBe(null);
   expect(childrenOf(child.pid!)).toEqual([]);
@@ -279,13 +258,12 @@ test("closing the page leaves no process", async () => {
 });
 
 test("with --stay it waits, paused, and Ctrl-C ends it at once", async () => {
-  const { url, child } = await live("--stay");
-  const page = await show(url);
+  const { page, url, child } = await live("heap.toml", {}, "--stay");
   await until(page, "window.barchan.header().time > 0.1");
   await page.close();
   await new Promise((wait) => setTimeout(wait, 3500));
   expect(child.exitCode).toBe(null);
-  const again = await show(url);
+  const again = await show(url, SMALL, false);
   const first = (await header(again)).time;
   expect(first).toBeLessThan(3);
   const start = Date.now();
@@ -294,8 +272,8 @@ test("with --stay it waits, paused, and Ctrl-C ends it at once", async () => {
   expect(Date.now() - start).toBeLessThan(2000);
   await again.locator(".banner.bad").waitFor();
   expect(await again.locator(".banner.bad").textContent()).toContain("does not answer");
-  // That the connection is gone is what the browser complains of.
-  opened.forEach((one) => one.complaints.splice(0));
+  // The browser complains of the lost connection.
+  await closePages();
 });
 
 test("what is wrong with a scene is told before anything is served", async () => {
@@ -308,8 +286,7 @@ test("what is wrong with a scene is told before anything is served", async () =>
 });
 
 test("it fits a narrow window", async () => {
-  const { url } = await live();
-  const page = await show(url, { viewport: { width: 390, height: 700 } });
+  const { page } = await live("heap.toml", { viewport: { width: 390, height: 700 } });
   await until(page, "window.barchan.header().time > 0.1");
   const machine = (await page.locator("#machine").boundingBox())!;
   expect(machine.x).toBeGreaterThanOrEqual(0);

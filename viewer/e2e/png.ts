@@ -1,4 +1,4 @@
-// Reads the pictures that the browser takes: PNG with 8 bits a channel, not interlaced.
+// Decodes screenshots of the browser: PNG with 8 bits per channel, not interlaced.
 
 import { inflateSync } from "node:zlib";
 
@@ -54,22 +54,23 @@ function predicted(filter: number, left: number, up: number, corner: number): nu
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/** Part of the pixels that differ visibly. */
+/** Fraction of the pixels that differ visibly. */
 export function difference(a: Picture, b: Picture): number {
   if (a.width !== b.width || a.height !== b.height) return 1;
-  let count = 0;
-  for (let y = 0; y < a.height; y++) {
-    for (let x = 0; x < a.width; x++) {
-      const [p, q] = [a.at(x, y), b.at(x, y)];
-      if (Math.abs(p[0] - q[0]) + Math.abs(p[1] - q[1]) + Math.abs(p[2] - q[2]) > 24) count++;
-    }
-  }
-  return count / (a.width * a.height);
+  return share(a, (x, y) => {
+    const [p, q] = [a.at(x, y), b.at(x, y)];
+    return Math.abs(p[0] - q[0]) + Math.abs(p[1] - q[1]) + Math.abs(p[2] - q[2]) > 24;
+  });
 }
 
-/** Part of the pixels for which something holds. */
+/** Fraction of the pixels whose color passes a test. */
 export function part(picture: Picture, holds: (r: number, g: number, b: number) => boolean): number {
+  return share(picture, (x, y) => holds(...picture.at(x, y)));
+}
+
+/** Fraction of the pixels whose position passes a test. */
+function share({ width, height }: Picture, holds: (x: number, y: number) => boolean): number {
   let count = 0;
-  for (let y = 0; y < picture.height; y++) for (let x = 0; x < picture.width; x++) if (holds(...picture.at(x, y))) count++;
-  return count / (picture.width * picture.height);
+  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (holds(x, y)) count++;
+  return count / (width * height);
 }

@@ -4,18 +4,11 @@ import { readdirSync, readFileSync, symlinkSync, truncateSync, existsSync, write
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { barchan, copyOf, finish, open, picture, place, raw, result, SCENES, serve, settled, shownFrame, slowRun, until } from "./harness";
+import { barchan, closePages, copyOf, finish, picture, place, raw, result, SCENES, serve, settled, show, shownFrame, slowRun, until } from "./harness";
 import { difference, part } from "./png";
 
 let block = "";
 let url = "";
-let opened: { page: Page; complaints: string[] }[] = [];
-
-async function show(address: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
-  const one = await open(address, options);
-  opened.push(one);
-  return one.page;
-}
 
 beforeAll(async () => {
   block = await result("block");
@@ -23,12 +16,7 @@ beforeAll(async () => {
 });
 
 // No page may complain, whatever the test was about.
-afterEach(async () => {
-  const complaints = opened.flatMap((one) => one.complaints);
-  await Promise.all(opened.map((one) => one.page.context().close()));
-  opened = [];
-  expect(complaints).toEqual([]);
-});
+afterEach(async () => expect(await closePages()).toEqual([]));
 
 afterAll(finish);
 

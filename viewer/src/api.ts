@@ -1,4 +1,4 @@
-// What the server knows, and how to ask for it.
+// Requests to the server, and what the page reads of the answers.
 
 import { decode, type Decoded } from "./decode";
 
@@ -8,7 +8,6 @@ export interface Column {
   meaning: string;
   kind: "quantity" | "category";
   parts: string[];
-  tolerance: number;
 }
 
 export type Vector = [number, number, number];
@@ -29,7 +28,7 @@ export interface Material {
   color: Vector;
 }
 
-/** Camera of the scene; what is null is framed here. */
+/** Camera of the scene; where null, the page frames the scene. */
 export interface Camera {
   position: Vector | null;
   target: Vector | null;
@@ -55,14 +54,12 @@ export interface Result {
   bodies: Body[];
   camera: Camera | null;
   notes: string[];
-  /** What can be done, when it is simulated live. */
+  /** Controls of a live scene; absent for a result. */
   live?: LiveAbout;
 }
 
-/** What can be done with a live scene. */
+/** Controls of a live scene. */
 export interface LiveAbout {
-  /** How far a single step goes [s]. */
-  step_s: number;
   /** Parameters of each material. */
   parameters: Parameter[][];
   joints: Joint[];
@@ -74,7 +71,7 @@ export interface Parameter {
   key: string;
   meaning: string;
   unit: string;
-  /** Value at the beginning. */
+  /** Initial value. */
   value: number;
   low: number;
   high: number;
@@ -90,34 +87,36 @@ export interface Joint {
 }
 
 export interface JointControl {
-  /** Keys that drive it toward smaller and larger positions. */
+  /** Keys that decrease and increase its position. */
   keys: [string, string] | null;
   gamepad_axis: number | null;
-  /** When fully driven [rad/s or m/s]. */
+  /** At full deflection [rad/s or m/s]. */
   speed: number;
   label: string;
 }
 
-export interface Damage {
-  frame: number;
+/** What is wrong, and what to do. */
+export interface Trouble {
   error: string;
   help: string;
 }
 
-/** What changes while the page of a result is open. */
+export interface Damage extends Trouble {
+  frame: number;
+}
+
+/** State of a result, which changes while a run writes it. */
 export interface Live {
   frames: [number, number][];
   planned: number;
   statistics: number;
   damage: Damage[];
-  trouble: { error: string; help: string } | null;
+  trouble: Trouble | null;
 }
 
 /** Lists of the same length, one entry a frame. */
 export interface Statistics {
   frames: number[];
-  time_s: number[];
-  grains: number[];
   kinetic_energy_j: number[];
   max_speed: number[];
   height_m: (number | null)[];
@@ -125,7 +124,6 @@ export interface Statistics {
 }
 
 export interface Pose {
-  name: string;
   position: Vector;
   rotation: [number, number, number, number];
   force: Vector;
@@ -137,20 +135,26 @@ export interface GrainsHeader {
   grains: number;
   lower: Vector;
   upper: Vector;
-  error_bound: Vector;
   bodies: Pose[];
-  /** Where its terrain is to be had; null or absent: there is none. */
+  /** Address of its terrain; null or absent: there is none. */
   terrain?: string | null;
 }
 
-export interface ColorsHeader {
-  frame: number;
+export interface ColorsHeader extends Range {
   column: string;
-  unit: string;
   grains: number;
-  min: number;
-  max: number;
-  missing: number;
+}
+
+export interface TerrainHeader {
+  /** Corner with the smallest x and z [m]. */
+  origin: [number, number];
+  /** Side of a column [m]. */
+  cell: number;
+  /** Along x and along z. */
+  columns: [number, number];
+  floor: number;
+  /** sRGB, 0 to 255. */
+  color: Vector;
 }
 
 export interface Range {
@@ -158,60 +162,65 @@ export interface Range {
   max: number;
 }
 
-export interface GrainColumn {
-  name: string;
-  unit: string;
-  meaning: string;
+export interface GrainColumn extends Pick<Column, "name" | "unit" | "meaning"> {
   values: (number | null)[];
 }
 
 export interface Grain {
-  frame: number;
-  time_s: number;
   index: number;
   id: number | null;
   columns: GrainColumn[];
 }
 
-/** What the server says is wrong. */
+/** An error that the server reports. */
 export class Refusal extends Error {
-  readonly help: string;
-  constructor(message: string, help: string) {
+  constructor(
+    message: string,
+    readonly help: string,
+  ) {
     super(message);
-    this.help = help;
   }
 }
 
-async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+/** Error and help of anything that was thrown. */
+export function troubleOf(thrown: unknown): Trouble {
+  const error = thrown instanceof Error ? thrown.message : String(thrown);
+  return { error, help: thrown instanceof Refusal ? thrown.help : "reload the page" };
+}
+
+/** The answer: the value of JSON, or else its bytes. */
+async function ask(path: string, signal?: AbortSignal): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(path, signal ? { signal } : {});
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Refusal("the viewer does not answer", "start `barchan view` again");
   }
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  if (!response.ok && !isJson) throw new Refusal(`the viewer answers ${response.status}`, "reload the page");
-  return response;
+  if (response.headers.get("content-type")?.startsWith("application/json")) {
+    const answer: unknown = await response.json();
+    if (isTrouble(answer)) throw new Refusal(answer.error, answer.help);
+    return answer;
+  }
+  if (!response.ok) throw new Refusal(`the viewer answers ${response.status}`, "reload the page");
+  return response.arrayBuffer();
 }
 
 async function json<T>(path: string): Promise<T> {
-  const answer = (await (await ask(path)).json()) as T;
-  if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
-  return answer;
+  return (await ask(path)) as T;
 }
 
 async function binary<H>(path: string, signal?: AbortSignal): Promise<Decoded<H>> {
-  const response = await ask(path, signal);
-  if (response.headers.get("content-type")?.startsWith("application/json")) {
-    const answer: unknown = await response.json();
-    if (isRefusal(answer)) throw new Refusal(answer.error, answer.help);
-  }
-  return decode<H>(await response.arrayBuffer());
+  return decode<H>((await ask(path, signal)) as ArrayBuffer);
 }
 
-function isRefusal(answer: unknown): answer is { error: string; help: string } {
+function isTrouble(answer: unknown): answer is Trouble {
   return typeof answer === "object" && answer !== null && "error" in answer;
+}
+
+/** Whether a request was aborted on purpose. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
 }
 
 /** A column, or one part of it, by which grains are colored. */
@@ -220,20 +229,22 @@ export interface ColorBy {
   part: string;
 }
 
+/** What frames are colored by; `range` null: the range of each frame. */
+export interface Coloring extends ColorBy {
+  range: Range | null;
+}
+
 export const api = {
   result: () => json<Result>("/api/result"),
   statistics: () => json<Statistics>("/api/statistics"),
   range: (by: ColorBy) => json<Range>(`/api/columns/${encodeURIComponent(by.column)}/range?part=${encodeURIComponent(by.part)}`),
-  grains: (frame: number, signal?: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
-  colors: (frame: number, by: ColorBy, range: Range | null, signal?: AbortSignal) => {
-    const query = new URLSearchParams({ part: by.part });
-    if (range) {
-      query.set("min", String(range.min));
-      query.set("max", String(range.max));
-    }
-    return binary<ColorsHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(by.column)}?${query}`, signal);
+  grains: (frame: number, signal: AbortSignal) => binary<GrainsHeader>(`/api/frames/${frame}/grains`, signal),
+  colors: (frame: number, { column, part, range }: Coloring, signal: AbortSignal) => {
+    const query = new URLSearchParams({ part, ...(range && { min: String(range.min), max: String(range.max) }) });
+    return binary<ColorsHeader>(`/api/frames/${frame}/columns/${encodeURIComponent(column)}?${query}`, signal);
   },
   surface: (body: number) => binary<{ vertices: number; triangles: number }>(`/api/bodies/${body}/surface`),
+  terrain: (address: string) => binary<TerrainHeader>(address),
   grainAt: (frame: number, index: number) => json<Grain>(`/api/frames/${frame}/grains/${index}`),
   grainWithId: (frame: number, id: number) => json<Grain | null>(`/api/frames/${frame}/ids/${id}`),
 };

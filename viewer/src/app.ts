@@ -1,132 +1,102 @@
-// The page as a whole: what is shown, which frame, and what happens when something is asked for.
+// The page of a result: playback, colors, and the picked grain.
 
-import { api, type Live, type Result, type Statistics, type Vector } from "./api";
-import { Clock } from "./clock";
-import { BOTH_SIGNS, CATEGORIES, categoryTable, setMaps, table, USUAL_MAP } from "./colormaps";
-import { element, throttled } from "./dom";
+import { api, type Column, type Live, type Range, type Result, troubleOf } from "./api";
+import { Clock, type Span } from "./clock";
+import { BOTH_SIGNS, CATEGORIES, USUAL_MAP } from "./colormaps";
+import { element, everyFrame, pointIn, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
-import { listen, type Binding } from "./keys";
-import { type Change, CHANGES, colorName, columnOf, Panel } from "./panel";
+import type { Binding } from "./keys";
+import { Page } from "./page";
+import { Panel } from "./panel";
 import { pick } from "./pick";
 import { Plots } from "./plots";
-import { Scene3d } from "./scene3d";
-import { Shell } from "./shell";
-import { fromHash, type ViewState } from "./state";
+import { fromHash } from "./state";
 import { Timeline } from "./timeline";
 
-/** Frames fetched ahead while playing. */
+/** Frames to fetch ahead while playing. */
 const AHEAD = 4;
-/** Frames of more grains than this are only fetched when they are wanted. */
+/** Frames of more grains than this are not fetched ahead. */
 const HUGE = 5e6;
-/** Colors are spread anew when a run has so many times the frames. */
+/** The range of the colors is fetched again when a run has this many times as many frames. */
 const GROWTH = 1.25;
 
-export class App {
-  private readonly state: ViewState = fromHash(location.hash);
+export class App extends Page {
+  protected readonly panel: Panel;
   private readonly frames = new Frames();
   private readonly clock: Clock;
   private readonly timeline = new Timeline();
   private readonly plots: Plots;
-  private readonly panel: Panel;
-  private readonly scene: Scene3d;
-  private readonly shell: Shell;
   private live: Live | null = null;
   private shown: Loaded | null = null;
   private wanted = 0;
   private isFollowing = true;
   private statisticsKnown = 0;
   private grainRequest = 0;
-  /** Last frame when the range of the colors was taken. */
+  private isGrainUnderWay = false;
+  /** Last frame when the range of the colors was fetched. */
   private rangeFrom = 1;
   private readonly askStatistics = throttled(700, () => void this.fetchStatistics());
 
-  constructor(private readonly result: Result) {
-    setMaps(result.maps);
+  constructor(result: Result) {
+    super(result);
     this.clock = new Clock(result.frame_rate);
     this.plots = new Plots(result.bodies.map((body) => body.name));
-    this.scene = new Scene3d(element<HTMLCanvasElement>("canvas"), result);
-    this.shell = new Shell(result, this.state, this.scene);
-    this.panel = new Panel(
-      element("panel"),
-      result,
-      this.state,
-      {
-        changed: (what) => this.apply(what),
-        pickNearest: () => this.pickAt(this.scene.canvas.clientWidth / 2, this.scene.canvas.clientHeight / 2, true),
-        forgetGrain: () => this.follow(null),
-      },
-      this.plots.root,
-    );
-    Object.assign(window, { barchan: this.forTests() });
+    const events = { changed: this.apply.bind(this), pickNearest: () => this.pickMiddle(), forgetGrain: () => this.letGo() };
+    this.panel = new Panel(element("panel"), result, this.state, events, this.plots.root);
   }
 
-  /** Shows what there is, and goes on listening. */
-  async start(): Promise<void> {
-    this.wire();
-    const { theme } = this.shell;
-    theme.onChange = () => {
-      this.scene.setTheme(theme.isDark);
-      this.plots.draw();
-    };
-    theme.onChange();
+  protected connect(): void {
+    this.timeline.onSeek = (frame) => this.seek(frame);
+    this.timeline.onSpeed = (speed) => this.setSpeed(speed);
+    this.plots.onSeek = (frame) => this.seek(frame);
     this.frames.onLoaded = (loaded) => this.loaded(loaded);
     this.frames.onFailed = (frame, error) => this.failed(frame, error);
-    if (this.state.camera) this.scene.cameraState = this.state.camera;
-    this.applyAll();
-    this.listenToServer();
-    requestAnimationFrame((now) => this.tick(now));
-    await this.shell.loadBodies();
-  }
-
-  private wire(): void {
-    this.shell.onDrawer = () => this.plots.draw();
-    this.shell.pictureName = () => `${this.result.scene}-${String(this.wanted).padStart(6, "0")}`;
-    this.timeline.onSeek = (frame) => this.seek(frame);
-    this.timeline.onPlay = () => this.togglePlay();
-    this.timeline.onStep = (by) => this.step(by);
-    this.timeline.onSpeed = (speed) => this.setSpeed(speed);
-    this.timeline.onLoop = (loop) => this.setLoop(loop);
-    this.plots.onSeek = (frame) => this.seek(frame);
-    this.wirePicking();
-    const bindings = [...this.bindings(), ...this.shell.bindings()];
-    listen(bindings, () => this.shell.dialog.open);
-    this.shell.explain(bindings);
+    this.listenToPointer();
     addEventListener("hashchange", () => this.readHash());
+    this.listenToServer();
+    everyFrame((now) => this.tick(now));
   }
 
-  private bindings(): Binding[] {
+  protected override bindings(): Binding[] {
     return [
-      { keys: [" ", "k"], label: "Space", means: "play or pause", run: () => this.togglePlay() },
-      { keys: ["ArrowLeft", ","], label: "←", means: "one frame back", run: () => this.step(-1) },
-      { keys: ["ArrowRight", "."], label: "→", means: "one frame on", run: () => this.step(1) },
+      { keys: [" ", "k"], label: "Space", means: "play or pause", button: "play", run: () => this.togglePlay() },
+      { keys: ["ArrowLeft", ","], label: "←", means: "one frame back", button: "back", run: () => this.step(-1) },
+      { keys: ["ArrowRight", "."], label: "→", means: "one frame on", button: "forward", run: () => this.step(1) },
       { keys: ["PageUp"], label: "Page up", means: "ten frames back", run: () => this.step(-10) },
       { keys: ["PageDown"], label: "Page down", means: "ten frames on", run: () => this.step(10) },
-      { keys: ["Home"], label: "Home", means: "first frame", run: () => this.seek(this.span.first) },
-      { keys: ["End"], label: "End", means: "last frame", run: () => this.seek(this.span.last) },
-      { keys: ["l"], label: "L", means: "loop", run: () => this.setLoop(!this.state.loop) },
+      { keys: ["Home"], label: "Home", means: "first frame", button: "first", run: () => this.seek(this.span.first) },
+      { keys: ["End"], label: "End", means: "last frame", button: "last", run: () => this.seek(this.span.last) },
+      { keys: ["l"], label: "L", means: "loop", button: "loop", run: () => this.setLoop(!this.state.loop) },
       { keys: ["p"], label: "P", means: "pick the grain in the middle", run: () => this.pickMiddle() },
-      { keys: ["Escape"], label: "Esc", means: "let go of the grain", run: () => this.follow(null) },
+      { keys: ["Escape"], label: "Esc", means: "let go of the grain", run: () => this.letGo() },
+      ...super.bindings(),
     ];
+  }
+
+  protected override themeChanged(): void {
+    super.themeChanged();
+    this.plots.draw();
+  }
+
+  protected override pictureName(): string {
+    return `${this.result.scene}-${String(this.wanted).padStart(6, "0")}`;
   }
 
   // ---- frames -------------------------------------------------------------------------------------------------------
 
-  private get span(): { first: number; last: number } {
+  private get span(): Span {
     const frames = this.live?.frames ?? [];
     return { first: frames[0]?.[0] ?? 0, last: frames.at(-1)?.[1] ?? 0 };
   }
 
-  /** The nearest frame that there is. */
+  /** The nearest frame that exists. */
   private nearest(frame: number): number {
     const { first, last } = this.span;
-    let best = Math.min(last, Math.max(first, frame));
+    const inside = Math.min(last, Math.max(first, frame));
     const intervals = this.live?.frames ?? [];
-    if (intervals.length > 1 && !intervals.some(([a, b]) => a <= best && best <= b)) {
-      const ends = intervals.flat();
-      best = ends.reduce((a, b) => (Math.abs(b - best) < Math.abs(a - best) ? b : a));
-    }
-    return best;
+    if (!intervals.length || intervals.some(([a, b]) => a <= inside && inside <= b)) return inside;
+    return intervals.flat().reduce((a, b) => (Math.abs(b - inside) < Math.abs(a - inside) ? b : a));
   }
 
   private seek(frame: number, byHand = true): void {
@@ -134,7 +104,7 @@ export class App {
     if (byHand) this.isFollowing = target === this.span.last;
     this.clock.rebase(target, performance.now());
     this.request(target);
-    if (byHand && !this.clock.playing) this.shell.announce(`Frame ${target}`);
+    if (byHand && !this.clock.playing) this.announce(`Frame ${target}`);
   }
 
   private step(by: number): void {
@@ -147,7 +117,7 @@ export class App {
     this.timeline.setFrame(frame, this.shown?.grains.header ?? null);
     this.plots.setFrame(frame);
     this.state.frame = frame;
-    this.shell.writeHash();
+    this.writeHash();
     const here = this.frames.get(frame);
     if (here) this.display(here);
     else element("loading").hidden = this.clock.playing && this.shown !== null;
@@ -155,7 +125,7 @@ export class App {
     this.showDamage();
   }
 
-  /** This frame, and those that come next. */
+  /** This frame and the next ones to fetch. */
   private ahead(frame: number): number[] {
     const { first, last } = this.span;
     const step = this.clock.playing ? Math.max(1, Math.round((this.result.frame_rate * this.state.speed) / 60)) : 1;
@@ -171,39 +141,37 @@ export class App {
   }
 
   private loaded(loaded: Loaded): void {
-    this.shell.banners.clear(`frame-${loaded.frame}`);
-    if (loaded.frame === this.wanted) this.display(loaded);
-    // Too late for its moment, but newer than what is shown: better than nothing when it is slow.
-    else if (this.clock.playing && this.shown && loaded.frame > this.shown.frame && loaded.frame < this.wanted) this.display(loaded);
+    this.banners.clear(`frame-${loaded.frame}`);
+    // Late, but newer than the frame on the screen.
+    const isNewer = this.clock.playing && this.shown && loaded.frame > this.shown.frame && loaded.frame < this.wanted;
+    if (loaded.frame === this.wanted || isNewer) this.display(loaded);
   }
 
   private display(loaded: Loaded): void {
     const isSame = this.shown?.grains === loaded.grains && this.shown.colors === loaded.colors;
     this.shown = loaded;
     element("loading").hidden = true;
-    if (!isSame) this.scene.show(loaded);
-    this.timeline.setFrame(loaded.frame === this.wanted ? this.wanted : loaded.frame, loaded.grains.header);
+    if (!isSame) this.scene.show(loaded.grains, loaded.colors?.data ?? null);
+    this.timeline.setFrame(loaded.frame, loaded.grains.header);
     this.showDamage();
     this.updateLegend();
     if (this.state.grain !== null) void this.refreshGrain();
   }
 
-  private failed(frame: number, error: unknown): void {
+  private failed(frame: number, thrown: unknown): void {
     if (frame !== this.wanted && this.clock.playing) return;
     element("loading").hidden = true;
-    const message = error instanceof Error ? error.message : String(error);
-    const help = error instanceof Error && "help" in error ? String(error.help) : "reload the page";
-    if (frame === this.wanted) this.shell.banners.show(`frame-${frame}`, message, help);
+    const { error, help } = troubleOf(thrown);
+    if (frame === this.wanted) this.banners.show(`frame-${frame}`, error, help);
   }
 
-  /** Banners of damaged frames: that of the frame that is asked for. */
+  /** Shows the error of a damaged frame, and clears those of others. */
   private showDamage(): void {
-    if (this.live?.damage.some((d) => d.frame === this.wanted)) element("loading").hidden = true;
-    for (const key of this.shell.banners.keys()) {
-      if (key.startsWith("frame-") && key !== `frame-${this.wanted}`) this.shell.banners.clear(key);
-    }
+    this.banners.clearOthers("frame-", `frame-${this.wanted}`);
     const damage = this.live?.damage.find((d) => d.frame === this.wanted);
-    if (damage) this.shell.banners.show(`frame-${damage.frame}`, damage.error, damage.help);
+    if (!damage) return;
+    element("loading").hidden = true;
+    this.banners.show(`frame-${damage.frame}`, damage.error, damage.help);
   }
 
   // ---- playing ------------------------------------------------------------------------------------------------------
@@ -211,13 +179,13 @@ export class App {
   private togglePlay(): void {
     if (this.clock.playing) {
       this.pause();
-      this.shell.announce(`Paused at frame ${this.wanted}`);
+      this.announce(`Paused at frame ${this.wanted}`);
       return;
     }
     const { first, last } = this.span;
     this.clock.play(this.wanted >= last ? first : this.wanted, performance.now());
     this.timeline.setPlaying(true);
-    this.shell.announce("Playing");
+    this.announce("Playing");
   }
 
   private pause(): void {
@@ -228,18 +196,17 @@ export class App {
   private setSpeed(speed: number): void {
     this.state.speed = this.clock.speed = speed;
     this.clock.rebase(this.wanted, performance.now());
-    this.shell.writeHash();
+    this.writeHash();
   }
 
   private setLoop(loop: boolean): void {
     this.state.loop = this.clock.loop = loop;
     this.timeline.setLoop(loop);
     this.clock.rebase(this.wanted, performance.now());
-    this.shell.writeHash();
+    this.writeHash();
   }
 
   private tick(now: number): void {
-    requestAnimationFrame((later) => this.tick(later));
     if (!this.clock.playing || !this.live) return;
     const due = this.clock.due(now, this.span);
     if (due === null) {
@@ -250,9 +217,9 @@ export class App {
     }
   }
 
-  // ---- what the server says -----------------------------------------------------------------------------------------
+  // ---- events of the server -----------------------------------------------------------------------------------------
 
-  /** While the page is seen: browsers allow a server only a few connections, and many pages may be open. */
+  /** Only while the page is visible: browsers allow few connections to a server, and many pages may be open. */
   private listenToServer(): void {
     let events: EventSource | null = null;
     const listenWhenSeen = () => {
@@ -264,9 +231,9 @@ export class App {
       if (events) return;
       events = new EventSource("/api/events");
       events.addEventListener("message", (event) => this.update(JSON.parse(event.data as string) as Live));
-      events.addEventListener("open", () => this.shell.banners.clear("server"));
+      events.addEventListener("open", () => this.banners.clear("server"));
       events.addEventListener("error", () =>
-        this.shell.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"),
+        this.banners.show("server", "the viewer does not answer", "start `barchan view` again; the page goes on by itself"),
       );
     };
     document.addEventListener("visibilitychange", listenWhenSeen);
@@ -275,23 +242,23 @@ export class App {
 
   private update(live: Live): void {
     const before = this.live;
+    const lastBefore = this.span.last;
     this.live = live;
     const { first, last } = this.span;
-    if (last < (before?.frames.at(-1)?.[1] ?? 0)) this.frames.forget();
+    if (last < lastBefore) this.frames.forget();
     this.timeline.setSpan(first, last, live);
     this.showLive(live);
-    if (live.trouble) this.shell.banners.show("trouble", live.trouble.error, live.trouble.help);
-    else this.shell.banners.clear("trouble");
+    this.banners.set("trouble", live.trouble);
     if (live.frames.length === 0) {
-      this.shell.banners.show("empty", "this result has no frames yet", "they appear here as the run writes them", false);
+      this.banners.show("empty", "this result has no frames yet", "they appear here as the run writes them", false);
       element("loading").hidden = true;
       return;
     }
-    this.shell.banners.clear("empty");
+    this.banners.clear("empty");
     if (!before || before.frames.length === 0) {
       this.seek(this.state.frame ?? (last < live.planned ? last : first), false);
       this.isFollowing = this.wanted === last;
-    } else if (this.isFollowing && !this.clock.playing && last > (before.frames.at(-1)?.[1] ?? 0)) {
+    } else if (this.isFollowing && !this.clock.playing && last > lastBefore) {
       this.seek(last, false);
     } else if (this.nearest(this.wanted) !== this.wanted) {
       this.seek(this.wanted, false);
@@ -316,57 +283,58 @@ export class App {
   private async fetchStatistics(): Promise<void> {
     this.statisticsKnown = this.live?.statistics ?? 0;
     try {
-      const statistics: Statistics = await api.statistics();
-      this.plots.update(statistics, this.span.last);
+      this.plots.update(await api.statistics(), this.span.last);
       this.plots.setFrame(this.wanted);
     } catch {
-      // The banner of the lost connection says it already.
+      // The banner of the lost connection reports it.
     }
   }
 
-  // ---- colors, clip plane, sizes -----------------------------------------------------------------------------------
+  // ---- colors and the address ---------------------------------------------------------------------------------------
 
-  private applyAll(): void {
+  protected override applyAddress(): void {
     this.clock.speed = this.state.speed;
     this.clock.loop = this.state.loop;
     this.timeline.setLoop(this.state.loop);
     this.timeline.setSpeed(this.state.speed);
-    for (const what of CHANGES) this.apply(what);
+    super.applyAddress();
   }
 
-  private apply(what: Change): void {
-    if (what === "color") void this.applyColor();
-    this.shell.apply(what, this.panel);
+  private readHash(): void {
+    Object.assign(this.state, fromHash(location.hash));
+    const { frame } = this.state;
+    this.panel.update();
+    this.applyAddress();
+    if (frame !== null) this.seek(frame, false);
+    if (this.state.grain === null) this.letGo();
+    else void this.refreshGrain();
   }
 
-  private async applyColor(): Promise<void> {
-    const color = this.state.color;
-    const column = columnOf(this.result, color);
-    const part = color?.split(".")[1] ?? "";
-    if (!column) {
-      this.frames.coloring = null;
-      this.scene.grains.setColors("own", null);
-    } else if (column.kind === "category") {
-      // Steps of one, so that the number of a category comes as it is.
+  protected async applyColor(): Promise<void> {
+    const { color } = this.state;
+    const by = this.colorBy;
+    const kind = by?.column.kind ?? "own";
+    let range: Range | null = null;
+    if (kind === "category") {
+      // A step of one: the values are the numbers of the categories.
       this.rangeFrom = Infinity;
-      this.frames.coloring = { column: column.name, part, range: { min: 0, max: 65534 } };
-      this.scene.grains.setColors("category", categoryTable());
-    } else {
-      const range = this.state.range === "all" ? await this.range(column.name, part) : null;
+      range = { min: 0, max: 65534 };
+    } else if (by && this.state.range === "all") {
+      range = await this.range(by.column.name, by.part);
       if (this.state.color !== color) return;
-      this.frames.coloring = { column: column.name, part, range };
-      this.scene.grains.setColors("quantity", table(this.mapFor(range)));
     }
+    this.frames.coloring = by && { column: by.column.name, part: by.part, range };
+    this.scene.grains.setColors(kind, this.mapFor(range));
     this.scene.refresh();
     if (this.live?.frames.length) this.request(this.wanted);
     this.updateLegend();
   }
 
-  private async range(column: string, part: string): Promise<{ min: number; max: number } | null> {
+  private async range(column: string, part: string): Promise<Range | null> {
     this.rangeFrom = Math.max(1, this.span.last);
     try {
       const range = await api.range({ column, part });
-      // Both signs: as far to one side as to the other, so that the middle of the map is zero.
+      // Symmetric for values of both signs, so that zero is the middle of the map.
       const size = Math.max(-range.min, range.max);
       return hasBothSigns(range) ? { min: -size, max: size } : range;
     } catch {
@@ -374,62 +342,33 @@ export class App {
     }
   }
 
-  private mapFor(range: { min: number; max: number } | null): string {
-    // Unless another was chosen on purpose.
+  private mapFor(range: Range | null): string {
+    // Unless the user has chosen another map.
     return range && hasBothSigns(range) && this.state.map === USUAL_MAP ? BOTH_SIGNS : this.state.map;
   }
 
   private updateLegend(): void {
-    const column = columnOf(this.result, this.state.color);
     const header = this.shown?.colors?.header;
-    if (!column || !header || header.column !== column.name) {
-      this.shell.legend.set(null);
-      return;
-    }
-    const part = this.state.color?.split(".")[1] ?? "";
-    const categories = column.name === "material" ? this.result.materials.map((m) => m.name) : CATEGORIES.map((_, i) => String(i));
-    const isCategory = column.kind === "category";
-    const shownCategories = isCategory ? (column.name === "material" ? categories : this.categoriesShown(categories)) : null;
-    this.shell.legend.set({
-      title: colorName(column, part),
-      unit: column.unit,
-      min: header.min,
-      max: header.max,
-      map: this.mapFor(this.frames.coloring?.range ?? null),
-      categories: shownCategories,
-    });
+    const isOfColumn = header?.column === this.colorBy?.column.name;
+    this.showLegend(isOfColumn ? header : null, this.mapFor(this.frames.coloring?.range ?? null));
   }
 
-  /** Categories up to the highest that was seen in this frame. */
-  private categoriesShown(names: string[]): string[] {
+  /** Categories without names are numbered, up to the highest in this frame. */
+  protected override categories(column: Column): string[] {
+    if (column.name === "material") return super.categories(column);
     let highest = 0;
     for (const value of this.shown?.colors?.data ?? []) if (value > highest && value < 65535) highest = value;
-    return names.slice(0, Math.min(names.length, highest + 1));
-  }
-
-  // ---- the address -------------------------------------------------------------------------------------
-
-  private readHash(): void {
-    const state = fromHash(location.hash);
-    Object.assign(this.state, state);
-    if (state.camera) this.scene.cameraState = state.camera;
-    this.panel.update();
-    this.applyAll();
-    if (state.frame !== null) this.seek(state.frame, false);
-    void this.refreshGrain();
+    return CATEGORIES.slice(0, highest + 1).map((_, i) => String(i));
   }
 
   // ---- one grain ----------------------------------------------------------------------------------------------------
 
-  private wirePicking(): void {
+  private listenToPointer(): void {
     const { canvas } = this.scene;
     let down: { x: number; y: number } | null = null;
     canvas.addEventListener("pointerdown", (event) => (down = event.button === 0 ? { x: event.clientX, y: event.clientY } : null));
     canvas.addEventListener("pointerup", (event) => {
-      if (down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < 4) {
-        const box = canvas.getBoundingClientRect();
-        this.pickAt(event.clientX - box.left, event.clientY - box.top, false);
-      }
+      if (down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < 4) this.pickAt(...pointIn(canvas, event), false);
       down = null;
     });
   }
@@ -454,7 +393,7 @@ export class App {
       options.radius *= 2;
       index = pick(this.shown.grains, ray, options);
     }
-    if (index === null) this.follow(null);
+    if (index === null) this.letGo();
     else void this.choose(this.shown.frame, index);
   }
 
@@ -464,56 +403,51 @@ export class App {
       const grain = await api.grainAt(frame, index);
       if (request !== this.grainRequest) return;
       this.state.grain = grain.id;
-      this.panel.showGrain(grain, false);
-      this.scene.grains.picked = grain.index;
-      this.scene.refresh();
-      this.shell.announce(`Grain ${grain.id ?? grain.index} picked`);
-      this.shell.writeHash();
+      this.panel.showGrain(grain);
+      this.mark(grain.index);
+      this.announce(`Grain ${grain.id ?? grain.index} picked`);
+      this.writeHash();
     } catch (error) {
       this.failed(frame, error);
     }
   }
 
-  private follow(id: number | null): void {
+  private letGo(): void {
     this.grainRequest++;
-    this.state.grain = id;
-    if (id === null) {
-      this.panel.showGrain(null, false);
-      this.scene.grains.picked = null;
-      this.scene.refresh();
-    } else {
-      void this.refreshGrain();
-    }
-    this.shell.writeHash();
+    this.state.grain = null;
+    this.panel.showGrain(null);
+    this.mark(null);
+    this.writeHash();
   }
 
-  /** The same grain in the frame that is shown now. One request at a time: what was missed is not asked for later. */
+  private mark(index: number | null): void {
+    this.scene.grains.picked = index;
+    this.scene.refresh();
+  }
+
+  /** Shows the picked grain in the current frame. One request at a time; frames passed meanwhile are skipped. */
   private async refreshGrain(): Promise<void> {
     const id = this.state.grain;
     const frame = this.shown?.frame;
-    if (id === null || frame === undefined) return this.state.grain === null ? this.follow(null) : undefined;
-    if (this.grainUnderWay) return;
-    this.grainUnderWay = true;
+    if (id === null || frame === undefined || this.isGrainUnderWay) return;
+    this.isGrainUnderWay = true;
     const request = this.grainRequest;
     this.scene.grains.picked = null;
     try {
       const grain = await api.grainWithId(frame, id);
       if (request === this.grainRequest && this.shown?.frame === frame) {
-        this.panel.showGrain(grain, grain === null, id);
-        this.scene.grains.picked = grain?.index ?? null;
-        this.scene.refresh();
+        this.panel.showGrain(grain, id);
+        this.mark(grain?.index ?? null);
       }
     } catch {
-      // The frame itself says what is wrong with it.
+      // The request of the frame's grains reports the error.
     } finally {
-      this.grainUnderWay = false;
+      this.isGrainUnderWay = false;
     }
     if (this.shown?.frame !== frame) void this.refreshGrain();
   }
-  private grainUnderWay = false;
 
-  /** What tests and measurements look at. */
-  private forTests(): object {
+  protected forTests(): object {
     return {
       frame: () => this.shown?.frame ?? null,
       last: () => this.span.last,
@@ -522,13 +456,12 @@ export class App {
       turn: (x: number) => this.scene.nudge("turn", x, 0),
       onScreen: (index: number) => {
         const grains = this.shown?.grains;
-        if (!grains) return null;
-        return this.scene.project(position(grains.data, index, grains.header.lower, grains.header.upper) as Vector);
+        return grains ? this.scene.project(position(grains.data, index, grains.header.lower, grains.header.upper)) : null;
       },
     };
   }
 }
 
-function hasBothSigns(range: { min: number; max: number }): boolean {
+function hasBothSigns(range: Range): boolean {
   return range.min < 0 && range.max > 0 && Math.min(-range.min, range.max) > 0.05 * Math.max(-range.min, range.max);
 }

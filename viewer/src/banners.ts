@@ -1,6 +1,7 @@
-// Messages over the picture: what is wrong, and what to do.
+// Messages over the view: what is wrong, and what to do.
 
-import { make } from "./dom";
+import type { Trouble } from "./api";
+import { button, make } from "./dom";
 
 export class Banners {
   private readonly shown = new Map<string, HTMLElement>();
@@ -8,17 +9,17 @@ export class Banners {
 
   constructor(private readonly root: HTMLElement) {}
 
-  /** Shows a message until it is taken back, or dismissed by hand. */
+  /** Shows a message until it is cleared or dismissed. */
   show(key: string, message: string, help: string, isBad = true): void {
     const full = `${key}\n${message}`;
     if (this.dismissed.has(full)) return;
-    const text = make("div", {}, make("p", {}, isBad ? make("strong", {}, sentence(message)) : sentence(message)), help ? make("p", {}, sentence(help)) : null);
-    const close = make("button", { type: "button", "aria-label": "Dismiss this message" }, "×");
-    const banner = make("div", { class: isBad ? "banner bad" : "banner", role: isBad ? "alert" : "status", "data-key": key }, text, close);
-    close.addEventListener("click", () => {
+    const dismiss = () => {
       this.dismissed.add(full);
       this.clear(key);
-    });
+    };
+    const text = make("div", {}, make("p", {}, isBad ? make("strong", {}, sentence(message)) : sentence(message)), help ? make("p", {}, sentence(help)) : null);
+    const close = button({ "aria-label": "Dismiss this message" }, dismiss, "×");
+    const banner = make("div", { class: isBad ? "banner bad" : "banner", role: isBad ? "alert" : "status", "data-key": key }, text, close);
     const old = this.shown.get(key);
     if (old?.textContent === banner.textContent) return;
     if (old) old.replaceWith(banner);
@@ -31,8 +32,15 @@ export class Banners {
     this.shown.delete(key);
   }
 
-  keys(): string[] {
-    return [...this.shown.keys()];
+  /** Shows an error, or clears it. */
+  set(key: string, trouble: Trouble | null): void {
+    if (trouble) this.show(key, trouble.error, trouble.help);
+    else this.clear(key);
+  }
+
+  /** Clears all whose key begins with `prefix`, except `kept`. */
+  clearOthers(prefix: string, kept: string): void {
+    for (const key of this.shown.keys()) if (key.startsWith(prefix) && key !== kept) this.clear(key);
   }
 }
 

@@ -1,4 +1,4 @@
-// Bodies around the grains: solid, of glass, or cut away so that one sees into them; and the ground.
+// Bodies around the grains: solid, glass, or cut away to show their inside; and the ground.
 
 import {
   BackSide,
@@ -6,54 +6,49 @@ import {
   BufferGeometry,
   DoubleSide,
   FrontSide,
-  GLSL3,
   Group,
   Mesh,
   PlaneGeometry,
   Quaternion,
-  RawShaderMaterial,
   Vector3,
-  type IUniform,
   type Raycaster,
+  type Side,
+  type Vector4,
 } from "three";
 import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
-import { api, type Body, type Pose, type Vector } from "./api";
-import type { Vector4 } from "three";
+import { api, type Body, type Pose, troubleOf, type Vector } from "./api";
 import { SHADOW_LAYER, type Light } from "./light";
-import { bodyFragment, bodyVertex, depthFragment, groundFragment } from "./shaders";
+import { bodyFragment, bodyVertex, depthFragment, groundFragment, linear, shaded } from "./shaders";
 
 const SOLID: Vector = [164, 168, 174];
 const GLASS: Vector = [190, 215, 225];
+const GROUND: Vector = [214, 211, 205];
+const GROUND_IN_THE_DARK: Vector = [58, 60, 66];
 const CREASE = 0.6;
 
 export class Bodies {
   readonly group = new Group();
   /** Uniforms that all bodies share. */
-  readonly shared: Record<string, IUniform>;
+  readonly shared: ReturnType<typeof uniformsOf>;
   private readonly groups: Group[];
-  private readonly grounds: RawShaderMaterial[] = [];
+  /** Color of the ground, as the shaders use it. */
+  private readonly groundTint = linear(GROUND);
   private readonly middles: Vector[] = [];
 
   constructor(
     private readonly bodies: Body[],
-    private readonly light: Light,
+    light: Light,
     private readonly center: Vector3,
     private readonly reach: number,
     private readonly depth: number,
     clip: Vector4,
   ) {
-    this.shared = {
-      ...light.uniforms,
-      clip: { value: clip },
-      viewDirection: { value: new Vector3(0, 0, -1) },
-      orthographic: { value: false },
-      background: { value: new Vector3(1, 1, 1) },
-    };
+    this.shared = uniformsOf(light, clip);
     this.groups = bodies.map(() => new Group());
     this.group.add(...this.groups);
   }
 
-  /** Fetches the surfaces; `changed` is called whenever one has come. Returns what could not be had. */
+  /** Fetches the surfaces; `changed` is called after each. Returns what could not be loaded, and why. */
   async load(changed: () => void): Promise<string[]> {
     const problems: string[] = [];
     await Promise.all(
@@ -63,14 +58,14 @@ export class Bodies {
           else if (body.surface && body.look !== "hidden") this.addSurface(i, body, await fetchSurface(i));
           changed();
         } catch (error) {
-          problems.push(`${body.name}: ${error instanceof Error ? error.message : String(error)}`);
+          problems.push(`${body.name}: ${troubleOf(error).error}`);
         }
       }),
     );
     return problems;
   }
 
-  /** A ground where no body is known: only the grid, under everything. */
+  /** A ground below everything, where no body is a plane. */
   addGrid(height: number): void {
     this.group.add(this.ground([0, height, 0], [0, 1, 0]));
   }
@@ -82,7 +77,7 @@ export class Bodies {
     });
   }
 
-  /** The nearest of the wanted bodies that a ray meets, and where [m]. */
+  /** The nearest of the wanted bodies that a ray hits, and where [m]. */
   pick(ray: Raycaster, wanted: readonly boolean[]): { body: number; point: Vector } | null {
     let best: { body: number; point: Vector } | null = null;
     let nearest = Infinity;
@@ -92,24 +87,24 @@ export class Bodies {
       const hit = ray.intersectObject(group, true)[0];
       if (!hit || hit.distance >= nearest) return;
       nearest = hit.distance;
-      best = { body, point: hit.point.toArray() as Vector };
+      best = { body, point: hit.point.toArray() };
     });
     return best;
   }
 
   /** A point of the world in the frame of a body [m]. */
   toBody(body: number, point: Vector): Vector {
-    return (this.groups[body]?.worldToLocal(new Vector3(...point)) ?? new Vector3(...point)).toArray() as Vector;
+    return this.groups[body]!.worldToLocal(new Vector3(...point)).toArray();
   }
 
   /** A point of a body in the world [m]. */
   toWorld(body: number, point: Vector): Vector3 {
-    const group = this.groups[body];
-    group?.updateWorldMatrix(true, false);
-    return group?.localToWorld(new Vector3(...point)) ?? new Vector3(...point);
+    const group = this.groups[body]!;
+    group.updateWorldMatrix(true, false);
+    return group.localToWorld(new Vector3(...point));
   }
 
-  /** The middle of a body's surface, in its own frame [m]; null until it is known, and for planes. */
+  /** Center of a body's surface, in its own frame [m]; null until it is loaded, and for planes. */
   middle(body: number): Vector | null {
     return this.middles[body] ?? null;
   }
@@ -118,35 +113,24 @@ export class Bodies {
     this.groups.forEach((group, i) => (group.visible = !hidden.includes(i)));
   }
 
-  setTheme(background: Vector3, isDark: boolean): void {
-    (this.shared["background"]!.value as Vector3).copy(background);
-    for (const ground of this.grounds) {
-      (ground.uniforms["tint"]!.value as Vector3).copy(linear(isDark ? [58, 60, 66] : [214, 211, 205]));
-    }
+  setTheme(isDark: boolean): void {
+    this.groundTint.copy(linear(isDark ? GROUND_IN_THE_DARK : GROUND));
   }
 
   private addSurface(i: number, body: Body, geometry: BufferGeometry): void {
     geometry.computeBoundingBox();
-    this.middles[i] = geometry.boundingBox!.getCenter(new Vector3()).toArray() as Vector;
+    this.middles[i] = geometry.boundingBox!.getCenter(new Vector3()).toArray();
     const isGlass = body.look === "glass";
     const isCut = body.look === "cutaway";
-    const color = body.color ?? (isGlass ? GLASS : SOLID);
-    const tint = { value: linear(color) };
-    const material = (opacity: number, side: typeof FrontSide | typeof BackSide | typeof DoubleSide) =>
-      new RawShaderMaterial({
-        glslVersion: GLSL3,
-        vertexShader: bodyVertex,
-        fragmentShader: bodyFragment,
-        uniforms: { ...this.shared, tint, opacity: { value: opacity } },
-        side,
-        transparent: opacity < 1,
-        depthWrite: opacity === 1,
-      });
-    const group = this.groups[i]!;
-    // In the plane, bodies lie behind the grains.
+    const tint = { value: linear(body.color ?? (isGlass ? GLASS : SOLID)) };
+    const material = (opacity: number, side: Side) => {
+      const uniforms = { ...this.shared, tint, opacity: { value: opacity } };
+      return shaded(bodyVertex, bodyFragment, uniforms, { side, transparent: opacity < 1, depthWrite: opacity === 1 });
+    };
+    // In two dimensions, bodies lie behind the grains.
     const shift = new Group();
     shift.position.z = this.depth;
-    group.add(shift);
+    this.groups[i]!.add(shift);
     if (isGlass) {
       // The far wall before the grains, the near wall after them.
       const far = new Mesh(geometry, material(0.1, BackSide));
@@ -157,57 +141,47 @@ export class Bodies {
       return;
     }
     shift.add(new Mesh(geometry, material(1, isCut ? BackSide : DoubleSide)));
-    const shadow = new RawShaderMaterial({
-      glslVersion: GLSL3,
-      vertexShader: bodyVertex,
-      fragmentShader: depthFragment,
-      side: BackSide,
-    });
-    if (!isCut) {
-      const caster = new Mesh(geometry, shadow);
-      caster.layers.set(SHADOW_LAYER);
-      shift.add(caster);
-    }
+    if (isCut) return;
+    const caster = new Mesh(geometry, shaded(bodyVertex, depthFragment, {}, { side: BackSide }));
+    caster.layers.set(SHADOW_LAYER);
+    shift.add(caster);
   }
 
   private ground(point: Vector, normal: Vector): Mesh {
     const n = new Vector3(...normal).normalize();
     const tangent = Math.abs(n.x) < 0.9 ? new Vector3(1, 0, 0) : new Vector3(0, 0, 1);
     tangent.addScaledVector(n, -tangent.dot(n)).normalize();
-    const material = new RawShaderMaterial({
-      glslVersion: GLSL3,
-      vertexShader: bodyVertex,
-      fragmentShader: groundFragment,
-      side: DoubleSide,
-      transparent: true,
-      depthWrite: false,
-      uniforms: {
-        ...this.shared,
-        center: { value: this.center },
-        reach: { value: this.reach },
-        cell: { value: gridCell(this.reach) },
-        tint: { value: linear([214, 211, 205]) },
-        tangent: { value: tangent },
-      },
-    });
-    this.grounds.push(material);
+    const uniforms = {
+      ...this.shared,
+      center: { value: this.center },
+      reach: { value: this.reach },
+      cell: { value: gridCell(this.reach) },
+      tint: { value: this.groundTint },
+      tangent: { value: tangent },
+    };
+    const material = shaded(bodyVertex, groundFragment, uniforms, { side: DoubleSide, transparent: true, depthWrite: false });
     const mesh = new Mesh(new PlaneGeometry(2, 2), material);
     mesh.scale.setScalar(this.reach * 1.2);
     mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), n);
-    // The plane follows what is looked at: the nearest point of it to the center.
+    // Centered on the point of the plane nearest to the scene.
     const p = new Vector3(...point);
     mesh.position.copy(this.center).addScaledVector(n, p.sub(this.center).dot(n));
     mesh.renderOrder = -2;
     return mesh;
   }
-
-  get isDark(): boolean {
-    return this.light.uniforms["dark"]!.value > 0.5;
-  }
 }
 
-/** A grid with some ten to fifty cells across what is seen: 1, 2 or 5 times a power of ten [m]. */
-export function gridCell(reach: number): number {
+function uniformsOf(light: Light, clip: Vector4) {
+  return {
+    ...light.uniforms,
+    clip: { value: clip },
+    viewDirection: { value: new Vector3(0, 0, -1) },
+    orthographic: { value: false },
+  };
+}
+
+/** Cell size of the grid, some ten to fifty across the view: 1, 2 or 5 times a power of ten [m]. */
+function gridCell(reach: number): number {
   const rough = reach / 60;
   const power = 10 ** Math.floor(Math.log10(rough));
   return ([1, 2, 5].find((m) => m * power >= rough) ?? 10) * power;
@@ -220,9 +194,4 @@ async function fetchSurface(body: number): Promise<BufferGeometry> {
   geometry.setAttribute("position", new BufferAttribute(vertices, 3));
   geometry.setIndex(new BufferAttribute(new Uint32Array(buffer, offset + vertices.byteLength, 3 * header.triangles), 1));
   return toCreasedNormals(geometry, CREASE);
-}
-
-function linear(color: Vector): Vector3 {
-  // As the shaders do it.
-  return new Vector3(...(color.map((c) => (c / 255) ** 2) as Vector));
 }

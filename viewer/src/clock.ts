@@ -1,4 +1,4 @@
-// Playing: which frame is due. Time decides, not how many pictures were drawn, so frames are skipped when it is slow.
+// Playback: which frame is due. It follows the time, so frames are skipped where drawing is slow.
 
 export interface Span {
   first: number;
@@ -16,21 +16,20 @@ export class Clock {
 
   play(frame: number, now: number): void {
     this.playing = true;
-    this.from = frame;
-    this.start = now;
+    this.rebase(frame, now);
   }
 
   pause(): void {
     this.playing = false;
   }
 
-  /** Goes on from `frame`: after a change of speed, or a jump. */
+  /** Continues from `frame`, after a change of speed or a jump. */
   rebase(frame: number, now: number): void {
     this.from = frame;
     this.start = now;
   }
 
-  /** The frame that is due now; null when playing has come to its end. */
+  /** The frame that is due now; null at the end. */
   due(now: number, span: Span): number | null {
     const elapsed = ((now - this.start) / 1000) * this.frameRate * this.speed;
     const frame = this.from + Math.floor(Math.max(0, elapsed) + 1e-6);

@@ -1,4 +1,4 @@
-// Colors: the maps of the program, which pictures are made with too, and those of categories.
+// Color maps, which come from the program, and the colors of categories.
 
 export type Rgb = [number, number, number];
 
@@ -11,13 +11,13 @@ interface Stop {
   h: number;
 }
 
-/** For values of both signs, whose middle is zero. */
+/** Map for values of both signs, centered on zero. */
 export const BOTH_SIGNS = "balance";
 export const USUAL_MAP = "viridis";
 
 const maps = new Map<string, Uint8Array>();
 
-/** Takes over the maps of the program: six hexadecimal digits a color. */
+/** Sets the maps of the program, with six hexadecimal digits per color. */
 export function setMaps(texts: Record<string, string>): void {
   for (const [name, text] of Object.entries(texts)) {
     const bytes = (text.match(/../g) ?? []).map((digits) => parseInt(digits, 16));
@@ -31,12 +31,12 @@ export function mapNames(): string[] {
   return [...maps.keys()];
 }
 
-/** 256 colors of a map, four bytes each. */
+/** The 256 colors of a map, as RGBA bytes. */
 export function table(name: string): Uint8Array {
   return maps.get(name) ?? maps.get(USUAL_MAP) ?? new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? 255 : i >> 2));
 }
 
-/** Colors of categories: as different as can be for most kinds of color vision. */
+/** Colors of categories, chosen to differ for most kinds of color vision. */
 export const CATEGORIES: Rgb[] = [
   { l: 0.76, c: 0.13, h: 75 },
   { l: 0.55, c: 0.15, h: 255 },
@@ -48,7 +48,7 @@ export const CATEGORIES: Rgb[] = [
   { l: 0.45, c: 0.06, h: 60 },
 ].map(srgb);
 
-/** The color on a screen; chroma is taken back until the screen can show it. */
+/** An Oklab color in sRGB; chroma is reduced until it is in the gamut. */
 export function srgb(stop: Stop): Rgb {
   let c = stop.c;
   for (let i = 0; i < 24; i++) {
@@ -78,11 +78,4 @@ function encode(x: number): number {
 
 export function css(color: readonly [number, number, number]): string {
   return `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
-}
-
-/** The colors of categories as a texture holds them. */
-export function categoryTable(): Uint8Array {
-  const out = new Uint8Array(8 * 4).fill(255);
-  CATEGORIES.slice(0, 8).forEach((color, i) => out.set(color, 4 * i));
-  return out;
 }

@@ -1,16 +1,6 @@
 import { expect, test } from "vitest";
 import { decode, material, position, words } from "./decode";
-
-function encoded(header: object, data: Uint16Array): ArrayBuffer {
-  let text = JSON.stringify(header);
-  while ((12 + text.length) % 8 !== 0) text += " ";
-  const out = new Uint8Array(12 + text.length + data.byteLength);
-  out.set(new TextEncoder().encode("BARCHAN1"));
-  new DataView(out.buffer).setUint32(8, text.length, true);
-  out.set(new TextEncoder().encode(text), 12);
-  out.set(new Uint8Array(data.buffer), 12 + text.length);
-  return out.buffer;
-}
+import { encoded } from "./encoded";
 
 test("grains are where they were", () => {
   const data = new Uint16Array([0, 65535, 13107, 0x0201, 32768, 0, 65535, 0xff00]);

@@ -1,10 +1,12 @@
-// The binary form of frames, colors and surfaces: magic, length of the header, header (JSON), data.
+// The binary format of frames, colors and surfaces: magic, length of the header, header (JSON), data.
+
+import type { Vector } from "./api";
 
 const MAGIC = "BARCHAN1";
 
 export interface Decoded<H> {
   header: H;
-  /** Everything after the header; begins at a multiple of eight bytes. */
+  /** The data begins here, at a multiple of eight bytes. */
   buffer: ArrayBuffer;
   offset: number;
 }
@@ -26,13 +28,8 @@ export function words(decoded: Decoded<unknown>, count: number): Uint16Array {
   return new Uint16Array(decoded.buffer, decoded.offset, count);
 }
 
-/** Where a grain is, in meters, from the four words that a grain has. */
-export function position(
-  data: Uint16Array,
-  index: number,
-  lower: readonly [number, number, number],
-  upper: readonly [number, number, number],
-): [number, number, number] {
+/** Position of a grain [m], from its four words. */
+export function position(data: Uint16Array, index: number, lower: Vector, upper: Vector): Vector {
   const at = (axis: 0 | 1 | 2) => lower[axis] + ((data[4 * index + axis] ?? 0) / 65535) * (upper[axis] - lower[axis]);
   return [at(0), at(1), at(2)];
 }

@@ -1,4 +1,6 @@
-// Small helpers around the document.
+// Helpers for the document.
+
+import { css, type Rgb } from "./colormaps";
 
 export function element<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -7,13 +9,10 @@ export function element<T extends HTMLElement>(id: string): T {
 }
 
 type Child = Node | string | null | undefined;
+type Properties = Partial<Record<string, string | boolean>>;
 
 /** A new element with properties and children. */
-export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  properties: Partial<Record<string, string | boolean>> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function make<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === true) made.setAttribute(name, "");
@@ -23,7 +22,34 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A canvas as sharp as the screen; coordinates stay CSS pixels. */
+export function button(properties: Properties, run: () => void, ...children: Child[]): HTMLButtonElement {
+  const made = make("button", { ...properties, type: "button" }, ...children);
+  made.addEventListener("click", run);
+  return made;
+}
+
+/** A section of the panel with its heading. */
+export function section(title: string, ...children: Child[]): HTMLElement {
+  return make("section", { "aria-label": title }, make("h2", {}, title), ...children);
+}
+
+/** A row of a table: a name and its value. */
+export function tableRow(properties: Properties, name: string, value: HTMLElement): HTMLElement {
+  return make("tr", properties, make("th", { scope: "row" }, name), value);
+}
+
+export function option(value: string, label = value): HTMLOptionElement {
+  return make("option", { value }, label);
+}
+
+/** A colored dot before a name. */
+export function swatch(color: Rgb): HTMLElement {
+  const made = make("span", { class: "swatch" });
+  made.style.background = css(color);
+  return made;
+}
+
+/** Sizes a canvas to the resolution of the screen; coordinates stay CSS pixels. */
 export function prepare(canvas: HTMLCanvasElement): { context: CanvasRenderingContext2D; width: number; height: number } | null {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = canvas.getContext("2d");
@@ -39,6 +65,14 @@ export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** Calls before every repaint of the browser. */
+export function everyFrame(call: (now: number) => void): void {
+  requestAnimationFrame((now) => {
+    everyFrame(call);
+    call(now);
+  });
+}
+
 /** Calls at most once every `pause` milliseconds, and once more at the end. */
 export function throttled(pause: number, call: () => void): () => void {
   let timer: number | undefined;
@@ -52,4 +86,10 @@ export function throttled(pause: number, call: () => void): () => void {
       call();
     }, wait);
   };
+}
+
+/** Position of a pointer relative to an element [CSS pixels]. */
+export function pointIn(element: HTMLElement, event: PointerEvent): [number, number] {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
 }

@@ -1,8 +1,8 @@
-// Frames on their way from the server: what is wanted now comes first, a few more are fetched ahead, and what was wanted
-// a moment ago is dropped, not queued.
+// Loads and caches frames: the current frame comes first, a few more are fetched ahead, and requests that are no longer
+// wanted are aborted.
 
-import { api, type ColorBy, type ColorsHeader, type GrainsHeader, type Range } from "./api";
-import { words } from "./decode";
+import { api, type Coloring, type ColorsHeader, type GrainsHeader, isAbort } from "./api";
+import { type Decoded, words } from "./decode";
 
 export interface Grains {
   header: GrainsHeader;
@@ -21,17 +21,12 @@ export interface Loaded {
   colors: Colors | null;
 }
 
-/** What frames are colored by; `range` null: the range of each frame. */
-export interface Coloring extends ColorBy {
-  range: Range | null;
-}
-
 const KEPT_BYTES = 256 * 1024 * 1024;
 const AT_ONCE = 3;
 
 export class Frames {
   coloring: Coloring | null = null;
-  /** Called when a frame has come, with the frame, or with what is wrong with it. */
+  /** Called when a frame was loaded or has failed. */
   onLoaded: (loaded: Loaded) => void = () => {};
   onFailed: (frame: number, error: unknown) => void = () => {};
 
@@ -40,31 +35,29 @@ export class Frames {
   private readonly failed = new Set<string>();
   private wanted: number[] = [];
 
-  /** The frame, when it is here. */
+  /** The frame, if it is loaded. */
   get(frame: number): Loaded | null {
     const grains = this.kept.get(grainsKey(frame))?.value as Grains | undefined;
-    if (!grains) return null;
-    if (!this.coloring) return { frame, grains, colors: null };
-    const colors = this.kept.get(this.colorsKey(frame))?.value as Colors | undefined;
-    return colors ? { frame, grains, colors } : null;
+    const colors = this.coloring ? (this.kept.get(this.key(frame))?.value as Colors | undefined) : null;
+    return grains && colors !== undefined ? { frame, grains, colors } : null;
   }
 
-  /** Fetches these frames, the first first; whatever else is under way is given up. */
+  /** Fetches these frames in their order; other requests are aborted. */
   want(frames: number[]): void {
-    this.wanted = frames.filter((frame) => !this.get(frame) && !this.failed.has(this.failedKey(frame)));
+    this.wanted = frames.filter((frame) => !this.get(frame) && !this.failed.has(this.key(frame)));
     for (const [frame, abort] of this.underWay) {
-      // A frame that is nearly here is worth having, unless something else is waiting.
+      // Requests under way are only aborted to make room for others.
       if (!frames.includes(frame) && this.wanted.length > 0 && this.underWay.size >= AT_ONCE) abort.abort();
     }
     this.pump();
   }
 
-  /** Forgets that a frame was damaged: it may have been written again. */
+  /** Forgets which frames were damaged: they may have been written again. */
   forgetFailures(): void {
     this.failed.clear();
   }
 
-  /** Forgets everything: the result was made anew. */
+  /** Forgets everything: the result was replaced. */
   forget(): void {
     this.kept.clear();
     this.failed.clear();
@@ -81,17 +74,16 @@ export class Frames {
     const abort = new AbortController();
     this.underWay.set(frame, abort);
     const coloring = this.coloring;
-    const failedKey = this.failedKey(frame);
+    const key = this.key(frame);
     try {
       const [grains, colors] = await Promise.all([
-        this.keep(grainsKey(frame), () => fetchGrains(frame, abort.signal)),
-        coloring ? this.keep(this.colorsKey(frame), () => fetchColors(frame, coloring, abort.signal)) : null,
+        this.keep(grainsKey(frame), async () => taken(await api.grains(frame, abort.signal), 4)),
+        coloring ? this.keep(key, async () => taken(await api.colors(frame, coloring, abort.signal), 1)) : null,
       ]);
       if (coloring === this.coloring) this.onLoaded({ frame, grains, colors });
     } catch (error) {
-      const aborted = error instanceof DOMException && error.name === "AbortError";
-      if (!aborted) {
-        this.failed.add(failedKey);
+      if (!isAbort(error)) {
+        this.failed.add(key);
         this.onFailed(frame, error);
       }
     } finally {
@@ -119,13 +111,10 @@ export class Frames {
     return value;
   }
 
-  private colorsKey(frame: number): string {
+  /** Key of a frame with its colors. */
+  private key(frame: number): string {
     const by = this.coloring;
-    return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : "";
-  }
-
-  private failedKey(frame: number): string {
-    return this.coloring ? this.colorsKey(frame) : grainsKey(frame);
+    return by ? `${frame}/${by.column}/${by.part}/${by.range?.min}/${by.range?.max}` : grainsKey(frame);
   }
 }
 
@@ -133,12 +122,7 @@ function grainsKey(frame: number): string {
   return `${frame}`;
 }
 
-async function fetchGrains(frame: number, signal: AbortSignal): Promise<Grains> {
-  const decoded = await api.grains(frame, signal);
-  return { header: decoded.header, data: words(decoded, 4 * decoded.header.grains) };
-}
-
-async function fetchColors(frame: number, by: Coloring, signal: AbortSignal): Promise<Colors> {
-  const decoded = await api.colors(frame, by, by.range, signal);
-  return { header: decoded.header, data: words(decoded, decoded.header.grains) };
+/** Header and data of an answer with `size` numbers per grain. */
+function taken<H extends { grains: number }>(decoded: Decoded<H>, size: number): { header: H; data: Uint16Array } {
+  return { header: decoded.header, data: words(decoded, size * decoded.header.grains) };
 }

@@ -1,7 +1,7 @@
-// What the colors mean.
+// The legend of the colors.
 
-import { CATEGORIES, css, table } from "./colormaps";
-import { make } from "./dom";
+import { CATEGORIES, css, type Rgb, table } from "./colormaps";
+import { make, swatch } from "./dom";
 import { text } from "./scales";
 
 export interface LegendContent {
@@ -10,7 +10,7 @@ export interface LegendContent {
   min: number;
   max: number;
   map: string;
-  /** Names of categories, instead of a scale. */
+  /** Names of the categories; null for a quantity, which has a scale. */
   categories: string[] | null;
 }
 
@@ -25,14 +25,9 @@ export class Legend {
     this.root.hidden = content === null;
     this.root.replaceChildren();
     if (!content) return;
-    const unit = content.unit === "1" ? "" : ` [${content.unit}]`;
-    this.root.append(make("h2", {}, content.categories ? content.title : content.title + unit));
+    this.root.append(make("h2", {}, heading(content)));
     if (content.categories) {
-      const items = content.categories.map((name, i) => {
-        const swatch = make("span", { class: "swatch" });
-        swatch.style.background = css(CATEGORIES[i % CATEGORIES.length]!);
-        return make("li", {}, swatch, name);
-      });
+      const items = content.categories.map((name, i) => make("li", {}, swatch(categoryColor(i)), name));
       this.root.append(make("ul", {}, ...items));
       return;
     }
@@ -44,7 +39,7 @@ export class Legend {
     this.root.append(canvas, make("div", { class: "scale" }, ...numbers));
   }
 
-  /** The same on a picture that is saved. */
+  /** Draws the legend onto a saved picture. */
   paint(context: CanvasRenderingContext2D, height: number, ratio: number, isDark: boolean): void {
     const content = this.content;
     if (!content) return;
@@ -54,13 +49,12 @@ export class Legend {
     const bottom = height / ratio;
     context.font = "600 14px system-ui, sans-serif";
     context.fillStyle = ink;
-    const unit = content.unit === "1" || content.categories ? "" : ` [${content.unit}]`;
-    context.fillText(content.title + unit, 16, bottom - 50);
+    context.fillText(heading(content), 16, bottom - 50);
     context.font = "13px system-ui, sans-serif";
     if (content.categories) {
       let x = 16;
       content.categories.forEach((name, i) => {
-        context.fillStyle = css(CATEGORIES[i % CATEGORIES.length]!);
+        context.fillStyle = css(categoryColor(i));
         context.beginPath();
         context.arc(x + 6, bottom - 30, 6, 0, 2 * Math.PI);
         context.fill();
@@ -81,4 +75,12 @@ export class Legend {
     }
     context.restore();
   }
+}
+
+function heading({ title, unit, categories }: LegendContent): string {
+  return categories || unit === "1" ? title : `${title} [${unit}]`;
+}
+
+function categoryColor(i: number): Rgb {
+  return CATEGORIES[i % CATEGORIES.length]!;
 }

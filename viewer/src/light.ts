@@ -1,5 +1,4 @@
-// The light that everything shares, and the map of the sun's shadows. The map is drawn when grains or bodies move, not
-// when the camera does.
+// The light, and the sun's shadow map. The map is drawn when grains or bodies move, not when the camera does.
 
 import {
   DepthTexture,
@@ -10,7 +9,6 @@ import {
   UnsignedIntType,
   Vector3,
   WebGLRenderTarget,
-  type IUniform,
   type Scene,
   type WebGLRenderer,
 } from "three";
@@ -19,10 +17,10 @@ const SIZE = 1024;
 export const SHADOW_LAYER = 1;
 
 export class Light {
-  readonly uniforms: Record<string, IUniform> = {
+  readonly uniforms = {
     sunDirection: { value: new Vector3(-0.62, 0.66, 0.42).normalize() },
     dark: { value: 0 },
-    shadowMap: { value: null },
+    shadowMap: { value: null as DepthTexture | null },
     shadowMatrix: { value: new Matrix4() },
     shadowBias: { value: 0.002 },
     isQuick: { value: false },
@@ -37,7 +35,7 @@ export class Light {
     depth.magFilter = LinearFilter;
     depth.minFilter = LinearFilter;
     this.target = new WebGLRenderTarget(SIZE, SIZE, { depthTexture: depth });
-    this.uniforms["shadowMap"]!.value = depth;
+    this.uniforms.shadowMap.value = depth;
     this.camera.layers.set(SHADOW_LAYER);
   }
 
@@ -46,22 +44,20 @@ export class Light {
     return SIZE / (this.camera.top - this.camera.bottom);
   }
 
-  /** Looks at everything within `radius` of `center`; grains of `grain` radius do not shade themselves. */
+  /** Covers a sphere [m]; the bias keeps grains of radius `grain` [m] from shadowing themselves. */
   frame(center: Vector3, radius: number, grain: number): void {
-    const sun = this.uniforms["sunDirection"]!.value as Vector3;
     Object.assign(this.camera, { left: -radius, right: radius, top: radius, bottom: -radius, near: 0, far: 4 * radius });
-    this.camera.position.copy(center).addScaledVector(sun, 2 * radius);
+    this.camera.position.copy(center).addScaledVector(this.uniforms.sunDirection.value, 2 * radius);
     this.camera.lookAt(center);
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
     const texture = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);
-    const view = new Matrix4().copy(this.camera.matrixWorld).invert();
-    (this.uniforms["shadowMatrix"]!.value as Matrix4).multiplyMatrices(texture, this.camera.projectionMatrix).multiply(view);
-    this.uniforms["shadowBias"]!.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
+    this.uniforms.shadowMatrix.value.multiplyMatrices(texture, this.camera.projectionMatrix).multiply(this.camera.matrixWorldInverse);
+    this.uniforms.shadowBias.value = Math.max(2 * grain, (3 * radius) / SIZE) / (4 * radius);
     this.isStale = true;
   }
 
-  /** Something that casts a shadow has changed. */
+  /** Requests a redraw of the map. */
   stale(): void {
     this.isStale = true;
   }
@@ -69,13 +65,14 @@ export class Light {
   draw(renderer: WebGLRenderer, scene: Scene): void {
     if (!this.isStale) return;
     this.isStale = false;
-    const map = this.uniforms["shadowMap"]!.value as DepthTexture | null;
-    // A texture cannot be read while it is drawn to.
-    this.uniforms["shadowMap"]!.value = null;
+    const { shadowMap } = this.uniforms;
+    const map = shadowMap.value;
+    // A texture cannot be sampled while it is rendered to.
+    shadowMap.value = null;
     renderer.setRenderTarget(this.target);
     renderer.clear();
     renderer.render(scene, this.camera);
     renderer.setRenderTarget(null);
-    this.uniforms["shadowMap"]!.value = map;
+    shadowMap.value = map;
   }
 }

@@ -1,6 +1,6 @@
-// Begins here: asks what there is to see, a result or a live scene, then builds the page around it.
+// Entry point: asks the server for what is shown, a result or a live scene, and starts its page.
 
-import { api, Refusal } from "./api";
+import { api, Refusal, troubleOf } from "./api";
 import { App } from "./app";
 import { element, make } from "./dom";
 import { LiveApp } from "./live/app";
@@ -15,12 +15,12 @@ async function begin(): Promise<void> {
   }
 }
 
-function fail(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  const noGraphics = /webgl/i.test(message);
-  const help = error instanceof Refusal ? error.help : noGraphics ? "the viewer needs WebGL 2: switch on hardware acceleration, or use another browser" : "reload the page";
-  const stage = element("stage");
-  stage.replaceChildren(make("div", { class: "fatal", role: "alert" }, make("h2", {}, "The result cannot be shown"), make("p", {}, message), make("p", { class: "hint" }, help)));
+function fail(thrown: unknown): void {
+  const { error, help } = troubleOf(thrown);
+  const noGraphics = !(thrown instanceof Refusal) && /webgl/i.test(error);
+  const hint = noGraphics ? "the viewer needs WebGL 2: switch on hardware acceleration, or use another browser" : help;
+  const lines = [make("h2", {}, "The result cannot be shown"), make("p", {}, error), make("p", { class: "hint" }, hint)];
+  element("stage").replaceChildren(make("div", { class: "fatal", role: "alert" }, ...lines));
 }
 
 void begin();

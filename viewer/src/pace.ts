@@ -1,10 +1,10 @@
-// How fast pictures come, and how much may be drawn: while the view moves too slowly, fewer pixels, then fewer grains.
-// At rest everything is drawn.
+// Adapts the quality to the frame rate: while the view moves and frames take too long, fewer pixels are drawn, then
+// fewer grains. At rest everything is drawn.
 
 interface Level {
-  /** Part of the full resolution. */
+  /** Fraction of the full resolution. */
   ratio: number;
-  /** One grain in so many. */
+  /** One grain in this many is drawn. */
   every: number;
 }
 
@@ -20,11 +20,11 @@ const LEVELS: readonly Level[] = [
 ];
 const SLOW_MS = 40;
 const FAST_MS = 18;
-/** Drawing less must save this part of the time, or it is not worth the looks. */
+/** A lower level must save at least this fraction of the time. */
 const WORTH = 0.15;
-/** What was found out about other levels holds for so long [ms]. */
+/** How long the measured time of another level is trusted [ms]. */
 const MEMORY_MS = 8000;
-/** Fewer grains than this are never thinned out. */
+/** Below this number, all grains are drawn. */
 const FEW = 20_000;
 
 export class Pace {
@@ -33,23 +33,23 @@ export class Pace {
   private level = 0;
   private last = 0;
   private samples = 0;
-  /** Mean time of a picture at each level [ms], and when it was found out. */
+  /** Mean frame time at each level [ms], and when it was measured [ms]. */
   private readonly known = new Map<number, { mean: number; at: number }>();
 
-  /** Without a graphics card it is known to be slow: begin with what a processor can draw of so many grains. */
+  /** Starts at a level that a processor can draw, where there is no graphics card. */
   expectSlow(grains: number): void {
     const vertices = 15_000;
     const level = LEVELS.findIndex(({ ratio, every }) => ratio <= 0.5 && grains / every <= vertices);
     this.level = level < 0 ? LEVELS.length - 1 : level;
   }
 
-  /** What is drawn while moving. */
+  /** The level while moving. */
   get now(): Level {
     const { ratio, every } = LEVELS[this.level]!;
     return { ratio, every: this.grains < FEW ? 1 : every };
   }
 
-  /** One more picture at `now` [ms]; returns what to draw of it. */
+  /** Called for a frame at `now` [ms]; returns its level. */
   step(now: number, isMoving: boolean): Level {
     const passed = now - this.last;
     this.last = now;
@@ -58,7 +58,7 @@ export class Pace {
       return LEVELS[0]!;
     }
     this.samples += 1;
-    // A pause, or the first picture after a change, says nothing about the cost of a picture.
+    // A pause, or the first frame after a change, says nothing about the cost of a frame.
     if (passed > 3000 || this.samples < 2) return this.now;
     const mean = this.learn(passed, now);
     const wanted = passed > 100 ? 3 : 8;

@@ -4,7 +4,7 @@ import type { Grains } from "./frames";
 
 /** Three grains behind each other along z, one beside. */
 const grains: Grains = {
-  header: { frame: 0, time: 0, grains: 4, lower: [0, 0, 0], upper: [1, 1, 1], error_bound: [0, 0, 0], bodies: [] },
+  header: { frame: 0, time: 0, grains: 4, lower: [0, 0, 0], upper: [1, 1, 1], bodies: [] },
   data: new Uint16Array([
     0, 0, 0, 0x0000, //
     0, 0, 65535, 0x0100, //

@@ -1,17 +1,18 @@
-// Which grain is under the pointer: the nearest sphere that a ray meets. Looks at every grain once, on a click only.
+// The grain under the pointer: the nearest sphere that a ray hits. Tests every grain, but only on a click.
 
-import { NOT_DRAWN } from "./decode";
+import type { Vector } from "./api";
+import { material as materialOf, NOT_DRAWN } from "./decode";
 import type { Grains } from "./frames";
 
 export interface Ray {
-  origin: [number, number, number];
-  /** Length 1. */
-  direction: [number, number, number];
+  origin: Vector;
+  /** Unit vector. */
+  direction: Vector;
 }
 
 export interface PickOptions {
   radius: number;
-  /** More radius per meter of distance: what is a few pixels small can still be hit. */
+  /** Least radius per meter of distance, so that grains smaller than a few pixels can be hit. */
   slack: number;
   isHidden: (material: number) => boolean;
   /** Grains where this is negative are cut away. */
@@ -21,7 +22,7 @@ export interface PickOptions {
 export function pick(grains: Grains, ray: Ray, options: PickOptions): number | null {
   const { data, header } = grains;
   const { lower, upper } = header;
-  const scale = [0, 1, 2].map((a) => (upper[a]! - lower[a]!) / 65535) as [number, number, number];
+  const scale = [0, 1, 2].map((a) => (upper[a]! - lower[a]!) / 65535) as Vector;
   const [ox, oy, oz] = ray.origin;
   const [dx, dy, dz] = ray.direction;
   let best: number | null = null;
@@ -37,7 +38,7 @@ export function pick(grains: Grains, ray: Ray, options: PickOptions): number | n
     if (off > radius * radius) continue;
     const hit = along - Math.sqrt(Math.max(0, radius * radius - off));
     if (hit >= nearest) continue;
-    const material = data[4 * i + 3]! >> 8;
+    const material = materialOf(data, i);
     if (material === NOT_DRAWN || options.isHidden(material)) continue;
     if (options.clip && options.clip(x, y, z) < 0) continue;
     nearest = hit;

@@ -5,8 +5,6 @@ test("each body has the length of its force", () => {
   const list = series(
     {
       frames: [0, 1],
-      time_s: [0, 0.1],
-      grains: [1, 1],
       kinetic_energy_j: [0, 2],
       max_speed: [0, 1],
       height_m: [1, null],

@@ -1,6 +1,6 @@
-// Statistics over time, with the playhead on them. A click goes to that frame.
+// Plots of the statistics over time with a playhead. A click goes to that frame.
 
-import type { Statistics, Vector } from "./api";
+import type { Statistics } from "./api";
 import { cssColor, make, prepare } from "./dom";
 import { extent, text, ticks } from "./scales";
 
@@ -10,9 +10,8 @@ interface Series {
   values: (number | null)[];
 }
 
-/** What is plotted: one list for each quantity, and the force on each body. */
+/** The plotted series: some statistics, and the force on each body. */
 export function series(statistics: Statistics, bodies: readonly string[]): Series[] {
-  const length = (v: Vector | undefined) => (v ? Math.hypot(...v) : null);
   return [
     { name: "Kinetic energy", unit: "J", values: statistics.kinetic_energy_j },
     { name: "Maximum speed", unit: "m/s", values: statistics.max_speed },
@@ -20,14 +19,9 @@ export function series(statistics: Statistics, bodies: readonly string[]): Serie
     ...bodies.map((body, i) => ({
       name: `Force on ${body}`,
       unit: "N",
-      values: statistics.forces_n.map((forces) => length(forces[i])),
+      values: statistics.forces_n.map(({ [i]: force }) => (force ? Math.hypot(...force) : null)),
     })),
   ];
-}
-
-interface Plot {
-  canvas: HTMLCanvasElement;
-  output: HTMLOutputElement;
 }
 
 const LEFT = 44;
@@ -36,7 +30,7 @@ const RIGHT = 4;
 export class Plots {
   readonly root = make("div");
   onSeek: (frame: number) => void = () => {};
-  private readonly plots = new Map<string, Plot>();
+  private readonly plots = new Map<string, { canvas: HTMLCanvasElement; output: HTMLOutputElement }>();
   private statistics: Statistics | null = null;
   private list: Series[] = [];
   private frame = 0;
@@ -61,10 +55,7 @@ export class Plots {
   }
 
   draw(): void {
-    for (const one of this.list) {
-      const plot = this.plots.get(one.name);
-      if (plot) this.drawOne(one, plot);
-    }
+    for (const one of this.list) this.drawOne(one);
   }
 
   private add(name: string): void {
@@ -85,8 +76,9 @@ export class Plots {
     });
   }
 
-  private drawOne(one: Series, plot: Plot): void {
-    const prepared = prepare(plot.canvas);
+  private drawOne(one: Series): void {
+    const { canvas, output } = this.plots.get(one.name)!;
+    const prepared = prepare(canvas);
     if (!prepared || !this.statistics) return;
     const { context, width, height } = prepared;
     const [low, high] = extent([0, ...one.values]);
@@ -126,8 +118,7 @@ export class Plots {
       context.arc(x(this.frame), y(value), 3.2, 0, 2 * Math.PI);
       context.fill();
     }
-    plot.output.value = text(value, one.unit);
-    const label = `${one.name}: ${text(value, one.unit)} at frame ${this.frame}, from ${text(low, one.unit)} to ${text(high, one.unit)}`;
-    plot.canvas.setAttribute("aria-label", label);
+    output.value = text(value, one.unit);
+    canvas.setAttribute("aria-label", `${one.name}: ${output.value} at frame ${this.frame}, from ${text(low, one.unit)} to ${text(high, one.unit)}`);
   }
 }

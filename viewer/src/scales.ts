@@ -1,6 +1,6 @@
-// Numbers for people: axes of plots and texts of values.
+// Numbers as text, and ticks of axes.
 
-/** Round numbers that cover a range: at most `most` of them. */
+/** Round numbers inside a range, about `most` at most. */
 export function ticks(min: number, max: number, most = 4): number[] {
   if (!(max > min) || !Number.isFinite(max - min)) return [min];
   const rough = (max - min) / Math.max(1, most - 1);
@@ -11,7 +11,7 @@ export function ticks(min: number, max: number, most = 4): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** Smallest and largest of the numbers there are; a range of some width in any case. */
+/** Smallest and largest of the finite numbers; the range is never empty. */
 export function extent(values: readonly (number | null)[]): [number, number] {
   let [min, max] = [Infinity, -Infinity];
   for (const value of values) {
@@ -23,7 +23,7 @@ export function extent(values: readonly (number | null)[]): [number, number] {
   return max > min ? [min, max] : [min, min + (Math.abs(min) || 1) * 0.1];
 }
 
-/** A number with its prefix: `1.25 k`, `35.0 m`; plain between 0.01 and 10 000. */
+/** A number with an SI prefix (`12.3 kPa`); without one between 0.01 and 10 000. */
 export function text(value: number | null, unit = "", digits = 3): string {
   if (value === null || !Number.isFinite(value)) return "–";
   const shown = unit === "1" ? "" : unit;
@@ -34,6 +34,11 @@ export function text(value: number | null, unit = "", digits = 3): string {
   const prefixes: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
   const [factor, prefix] = prefixes.find(([f]) => size >= f * 0.9995) ?? [1e-9, "n"];
   return join(plain(value / factor, digits), prefix + shown);
+}
+
+/** A whole number with its digits in groups of three. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 function join(number: string, unit: string): string {

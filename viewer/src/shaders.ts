@@ -1,5 +1,21 @@
 // GLSL of grains, bodies and ground. All share one light: a sun that casts shadows and a sky that is brighter above.
 
+import { GLSL3, RawShaderMaterial, type IUniform, type ShaderMaterialParameters, Vector3 } from "three";
+import type { Vector } from "./api";
+
+const PRECISION = "precision highp float;\nprecision highp int;\n";
+
+/** A material from a vertex and a fragment shader. */
+export function shaded(vertex: string, fragment: string, uniforms: Record<string, IUniform> = {}, more: ShaderMaterialParameters = {}): RawShaderMaterial {
+  const [vertexShader, fragmentShader] = [PRECISION + vertex, PRECISION + fragment];
+  return new RawShaderMaterial({ glslVersion: GLSL3, vertexShader, fragmentShader, uniforms, ...more });
+}
+
+/** An sRGB color, 0 to 255, as the shaders use it: nearly linear, see `toScreen`. */
+export function linear(color: Vector): Vector3 {
+  return new Vector3(...(color.map((c) => (c / 255) ** 2) as Vector));
+}
+
 /** Light in world space: colors are linear. */
 export const LIGHT = /* glsl */ `
 uniform vec3 sunDirection;
@@ -7,9 +23,9 @@ uniform float dark;
 uniform highp sampler2DShadow shadowMap;
 uniform mat4 shadowMatrix;
 uniform float shadowBias;
-uniform bool isQuick;      // one look at the shadow map must do
+uniform bool isQuick;      // a single sample of the shadow map
 
-// Part of the sun that is seen from a point: the mean over a small square of the shadow map.
+// Fraction of the sun visible from a point: the mean over a small part of the shadow map.
 float sunlight(vec3 world) {
   vec4 p = shadowMatrix * vec4(world, 1.0);
   vec3 q = p.xyz / p.w;
@@ -33,7 +49,7 @@ vec3 lit(vec3 albedo, vec3 normal, float sun) {
   return albedo * (sky * 0.66 + vec3(0.82, 0.77, 0.69) * (facing * sun));
 }
 
-// A screen's curve is close enough to a square for light and dark, and its inverse costs a root instead of a power.
+// The sRGB curve is close to a square, whose inverse costs a square root instead of a power.
 vec3 toScreen(vec3 linear) {
   return sqrt(clamp(linear, 0.0, 1.0));
 }
@@ -44,8 +60,6 @@ vec3 fromScreen(vec3 c) {
 `;
 
 const GRAIN_PLACE = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec4 position;   // 16-bit steps of the bounds; palette + 256 material
 uniform mat4 modelViewMatrix;
 uniform mat4 projectionMatrix;
@@ -57,7 +71,7 @@ uniform bool orthographic;
 uniform vec4 clip;         // n · x + w < 0 is cut away
 uniform uint hidden;       // a bit for each material that is hidden
 
-// Where the grain is; false when it is not to be seen.
+// Position of the grain; false when it is hidden or cut away.
 bool place(out vec3 world, out vec4 view, out int palette) {
   int code = int(position.w + 0.5);
   int material = code >> 8;
@@ -90,8 +104,7 @@ void main() {
   vec3 world;
   vec4 view;
   int palette;
-  bool seen = place(world, view, palette);
-  if (!seen) {
+  if (!place(world, view, palette)) {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
     gl_PointSize = 0.0;
     return;
@@ -118,8 +131,6 @@ void main() {
 `;
 
 export const grainFragment = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec3 albedo;
 flat in float sun;
 flat in float sharpness;
@@ -139,13 +150,13 @@ void main() {
     return;
   }
   vec3 n = vec3(p.x, -p.y, sqrt(1.0 - r2));
-  // What is smaller than a few pixels is shaded as if it faced the sky: single pixels must not flicker.
+  // Grains smaller than a few pixels are shaded as if they faced the sky; otherwise single pixels flicker.
   float up = mix(0.75, dot(n, upInView), sharpness);
   float facing = clamp(mix(0.75, dot(n, sunInView), sharpness) * 0.9 + 0.1, 0.0, 1.0);
   vec3 light = mix(vec3(0.21, 0.19, 0.17), vec3(0.43, 0.46, 0.51), 0.5 + 0.5 * up) + vec3(0.86, 0.81, 0.72) * (facing * sun);
-  // Colors that mean a number keep closer to their value.
+  // Less shading where the color stands for a number, so that it can be read.
   if (mode != 0) light = mix(vec3(0.55 + 0.35 * sun), light, 0.6);
-  // Grains lie close: their rims are in each other's shade.
+  // Grains lie close together: their rims are shaded by their neighbors.
   color = vec4(sqrt(albedo * light * (1.0 - 0.42 * sharpness * r2 * r2)), 1.0);
 }
 `;
@@ -164,13 +175,11 @@ void main() {
 `;
 
 export const depthFragment = /* glsl */ `
-precision highp float;
 out vec4 color;
 void main() { color = vec4(1.0); }
 `;
 
 export const bodyVertex = /* glsl */ `
-precision highp float;
 in vec3 position;
 in vec3 normal;
 uniform mat4 modelMatrix;
@@ -188,7 +197,6 @@ void main() {
 `;
 
 export const bodyFragment = /* glsl */ `
-precision highp float;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 cameraPosition;
@@ -213,17 +221,15 @@ void main() {
 }
 `;
 
-/** The ground: endless, with a grid in meters, and gone into the background far away. */
+/** The ground: an endless plane with a grid in meters that fades out far away. */
 export const groundFragment = /* glsl */ `
-precision highp float;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 cameraPosition;
 uniform vec3 center;
-uniform float reach;       // where it has gone
+uniform float reach;       // where it has faded out [m]
 uniform float cell;        // of the grid [m]
 uniform vec3 tint;
-uniform vec3 background;
 uniform vec3 tangent;
 ${LIGHT}
 out vec4 color;
@@ -232,7 +238,7 @@ float line(vec2 q, float width) {
   vec2 d = fwidth(q) * width;
   vec2 away = abs(fract(q - 0.5) - 0.5);
   vec2 on = 1.0 - smoothstep(d * 0.5, d * 1.5, away);
-  // Lines that are closer than pixels become an even tone.
+  // Lines closer together than pixels become an even tone.
   vec2 even = smoothstep(0.08, 0.5, fwidth(q));
   on = mix(on, vec2(0.12), even);
   return max(on.x, on.y);

@@ -1,5 +1,5 @@
-// Soil at rest: a surface of heights. The heights are a texture; the graphics card makes the surface of them, so that a
-// new frame costs one upload.
+// Soil at rest: a height field. The heights are a texture that the vertex shader displaces a grid by, so a new frame
+// costs one upload.
 
 import {
   BufferAttribute,
@@ -7,40 +7,24 @@ import {
   DataTexture,
   DoubleSide,
   FloatType,
-  GLSL3,
   Group,
   Mesh,
   NearestFilter,
-  RawShaderMaterial,
   RedFormat,
   Sphere,
   Vector2,
   Vector3,
   type IUniform,
 } from "three";
-import { decode } from "./decode";
-import type { Vector } from "./api";
+import { api, type TerrainHeader } from "./api";
+import type { Decoded } from "./decode";
 import { SHADOW_LAYER } from "./light";
-import { LIGHT, depthFragment } from "./shaders";
+import { LIGHT, depthFragment, linear, shaded } from "./shaders";
 
-export interface TerrainHeader {
-  /** Corner with the smallest x and z [m]. */
-  origin: [number, number];
-  /** Side of a column [m]. */
-  cell: number;
-  /** Along x and along z. */
-  columns: [number, number];
-  floor: number;
-  /** sRGB, 0 to 255. */
-  color: Vector;
-}
-
-/** Points along the longer side of the surface, at most. */
+/** Most points along the longer side of the mesh. */
 const POINTS = 640;
 
 const vertexShader = /* glsl */ `
-precision highp float;
-precision highp int;
 uniform mat4 viewMatrix;
 uniform mat4 projectionMatrix;
 uniform highp sampler2D heights;
@@ -68,8 +52,6 @@ void main() {
 `;
 
 const fragmentShader = /* glsl */ `
-precision highp float;
-precision highp int;
 in vec3 world;
 in vec3 worldNormal;
 uniform vec3 tint;
@@ -87,7 +69,7 @@ float chance(vec3 k) {
 void main() {
   if (dot(clip.xyz, world) + clip.w < 0.0) discard;
   vec3 n = normalize(worldNormal);
-  // Grains that are smaller than pixels become an even tone.
+  // Grains smaller than pixels become an even tone.
   float seen = 1.0 - smoothstep(0.5, 2.0, length(fwidth(world)) / grain);
   float tone = mix(0.5, chance(floor(world / grain)), seen);
   color = vec4(toScreen(lit(tint * (0.75 + 0.4 * tone), n, sunlight(world + n * grain))), 1.0);
@@ -96,31 +78,19 @@ void main() {
 
 export class Terrain {
   readonly group = new Group();
-  /** Called when a surface has come. */
+  /** Called when a surface was loaded. */
   onChanged: () => void = () => {};
-  private readonly uniforms: Record<string, IUniform>;
-  private geometry: BufferGeometry | null = null;
-  private texture: DataTexture | null = null;
-  private size = "";
+  private readonly uniforms: ReturnType<typeof uniformsOf>;
+  private geometry = new BufferGeometry();
   private shown = "";
   private wanted = "";
   private isBusy = false;
 
   constructor(shared: Record<string, IUniform>, grainRadius: number) {
-    this.uniforms = {
-      ...shared,
-      heights: { value: null },
-      origin: { value: new Vector2() },
-      cell: { value: 1 },
-      columns: { value: new Int32Array([1, 1]) },
-      points: { value: new Int32Array([1, 1]) },
-      stride: { value: 1 },
-      tint: { value: new Vector3() },
-      grain: { value: Math.max(2 * grainRadius, 1e-4) },
-    };
+    this.uniforms = uniformsOf(shared, grainRadius);
   }
 
-  /** Shows the terrain at an address of the server; what was asked for meanwhile and is outdated is left out. */
+  /** Shows the terrain at an address of the server, one request at a time; outdated ones are skipped. */
   show(address: string | null | undefined): void {
     this.wanted = address ?? "";
     this.group.visible = this.wanted !== "";
@@ -132,64 +102,70 @@ export class Terrain {
       const address = this.wanted;
       this.isBusy = true;
       try {
-        const response = await fetch(address);
-        const isBinary = response.headers.get("content-type") === "application/octet-stream";
-        if (response.ok && isBinary) this.set(await response.arrayBuffer());
+        this.set(await api.terrain(address));
       } catch {
-        // The grains of the same frame tell what is wrong with it.
+        // The request of the same frame's grains reports the error.
       }
       this.isBusy = false;
       this.shown = address;
     }
   }
 
-  /** A terrain as the server sends it. */
-  set(buffer: ArrayBuffer): void {
-    const { header, offset } = decode<TerrainHeader>(buffer);
+  private set({ header, buffer, offset }: Decoded<TerrainHeader>): void {
     const [width, depth] = header.columns;
-    if (width < 2 || depth < 2 || offset + 4 * width * depth > buffer.byteLength) return;
-    const heights = new Float32Array(buffer, offset, width * depth);
-    this.resize(width, depth);
-    if (this.texture) {
-      (this.texture.image.data as Float32Array).set(heights);
-      this.texture.needsUpdate = true;
-    }
-    (this.uniforms["origin"]!.value as Vector2).set(...header.origin);
-    this.uniforms["cell"]!.value = header.cell;
-    const tint = header.color.map((c) => (c / 255) ** 2) as Vector;
-    (this.uniforms["tint"]!.value as Vector3).set(...tint);
+    if (width < 2 || depth < 2) return;
+    const sent = new Float32Array(buffer, offset, width * depth);
+    const texture = this.textureOf(width, depth);
+    (texture.image.data as Float32Array).set(sent);
+    texture.needsUpdate = true;
+    const { origin, cell, tint } = this.uniforms;
+    origin.value.set(...header.origin);
+    cell.value = header.cell;
+    tint.value = linear(header.color);
     this.onChanged();
   }
 
-  /** Surface and texture for that many columns. */
-  private resize(width: number, depth: number): void {
-    if (this.size === `${width} ${depth}`) return;
-    this.size = `${width} ${depth}`;
-    this.geometry?.dispose();
-    this.texture?.dispose();
+  /** The texture of the heights; it and the mesh are created when the number of columns changes. */
+  private textureOf(width: number, depth: number): DataTexture {
+    const { heights, columns, points, stride } = this.uniforms;
+    const old = heights.value;
+    if (old?.image.width === width && old.image.height === depth) return old;
+    old?.dispose();
+    this.geometry.dispose();
     this.group.clear();
-    const stride = Math.max(1, Math.ceil(Math.max(width, depth) / POINTS));
-    const points: [number, number] = [Math.ceil((width - 1) / stride) + 1, Math.ceil((depth - 1) / stride) + 1];
-    this.texture = new DataTexture(new Float32Array(width * depth), width, depth, RedFormat, FloatType);
-    this.texture.minFilter = this.texture.magFilter = NearestFilter;
-    this.uniforms["heights"]!.value = this.texture;
-    this.uniforms["columns"]!.value = new Int32Array([width, depth]);
-    this.uniforms["points"]!.value = new Int32Array(points);
-    this.uniforms["stride"]!.value = stride;
+    const texture = new DataTexture(new Float32Array(width * depth), width, depth, RedFormat, FloatType);
+    texture.minFilter = texture.magFilter = NearestFilter;
+    heights.value = texture;
+    columns.value = [width, depth];
+    stride.value = Math.max(1, Math.ceil(Math.max(width, depth) / POINTS));
+    points.value = [Math.ceil((width - 1) / stride.value) + 1, Math.ceil((depth - 1) / stride.value) + 1];
     this.geometry = new BufferGeometry();
-    this.geometry.setIndex(new BufferAttribute(gridTriangles(...points), 1));
+    this.geometry.setIndex(new BufferAttribute(gridTriangles(...points.value), 1));
     this.geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
-    const material = (fragment: string) =>
-      new RawShaderMaterial({ glslVersion: GLSL3, vertexShader, fragmentShader: fragment, uniforms: this.uniforms, side: DoubleSide });
-    const surface = new Mesh(this.geometry, material(fragmentShader));
-    const shadow = new Mesh(this.geometry, material(depthFragment));
+    const mesh = (fragment: string) => new Mesh(this.geometry, shaded(vertexShader, fragment, this.uniforms, { side: DoubleSide }));
+    const [surface, shadow] = [mesh(fragmentShader), mesh(depthFragment)];
     shadow.layers.set(SHADOW_LAYER);
     surface.frustumCulled = shadow.frustumCulled = false;
     this.group.add(surface, shadow);
+    return texture;
   }
 }
 
-/** Two triangles for each square of a lattice, as numbers of its points row by row. */
+function uniformsOf(shared: Record<string, IUniform>, grainRadius: number) {
+  return {
+    ...shared,
+    heights: { value: null as DataTexture | null },
+    origin: { value: new Vector2() },
+    cell: { value: 1 },
+    columns: { value: [1, 1] as [number, number] },
+    points: { value: [1, 1] as [number, number] },
+    stride: { value: 1 },
+    tint: { value: new Vector3() },
+    grain: { value: Math.max(2 * grainRadius, 1e-4) },
+  };
+}
+
+/** Two triangles per cell of a grid, as indices of its points in row order. */
 export function gridTriangles(width: number, depth: number): Uint32Array {
   const indices = new Uint32Array(6 * Math.max(0, width - 1) * Math.max(0, depth - 1));
   let at = 0;

@@ -1,4 +1,4 @@
-// Light and dark: as the system has it, until somebody chooses.
+// Light or dark: the system's preference until the user chooses.
 
 const KEY = "barchan-theme";
 

@@ -1,54 +1,36 @@
-// The bar below: play, scrub, speed, loop.
+// The bottom bar of a result: play, scrub, speed, loop.
 
 import type { GrainsHeader, Live } from "./api";
 import { element, make } from "./dom";
-import { text } from "./scales";
+import { grouped, text } from "./scales";
+import { Transport } from "./transport";
 
-export class Timeline {
+export class Timeline extends Transport {
   onSeek: (frame: number) => void = () => {};
-  onPlay: () => void = () => {};
-  onStep: (by: number) => void = () => {};
-  onSpeed: (speed: number) => void = () => {};
-  onLoop: (loop: boolean) => void = () => {};
-
   private readonly scrub = element<HTMLInputElement>("scrub");
   private readonly now = element<HTMLOutputElement>("now");
-  private readonly play = element<HTMLButtonElement>("play");
-  private readonly loop = element<HTMLButtonElement>("loop");
-  private readonly speed = element<HTMLSelectElement>("speed");
+  private readonly loop = element("loop");
   private readonly marks = element("marks");
   private last = 0;
 
   constructor() {
+    super("Play");
     this.scrub.addEventListener("input", () => this.onSeek(Number(this.scrub.value)));
-    this.play.addEventListener("click", () => this.onPlay());
-    this.loop.addEventListener("click", () => this.onLoop(this.loop.getAttribute("aria-pressed") !== "true"));
-    this.speed.addEventListener("change", () => this.onSpeed(Number(this.speed.value)));
-    const click = (id: string, run: () => void) => element(id).addEventListener("click", run);
-    click("first", () => this.onSeek(Number(this.scrub.min)));
-    click("last", () => this.onSeek(this.last));
-    click("back", () => this.onStep(-1));
-    click("forward", () => this.onStep(1));
   }
 
   setSpan(first: number, last: number, live: Live): void {
     this.last = last;
     this.scrub.min = String(first);
     this.scrub.max = String(Math.max(last, first));
-    const width = Math.max(1, last - first);
-    const at = (frame: number) => `${(100 * (frame - first)) / width}%`;
-    const damaged = live.damage.map((d) => {
-      const mark = make("i");
-      mark.style.left = at(d.frame);
-      return mark;
-    });
-    const gaps = live.frames.slice(1).map(([next], i) => {
-      const gap = make("b");
-      const end = live.frames[i]![1];
-      gap.style.left = at(end);
-      gap.style.width = `${(100 * (next - end)) / width}%`;
-      return gap;
-    });
+    const percent = (frames: number) => `${(100 * frames) / Math.max(1, last - first)}%`;
+    const mark = (kind: "i" | "b", frame: number, frames: number) => {
+      const made = make(kind);
+      made.style.left = percent(frame - first);
+      if (frames) made.style.width = percent(frames);
+      return made;
+    };
+    const damaged = live.damage.map(({ frame }) => mark("i", frame, 0));
+    const gaps = live.frames.slice(1).map(([next], i) => mark("b", live.frames[i]![1], next - live.frames[i]![1]));
     this.marks.replaceChildren(...gaps, ...damaged);
   }
 
@@ -59,23 +41,7 @@ export class Timeline {
     this.now.replaceChildren(`${frame} / ${this.last} `, make("small", {}, time));
   }
 
-  setPlaying(playing: boolean): void {
-    document.body.classList.toggle("playing", playing);
-    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
-  }
-
   setLoop(loop: boolean): void {
     this.loop.setAttribute("aria-pressed", String(loop));
   }
-
-  setSpeed(speed: number): void {
-    if (![...this.speed.options].some((option) => Number(option.value) === speed)) {
-      this.speed.append(make("option", { value: String(speed) }, String(speed)));
-    }
-    this.speed.value = String(speed);
-  }
-}
-
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }

@@ -1,65 +1,43 @@
-// The bar below a live scene: pause, step, start over, the speed of time, and how fast it goes.
+// The bottom bar of a live scene: run, step, start over, the speed of time, and the rates of the simulation.
 
 import { element, make } from "../dom";
-import { text } from "../scales";
+import { grouped, text } from "../scales";
+import { Transport } from "../transport";
 import type { LiveHeader } from "./link";
 
-export class Bar {
-  onPlay: () => void = () => {};
-  onStep: () => void = () => {};
-  onReset: () => void = () => {};
-  onSpeed: (speed: number) => void = () => {};
-
-  private readonly play = element<HTMLButtonElement>("live-play");
-  private readonly speed = element<HTMLSelectElement>("live-speed");
+export class Bar extends Transport {
   private readonly now = element<HTMLOutputElement>("live-now");
   private readonly badge = element("live");
   private shown = -Infinity;
 
   constructor() {
-    element("timeline").hidden = true;
-    element("live-bar").hidden = false;
-    const click = (button: HTMLElement, run: () => void) =>
-      button.addEventListener("click", (event) => {
-        run();
-        // After the mouse, the keys are for the simulation again, not for the button.
-        if (event.detail > 0) button.blur();
-      });
-    click(this.play, () => this.onPlay());
-    click(element("live-step"), () => this.onStep());
-    click(element("live-reset"), () => this.onReset());
-    this.speed.addEventListener("change", () => {
-      this.onSpeed(Number(this.speed.value));
-      this.speed.blur();
+    super("Run");
+    document.body.classList.add("live");
+    const bar = element("timeline");
+    bar.setAttribute("aria-label", "Simulation");
+    this.play.title = "Run or pause (space)";
+    this.speed.setAttribute("aria-label", "Speed of time");
+    // After the mouse, keys go to the simulation again, not to the button.
+    bar.addEventListener("click", (event) => {
+      if (event.detail > 0 && event.target instanceof Element) event.target.closest("button")?.blur();
     });
+    this.speed.addEventListener("change", () => this.speed.blur());
+    for (const slow of this.speed.querySelectorAll(".of-result")) slow.remove();
   }
 
   update(header: LiveHeader): void {
-    document.body.classList.toggle("playing", header.playing);
-    this.play.setAttribute("aria-label", header.playing ? "Pause" : "Run");
+    this.setPlaying(header.playing);
     if (document.activeElement !== this.speed) this.setSpeed(header.speed);
-    const isDue = !header.playing || performance.now() - this.shown > 150;
-    if (!isDue) return;
+    if (header.playing && performance.now() - this.shown <= 150) return;
     this.shown = performance.now();
     const { rates } = header;
     const facts = [`${grouped(header.grains)} grains`];
     if (header.playing) facts.push(`${text(rates.steps_per_s, "", 3)} steps/s`, `${text(rates.step_ms, "ms", 3)} a step`, `${text(rates.ratio, "", 2)} × real time`);
     this.now.replaceChildren(`${header.time.toFixed(2)}\u00a0s `, make("small", {}, facts.map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · ")));
-    // Slower than asked for, and not just for a moment.
+    // Slower than the speed that was set.
     const isSlow = header.playing && header.trouble === null && rates.ratio > 0 && rates.ratio < 0.9 * header.speed;
     this.badge.hidden = !isSlow && header.playing;
     this.badge.textContent = header.playing ? `${text(rates.ratio, "", 2)} × real time` : "paused";
     this.badge.title = header.playing ? "The simulation is slower than the clock; nothing is skipped" : "";
   }
-
-  private setSpeed(speed: number): void {
-    if (![...this.speed.options].some((option) => Number(option.value) === speed)) {
-      this.speed.append(make("option", { value: String(speed) }, String(speed)));
-    }
-    this.speed.value = String(speed);
-  }
-}
-
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }

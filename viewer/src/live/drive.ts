@@ -1,18 +1,18 @@
-// Driving joints: keys, buttons and gamepads add up to the velocity of each joint; it is sent when it changes.
+// Driving joints: keys, buttons and gamepads add up to the velocity of each joint, which is sent when it changes.
 
 import type { Joint } from "../api";
 
-/** A stick that is nearly at rest counts as at rest. */
+/** Deflection of a stick below which it counts as centered. */
 export const DEAD_ZONE = 0.15;
 
-/** What a stick says: nothing in the middle, everything at the end, evenly between. */
+/** Deflection of a stick, −1 to 1: zero in the dead zone, linear beyond. */
 export function deflection(value: number): number {
   const size = Math.abs(value);
   if (!(size > DEAD_ZONE)) return 0;
   return (Math.sign(value) * Math.min(1, size - DEAD_ZONE)) / (1 - DEAD_ZONE) || 0;
 }
 
-/** Name of a key as the scene writes it, without regard to case. */
+/** Name of a key as the scene writes it, in lower case. */
 export function keyName(key: string): string {
   return key === " " ? "space" : key.toLowerCase();
 }
@@ -45,7 +45,7 @@ export class Drive {
     });
   }
 
-  /** Something pushes a joint one way, or stops to. */
+  /** An input, named `by`, begins or stops to drive a joint one way. */
   hold(joint: number, direction: -1 | 1, by: string, isDown: boolean): void {
     const name = `${direction}${by}`;
     if (isDown) this.held[joint]?.add(name);
@@ -53,20 +53,19 @@ export class Drive {
     this.update(joint);
   }
 
-  /** The axes of a gamepad; none when there is no gamepad. */
+  /** Reads the axes of a gamepad; empty where there is none. */
   axes(axes: readonly number[]): void {
     this.joints.forEach((joint, i) => {
       const axis = joint.control?.gamepad_axis;
       const stick = axis === null || axis === undefined ? 0 : deflection(axes[axis] ?? 0);
-      // Hands are never quite still.
-      if (Math.abs(stick - this.sticks[i]!) < 0.02 && stick !== 0) return;
-      if (stick === this.sticks[i]) return;
+      // Ignores jitter.
+      if (stick === this.sticks[i] || (stick !== 0 && Math.abs(stick - this.sticks[i]!) < 0.02)) return;
       this.sticks[i] = stick;
       this.update(i);
     });
   }
 
-  /** Everything is let go of. */
+  /** Releases all inputs. */
   release(): void {
     this.held.forEach((held, i) => {
       held.clear();
@@ -75,7 +74,7 @@ export class Drive {
     });
   }
 
-  /** What a joint is told now, of its full speed: −1 to 1. */
+  /** Commanded velocity of a joint, as a fraction of its full speed: −1 to 1. */
   push(joint: number): number {
     const held = [...(this.held[joint] ?? [])];
     const side = (sign: string) => (held.some((name) => name.startsWith(sign)) ? 1 : 0);

@@ -1,17 +1,17 @@
-// Forces of the grains on the bodies: numbers in the panel, arrows in the picture.
+// Forces of the grains on the bodies: numbers in the panel, arrows in the view.
 
 import { ArrowHelper, type LineBasicMaterial, type MeshBasicMaterial, Vector3 } from "three";
 import type { Body } from "../api";
-import { make } from "../dom";
+import { make, tableRow } from "../dom";
 import { text } from "../scales";
 import type { Scene3d } from "../scene3d";
 import type { LivePose } from "./link";
 
-/** Part of the past that a number keeps from one picture to the next: it must be readable. */
+/** Weight of the past in the moving average, which keeps the numbers readable. */
 const CALM = 0.85;
-/** Length of the longest arrow, in sizes of what is looked at. */
+/** Length of the longest arrow, as a fraction of the radius of the scene. */
 const LENGTH = 0.35;
-/** Forces below this part of the largest have no arrow. */
+/** Forces below this fraction of the largest have no arrow. */
 const SMALL = 0.02;
 const COLOR = 0xc8351f;
 
@@ -20,7 +20,7 @@ export class Forces {
   private readonly mean: Vector3[];
   private readonly torques: number[];
   private readonly arrows: ArrowHelper[];
-  private readonly cells: HTMLElement[] = [];
+  private readonly cells: HTMLElement[];
   private largest = 0;
   private drawn = 0;
 
@@ -31,18 +31,15 @@ export class Forces {
     this.mean = bodies.map(() => new Vector3());
     this.torques = bodies.map(() => 0);
     this.arrows = bodies.map(() => this.arrow());
-    const rows = bodies.map((body, i) => {
-      const cell = make("td", {}, "–");
-      this.cells[i] = cell;
-      return make("tr", { "data-body": body.name }, make("th", { scope: "row" }, body.name), cell);
-    });
+    this.cells = bodies.map(() => make("td", {}, "–"));
+    const rows = bodies.map(({ name }, i) => tableRow({ "data-body": name }, name, this.cells[i]!));
     this.section = rows.length
       ? make("section", { "aria-label": "Forces" }, make("h2", {}, "Force of the grains"), make("table", { class: "grain-table", id: "forces" }, make("tbody", {}, ...rows)))
       : null;
   }
 
   update(poses: LivePose[], isStill: boolean): void {
-    // Not every picture: nobody reads sixty numbers a second.
+    // Every sixth picture: numbers that change faster cannot be read.
     const isDue = isStill || this.drawn++ % 6 === 0;
     const keep = isStill ? 0 : CALM;
     poses.forEach((pose, i) => {
@@ -58,8 +55,7 @@ export class Forces {
   }
 
   private write(i: number, force: Vector3): void {
-    const cell = this.cells[i];
-    if (!cell) return;
+    const cell = this.cells[i]!;
     const size = force.length();
     const value = size < 1e-6 ? "0 N" : text(size, "N", 3);
     const parts = force.toArray().map((x) => text(Math.abs(x) < 1e-3 * size ? 0 : x, "N", 3)).join(", ");
@@ -82,7 +78,7 @@ export class Forces {
   private arrow(): ArrowHelper {
     const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOR);
     for (const part of [arrow.line, arrow.cone]) {
-      // Transparent, so that it comes after the ground, which is too.
+      // Transparent, so that it is drawn after the ground, which is transparent too.
       Object.assign(part.material as LineBasicMaterial | MeshBasicMaterial, { depthTest: false, transparent: true });
       part.renderOrder = 9;
       part.frustumCulled = false;

@@ -1,7 +1,7 @@
-// The connection to a live scene: pictures come in, orders go out. The page says when it has drawn a picture, and the
-// server sends no more than two beyond that: what a slow page would be too late for never comes.
+// The connection to a live scene: pictures come in, orders go out. The page confirms each picture that it has drawn,
+// and the server sends at most two beyond that, so a slow page gets fewer pictures instead of late ones.
 
-import type { GrainsHeader, Pose, Range, Vector } from "../api";
+import type { GrainsHeader, Pose, Range, Trouble, Vector } from "../api";
 import { decode, words } from "../decode";
 import type { Grains } from "../frames";
 
@@ -12,14 +12,9 @@ export interface Rates {
   step_ms: number;
 }
 
-export interface Trouble {
-  error: string;
-  help: string;
-}
-
 export interface Pull {
   body: number;
-  /** In the frame of the body [m]. */
+  /** In the body's frame [m]. */
   point: Vector;
   /** [m] */
   target: Vector;
@@ -30,7 +25,7 @@ export interface LivePose extends Pose {
   torque: Vector;
 }
 
-/** Everything that changes, beside the grains. */
+/** Everything that changes besides the grains. */
 export interface LiveHeader extends GrainsHeader {
   playing: boolean;
   speed: number;
@@ -42,14 +37,14 @@ export interface LiveHeader extends GrainsHeader {
   joints: [number, number, number][];
   /** Values of the parameters of each material. */
   parameters: number[][];
-  /** Range of the speeds, where they were asked for. */
+  /** Range of the speeds [m/s], where they were requested. */
   colors: Range | null;
 }
 
 export interface LivePicture {
   header: LiveHeader;
   grains: Grains;
-  /** Speeds in steps of their range. */
+  /** Speeds as 16-bit steps of their range. */
   speeds: Uint16Array | null;
 }
 
@@ -81,7 +76,7 @@ export function read(buffer: ArrayBuffer): LivePicture {
 
 export class Link {
   onPicture: (picture: LivePicture) => void = () => {};
-  /** Connected, or connected no more. */
+  /** Called when connected or disconnected. */
   onChange: (isOpen: boolean) => void = () => {};
   onRefusal: (refusal: Trouble) => void = () => {};
   private socket: WebSocket | null = null;
@@ -102,7 +97,7 @@ export class Link {
     this.socket = socket;
   }
 
-  /** For good: the page goes away. */
+  /** Closes without connecting again. */
   close(): void {
     const socket = this.socket;
     this.socket = null;

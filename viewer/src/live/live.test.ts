@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Joint } from "../api";
+import { encoded } from "../encoded";
 import { deflection, Drive } from "./drive";
 import { read } from "./link";
 import { placeOf, title, valueAt } from "./sliders";
@@ -71,17 +72,11 @@ test("the places of a slider and its values are each other's inverse", () => {
 
 test("a picture is taken apart, with and without speeds", () => {
   for (const colors of [null, { min: 0, max: 2 }]) {
-    let text = JSON.stringify({ grains: 2, colors });
-    while ((12 + text.length) % 8) text += " ";
-    const count = 2 * (colors ? 5 : 4);
-    const bytes = new Uint8Array(12 + text.length + 2 * count);
-    bytes.set(new TextEncoder().encode("BARCHAN1"));
-    new DataView(bytes.buffer).setUint32(8, text.length, true);
-    bytes.set(new TextEncoder().encode(text), 12);
-    new Uint16Array(bytes.buffer, 12 + text.length).set(Array.from({ length: count }, (_, i) => i));
-    const picture = read(bytes.buffer);
+    const data = new Uint16Array(2 * (colors ? 5 : 4)).map((_, i) => i);
+    const buffer = encoded({ grains: 2, colors }, data);
+    const picture = read(buffer);
     expect([...picture.grains.data]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(picture.speeds ? [...picture.speeds] : null).toEqual(colors ? [8, 9] : null);
-    expect(() => read(bytes.buffer.slice(0, bytes.length - 2))).toThrow("cut off");
+    expect(() => read(buffer.slice(0, -2))).toThrow("cut off");
   }
 });

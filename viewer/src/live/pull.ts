@@ -1,14 +1,13 @@
-// Pulling a body with the pointer: a spring from the point that was taken hold of to the pointer, drawn as a line.
+// Pulling a body with the pointer: a spring from the grabbed point to the pointer, drawn as a line.
 
 import { BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Plane, Ray, Vector3 } from "three";
-import type { Vector } from "../api";
+import { pointIn } from "../dom";
 import type { Scene3d } from "../scene3d";
 import type { Pull } from "./link";
 
 export class Puller {
-  private held: { body: number; point: Vector; plane: Plane; pointer: number } | null = null;
+  private held: { pull: Pull; plane: Plane; pointer: number } | null = null;
   private readonly line: Line;
-  private latest: Pull | null = null;
 
   constructor(
     private readonly scene: Scene3d,
@@ -16,7 +15,7 @@ export class Puller {
     private readonly send: (pull: Pull | null) => void,
   ) {
     const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
-    // Transparent, so that it comes after the ground, which is too.
+    // Transparent, so that it is drawn after the ground, which is transparent too.
     this.line = new Line(geometry, new LineBasicMaterial({ color: 0xd2691e, depthTest: false, transparent: true }));
     this.line.frustumCulled = false;
     this.line.renderOrder = 10;
@@ -25,14 +24,14 @@ export class Puller {
     if (free.some(Boolean)) this.listen();
   }
 
-  /** Draws the line of a pull, from where its body is now. */
+  /** Draws the spring of a pull from the current pose of its body. */
   show(pull: Pull | null): void {
     this.line.visible = pull !== null;
     if (!pull) return;
     const ends = this.line.geometry.getAttribute("position") as BufferAttribute;
     const from = this.scene.bodies.toWorld(pull.body, pull.point);
-    // Under the own pointer the line does not wait for the server.
-    const target = this.held && this.latest ? this.latest.target : pull.target;
+    // The own pointer is ahead of the server.
+    const { target } = this.held?.pull ?? pull;
     ends.setXYZ(0, from.x, from.y, from.z);
     ends.setXYZ(1, ...target);
     ends.needsUpdate = true;
@@ -40,7 +39,7 @@ export class Puller {
 
   private listen(): void {
     const { canvas } = this.scene;
-    // Before the camera hears of it.
+    // Before the camera controls.
     const first = { capture: true };
     const stage = canvas.parentElement ?? canvas;
     stage.addEventListener("pointerdown", (event) => this.down(event), first);
@@ -49,8 +48,7 @@ export class Puller {
   }
 
   private at(event: PointerEvent): [number, number] {
-    const box = this.scene.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return pointIn(this.scene.canvas, event);
   }
 
   private down(event: PointerEvent): void {
@@ -62,8 +60,9 @@ export class Puller {
     this.scene.canvas.setPointerCapture(event.pointerId);
     const { direction } = this.scene.ray(x, y);
     const plane = new Plane().setFromNormalAndCoplanarPoint(new Vector3(...direction).negate(), new Vector3(...hit.point));
-    this.held = { body: hit.body, point: this.scene.bodies.toBody(hit.body, hit.point), plane, pointer: event.pointerId };
-    this.pullTo(hit.point);
+    const pull = { body: hit.body, point: this.scene.bodies.toBody(hit.body, hit.point), target: hit.point };
+    this.held = { pull, plane, pointer: event.pointerId };
+    this.pull(pull);
   }
 
   private move(event: PointerEvent): void {
@@ -74,24 +73,19 @@ export class Puller {
     if (event.pointerId !== this.held.pointer) return;
     const { origin, direction } = this.scene.ray(...this.at(event));
     const target = new Ray(new Vector3(...origin), new Vector3(...direction)).intersectPlane(this.held.plane, new Vector3());
-    if (target) this.pullTo(target.toArray() as Vector);
+    if (target) this.pull((this.held.pull = { ...this.held.pull, target: target.toArray() }));
   }
 
   private up(event: PointerEvent): void {
     if (this.held?.pointer !== event.pointerId) return;
     this.held = null;
-    this.latest = null;
     this.scene.isTurning = true;
-    this.send(null);
-    this.show(null);
-    this.scene.refresh();
+    this.pull(null);
   }
 
-  private pullTo(target: Vector): void {
-    if (!this.held) return;
-    this.latest = { body: this.held.body, point: this.held.point, target };
-    this.send(this.latest);
-    this.show(this.latest);
+  private pull(pull: Pull | null): void {
+    this.send(pull);
+    this.show(pull);
     this.scene.refresh();
   }
 }

@@ -1,22 +1,21 @@
 // Sliders for the parameters of the materials.
 
 import type { Material, Parameter } from "../api";
-import { css } from "../colormaps";
-import { make } from "../dom";
+import { button, make, swatch } from "../dom";
 import { text } from "../scales";
 
 const STEPS = 1000;
-/** What was just set here is not set back by a picture that was already under way [ms]. */
+/** For how long after an input the values of the simulation, which lag behind, are ignored [ms]. */
 const PATIENCE_MS = 700;
 
-/** The value at a place of a slider, 0 to 1. */
+/** The value at a position of a slider, 0 to 1. */
 export function valueAt({ low, high, scale }: Pick<Parameter, "low" | "high" | "scale">, place: number): number {
   if (scale === "logarithmic") return low * (high / low) ** place;
   if (scale === "cubic") return high * place ** 3;
   return low + (high - low) * place;
 }
 
-/** The place of a value on a slider, 0 to 1. */
+/** The position of a value on a slider, 0 to 1. */
 export function placeOf({ low, high, scale }: Pick<Parameter, "low" | "high" | "scale">, value: number): number {
   const place = scale === "logarithmic" ? Math.log(value / low) / Math.log(high / low) : scale === "cubic" ? Math.cbrt(value / high) : (value - low) / (high - low);
   return Math.min(1, Math.max(0, place));
@@ -44,25 +43,25 @@ class Slider {
     this.input = make("input", { id, type: "range", min: "0", max: String(STEPS), step: "1" });
     this.output = make("output", { for: id });
     this.input.addEventListener("input", () => {
-      // Three digits are what a slider can mean.
+      // A slider resolves about three digits.
       const value = Number(valueAt(parameter, Number(this.input.value) / STEPS).toPrecision(3));
       this.touched = performance.now();
       this.show(value);
       this.changed(value);
     });
-    // After the mouse, the arrows drive again.
+    // After the mouse, the arrow keys drive joints again.
     this.input.addEventListener("pointerup", () => this.input.blur());
     const head = make("div", { class: "slider-head" }, make("label", { for: id }, title(parameter.key)), this.output);
     this.root = make("div", { class: "slider", title: parameter.meaning }, head, this.input);
     this.show(this.value);
   }
 
-  /** What the simulation has. */
+  /** Shows the value of the simulation. */
   update(value: number): void {
     if (value !== this.value && performance.now() - this.touched > PATIENCE_MS) this.show(value);
   }
 
-  /** Back to what the scene says. */
+  /** Back to the value of the scene. */
   restore(): void {
     if (this.value === this.parameter.value) return;
     this.touched = performance.now();
@@ -90,11 +89,9 @@ export class Sliders {
     this.sections = this.sliders.flatMap((list, material) => {
       if (!list.length) return [];
       const { name, color } = materials[material]!;
-      const swatch = make("span", { class: "swatch" });
-      swatch.style.background = css(color);
-      const restore = make("button", { type: "button", class: "tool small", title: "Back to the values of the scene" }, "As in the scene");
-      restore.addEventListener("click", () => list.forEach((slider) => slider.restore()));
-      const head = make("div", { class: "section-head" }, make("h2", {}, swatch, name), restore);
+      const restoreAll = () => list.forEach((slider) => slider.restore());
+      const restore = button({ class: "tool small", title: "Back to the values of the scene" }, restoreAll, "As in the scene");
+      const head = make("div", { class: "section-head" }, make("h2", {}, swatch(color), name), restore);
       return [make("section", { "aria-label": `Material ${name}`, class: "parameters" }, head, ...list.map((slider) => slider.root))];
     });
   }
