@@ -161,10 +161,10 @@ impl Rows {
         self.per_packet
     }
 
-    /// Changes the number of packets; new rows are zero.
-    pub fn resize(&mut self, packets: usize) {
+    /// Changes the number of packets; new rows have the value `initial`.
+    pub fn resize(&mut self, packets: usize, initial: f32) {
         let rows = packets * self.per_packet;
-        self.rows.resize(rows, Row([0.0; LANES]));
+        self.rows.resize(rows, Row([initial; LANES]));
     }
 
     /// Rows of all packets, one after the other.
@@ -229,7 +229,7 @@ pub fn packets_from(
             packet.id[lane] = batch.first_id + (start + lane) as u32;
         }
         packets.push(packet);
-        state.resize(packets.len());
+        state.resize(packets.len(), 0.0);
         let columns = laws.get(batch.material).map_or(&[][..], |l| l.columns());
         let initial = columns
             .iter()

@@ -201,7 +201,7 @@ impl Passes<'_> {
         if out.per_packet() != part.rows() {
             *out = Rows::new(part.rows());
         }
-        out.resize(packets.len());
+        out.resize(packets.len(), 0.0);
         let gather = |b: usize, (out, _): (&mut [Row], usize), _: &mut ()| {
             let packets = packets_of(packets, self.ranges[b]);
             let around = &self.topology.grid_around[b];
@@ -229,7 +229,7 @@ impl Passes<'_> {
         dt: f32,
         trial: &mut Rows,
     ) {
-        trial.resize(packets.len());
+        trial.resize(packets.len(), 0.0);
         let inputs = packets
             .par_iter()
             .zip(state.packets())
@@ -266,7 +266,7 @@ impl Passes<'_> {
 
     /// Kirchhoff stress [Pa] of states, six rows a packet.
     pub fn stress(&self, packets: &[Packet], state: &Rows, stress: &mut Rows) {
-        stress.resize(packets.len());
+        stress.resize(packets.len(), 0.0);
         let all = packets
             .par_iter()
             .zip(state.packets())

@@ -268,7 +268,8 @@ impl Sorter {
         let spare_state = self
             .spare_state
             .get_or_insert_with(|| Rows::new(state.per_packet()));
-        spare_state.resize(total);
+        // Every row is written below.
+        spare_state.resize(total, f32::NAN);
         let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
         self.spare
             .par_iter_mut()

@@ -422,7 +422,7 @@ impl<'a> Stored<'a> {
                     material: self.material[i],
                     ..Packet::EMPTY
                 });
-                state.resize(packets.len());
+                state.resize(packets.len(), 0.0);
             }
             let last = packets.len() - 1;
             self.put(i, &mut packets[last], state.of_mut(last));

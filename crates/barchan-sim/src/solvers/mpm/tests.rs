@@ -409,7 +409,7 @@ fn a_trial_leaves_the_particles_as_they_are() {
     let mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
     let before = bits(&mpm);
     let mut gradient = Rows::new(9);
-    gradient.resize(mpm.packets.len());
+    gradient.resize(mpm.packets.len(), 0.0);
     let mut trial = Rows::new(mpm.state.per_packet());
     let mut flags = vec![[0; LANES]; mpm.packets.len()];
     passes!(mpm).trial(&mpm.packets, &mpm.state, &gradient, DT, &mut trial);

@@ -79,19 +79,22 @@ impl Heap {
 }
 
 fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let (still, settings, without) = match context.solver {
+    // Sand that flowed would be lower than half the block.
+    let (still, height, settings, without) = match context.solver {
         "pbd" => (
             0.05,
+            context.pick(0.26, 0.35),
             "collider.floor.friction=0.6",
             ("floor without friction", "collider.floor.friction=0"),
         ),
         _ => (
             0.1,
+            context.pick(0.225, 0.3),
             "materials.sand.friction_angle=45",
             ("friction begins anew", ANEW),
         ),
     };
-    let (still, high) = (Band::below(still), Band::above(context.pick(0.2, 0.35)));
+    let (still, high) = (Band::below(still), Band::above(height));
     let awake = Heap::run(context, "heap", 60, &[settings])?;
     let moving = Heap::run(
         context,
