@@ -259,7 +259,7 @@ fn wrong_bodies_and_joints_are_refused_with_place_and_remedy() {
             "[\"post\", \"boom\"]",
             "[\"post\"]",
             "must be a list of 2 texts",
-            "names of what it joins",
+            "names of the two that it joins",
         ),
         (
             "type = \"revolute\"",
