@@ -29,7 +29,6 @@ pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use std::time::Duration;
-use stepping::StepFailure;
 
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +65,6 @@ pub struct Simulation {
     domain: Option<Bounds>,
     drains: Vec<Drain>,
     inflows: Vec<Inflow>,
-    densities: Vec<f64>,
     solver: Box<dyn Solver>,
     /// Whether the solver has a fixed time step.
     is_fixed: bool,
@@ -122,9 +120,9 @@ impl Simulation {
     /// A simulation without particles.
     fn empty(scene: &Scene, mut solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
-        let densities: Vec<f64> = scene.materials.iter().map(|m| m.density).collect();
         let inflow = |emitter: &Emitter| {
-            let density = densities.get(emitter.material).copied().unwrap_or(0.0);
+            let material = scene.materials.get(emitter.material);
+            let density = material.map_or(0.0, |m| m.density);
             let (dimensions, seed) = (scene.dimensions, scene.seed);
             Inflow {
                 name: emitter.name.clone(),
@@ -145,7 +143,6 @@ impl Simulation {
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
-            densities,
             is_fixed: solver.pace().is_ok_and(|pace| pace.is_fixed()),
             solver,
             colliders,
@@ -236,13 +233,13 @@ impl Simulation {
         }
         while self.state.time < end {
             self.forget_recent();
-            let (dt, _) = self.step_toward(end, false).map_err(|e| e.at(frame))?;
+            let (dt, _) = self.step_toward(end, false)?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
             }
         }
-        self.emit_and_remove().map_err(|e| e.at(frame))?;
+        self.emit_and_remove()?;
         self.state.frame = frame;
         Ok(Control::Continue)
     }
@@ -260,12 +257,11 @@ impl Simulation {
         }
         self.begin_record();
         self.forget_recent();
-        let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
-            (_, stats) = self.step_toward(end, true).map_err(|e| e.at(frame))?;
+            (_, stats) = self.step_toward(end, true)?;
         }
-        self.emit_and_remove().map_err(|e| e.at(frame))?;
+        self.emit_and_remove()?;
         // With a tolerance: sums of steps are rounded.
         let frames = end * self.frame_rate;
         self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
@@ -280,9 +276,10 @@ impl Simulation {
     }
 
     /// Brings emission and removal up to the present time.
-    fn emit_and_remove(&mut self) -> Result<(), StepFailure> {
+    fn emit_and_remove(&mut self) -> Result<(), SimulationError> {
         self.emit_until_now()?;
-        Ok(self.remove_lost()?)
+        let failed = SimulationError::in_frame(self.state.frame + 1);
+        self.remove_lost().map_err(failed)
     }
 
     fn forget_recent(&mut self) {
@@ -303,12 +300,9 @@ impl Simulation {
             columns: spent.columns,
             ..Frame::default()
         };
-        self.solver
-            .download(&Columns::Frame, &mut frame)
-            .map_err(|source| SimulationError::Solver {
-                frame: self.state.frame,
-                source,
-            })?;
+        let failed = SimulationError::in_frame(self.state.frame);
+        let written = self.solver.download(&Columns::Frame, &mut frame);
+        written.map_err(failed)?;
         frame.record = FrameRecord {
             statistics: record::statistics(self, &frame),
             bodies: record::bodies(self),
@@ -328,12 +322,8 @@ impl Simulation {
             time: self.state.time,
             ..Checkpoint::default()
         };
-        self.solver
-            .save(&mut checkpoint)
-            .map_err(|source| SimulationError::Solver {
-                frame: self.state.frame,
-                source,
-            })?;
+        let failed = SimulationError::in_frame(self.state.frame);
+        self.solver.save(&mut checkpoint).map_err(failed)?;
         checkpoint.record.loop_state = Some(self.state.clone());
         checkpoint.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
@@ -404,9 +394,8 @@ impl Simulation {
         index: usize,
         material: &Material,
     ) -> Result<(), SimulationError> {
-        let frame = self.state.frame;
         let changed = self.solver.set_material(index, material);
-        changed.map_err(|source| SimulationError::Solver { frame, source })
+        changed.map_err(SimulationError::in_frame(self.state.frame))
     }
 
     /// The last whole frame.

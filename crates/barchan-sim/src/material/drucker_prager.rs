@@ -391,7 +391,7 @@ fn keep_untouched<T: Scalar>(
     rebuilt: Sym3<T>,
 ) -> Sym3<T> {
     let zero = case.constant(0.0);
-    let untouched = T::and(case.equals(zero), state.volume_gain.equals(zero));
+    let untouched = case.equals(zero) & state.volume_gain.equals(zero);
     Sym3::select(untouched, trial, rebuilt)
 }
 

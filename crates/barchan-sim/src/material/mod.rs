@@ -168,7 +168,7 @@ macro_rules! laws {
             /// The flag, for a law that has one.
             pub fn flag(&self) -> Option<FlagColumn> {
                 match self {
-                    $(Self::$name(law) => flag_of(law)),*
+                    $(Self::$name(_) => <$module::$name as ConstitutiveLaw<_>>::FLAG),*
                 }
             }
 
@@ -320,10 +320,6 @@ fn columns_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> &'static [StateCo
         assert!(rows == N, "the columns of a law fill its rows");
     }
     L::COLUMNS
-}
-
-fn flag_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> Option<FlagColumn> {
-    L::FLAG
 }
 
 fn stress_of<L: ConstitutiveLaw<N>, const N: usize>(

@@ -74,10 +74,6 @@ impl<S: Simd> Scalar for f32x16<S> {
         mask.all_true()
     }
     #[inline(always)]
-    fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask {
-        a & b
-    }
-    #[inline(always)]
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self {
         mask.select(a, b)
     }

@@ -97,7 +97,9 @@ macro_rules! passes {
 
 /// Longest stable step for elastic waves [s].
 fn elastic_dt(spec: &MpmSpec, materials: &[Material]) -> f32 {
-    let fastest = materials.iter().map(wave_speed).fold(0.0, f64::max);
+    let law = |m: &Material| PreparedLaw::new(m, Dimensions::Three);
+    let speeds = materials.iter().map(|m| law(m).wave_speed(m.density));
+    let fastest = speeds.fold(0.0, f64::max);
     (spec.elastic_cfl * spec.dx / fastest) as f32
 }
 
@@ -309,7 +311,7 @@ impl Solver for Mpm {
     }
 
     fn host_view(&self) -> Option<ParticlesView<'_>> {
-        Some(ParticlesView::of_packets(&self.packets))
+        Some(ParticlesView::Packets(&self.packets))
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
@@ -378,11 +380,6 @@ impl Solver for Mpm {
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         self.load_state(from)
     }
-}
-
-/// Speed of the fastest elastic wave of a material [m/s].
-pub fn wave_speed(m: &Material) -> f64 {
-    PreparedLaw::new(m, Dimensions::Three).wave_speed(m.density)
 }
 
 /// FLIP fraction of the transfer; `None`: APIC.

@@ -124,11 +124,11 @@ impl Sorter {
     /// Writes the distinct keys, sorted, into the topology. Returns whether they have changed.
     fn find_blocks(&mut self, topology: &mut Topology) -> bool {
         let part = self.keys.len().div_ceil(PARTS).max(1);
+        self.found.iter_mut().for_each(Vec::clear);
         self.found
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .for_each(|(found, keys)| {
-                found.clear();
                 let mut last = NO_PARTICLE;
                 for &key in keys.iter().flatten() {
                     if key != last && key != NO_PARTICLE {
@@ -139,15 +139,9 @@ impl Sorter {
                 found.sort_unstable();
                 found.dedup();
             });
-        let parts = self.keys.chunks(part).len();
-        let all = &mut self.found[..];
-        let (first, rest) = all.split_at_mut(1);
-        for other in &rest[..parts.saturating_sub(1)] {
-            first[0].extend_from_slice(other);
-        }
-        let merged = &mut first[0];
-        if parts == 0 {
-            merged.clear();
+        let [merged, others @ ..] = &mut self.found;
+        for other in others {
+            merged.extend_from_slice(other);
         }
         merged.sort_unstable();
         merged.dedup();
@@ -184,12 +178,11 @@ impl Sorter {
     /// Counts the particles of each bin in each part.
     fn count_bins(&mut self, bins: usize) {
         let part = self.keys.len().div_ceil(PARTS).max(1);
-        let parts = self.keys.chunks(part).len();
         for counts in &mut self.counts {
             counts.clear();
             counts.resize(bins, 0);
         }
-        self.counts[..parts]
+        self.counts
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .for_each(|(counts, keys)| {
@@ -239,9 +232,8 @@ impl Sorter {
             .with_min_len(4096)
             .for_each(|source| source.store(blocks::NONE, Ordering::Relaxed));
         let part = self.keys.len().div_ceil(PARTS).max(1);
-        let parts = self.keys.chunks(part).len();
         let sources = &self.sources;
-        self.counts[..parts]
+        self.counts
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .enumerate()
