@@ -21,7 +21,8 @@ pub struct EmitterSampler {
     velocity: DVec3,
     start: f64,
     end: f64,
-    area: f64,
+    /// Area of the orifice [m²] (in 2D: its width times 1 m).
+    pub(super) area: f64,
     volume: f64,
     material: usize,
 }
@@ -178,23 +179,5 @@ fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
     match dimensions {
         Dimensions::Two => Vec3::new(v.x, v.y, 0.0),
         Dimensions::Three => v,
-    }
-}
-
-#[cfg(test)]
-impl EmitterSampler {
-    /// Area of the orifice [m²] (in 2D: its width times 1 m).
-    pub(super) fn mouth_area(&self) -> f64 {
-        self.area
-    }
-
-    /// Upper estimate of the number of grains emitted in the first `duration` seconds of the run.
-    pub(super) fn max_count_estimate(&self, duration: f64) -> usize {
-        let time = (duration.min(self.end) - self.start).max(0.0);
-        if self.grains.is_empty() || time == 0.0 {
-            return 0;
-        }
-        let periods = (time * self.sweep / self.period).ceil();
-        (periods * self.grains.len() as f64) as usize
     }
 }

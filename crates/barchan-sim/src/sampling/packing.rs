@@ -5,6 +5,7 @@
 
 use super::random::Random;
 use super::tile::Tile;
+use crate::neighbors::cells_between;
 use crate::neighbors::chains::Chains;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
@@ -131,17 +132,12 @@ impl Packing {
 
     fn for_neighbors(&self, i: usize, mut visit: impl FnMut(usize)) {
         let center = self.cell_of(self.points[i]);
-        let depth = i32::from(!self.flat);
-        for dz in -depth..=depth {
-            for dy in -1..=1 {
-                for dx in -1..=1 {
-                    let cell = center + IVec3::new(dx, dy, dz);
-                    let cell = cell.rem_euclid(IVec3::splat(self.cells));
-                    let others = self.balls.cell(self.index(cell));
-                    others.filter(|j| *j != i).for_each(&mut visit);
-                }
-            }
-        }
+        let reach = IVec3::new(1, 1, i32::from(!self.flat));
+        cells_between(-reach, reach).for_each(|step| {
+            let cell = (center + step).rem_euclid(IVec3::splat(self.cells));
+            let others = self.balls.cell(self.index(cell));
+            others.filter(|j| *j != i).for_each(&mut visit);
+        });
     }
 
     fn cell_of(&self, p: Vec3) -> IVec3 {

@@ -5,6 +5,7 @@
 
 use super::packing;
 use super::random::Random;
+use crate::neighbors::cells_between;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
 use std::sync::{Arc, Mutex};
@@ -122,11 +123,8 @@ impl Darts {
             points: Vec::new(),
             random: Random::new(seed ^ dimensions as u64),
         };
-        let depth = if dimensions == 3 { GHOSTS } else { 0 };
-        let mut offsets = box_of(
-            IVec3::new(-GHOSTS, -GHOSTS, -depth),
-            IVec3::new(GHOSTS, GHOSTS, depth),
-        );
+        let reach = GHOSTS * darts.layer();
+        let mut offsets: Vec<IVec3> = cells_between(-reach, reach).collect();
         offsets.sort_by_key(|c| c.length_squared());
         let origin = darts.index(IVec3::ZERO) as isize;
         let differences = offsets.iter().map(|c| darts.index(*c) as isize - origin);
@@ -134,12 +132,15 @@ impl Darts {
         darts
     }
 
+    /// One cell along each axis that the box has.
+    fn layer(&self) -> IVec3 {
+        IVec3::new(1, 1, i32::from(self.dimensions == 3))
+    }
+
     fn throw(mut self) -> Vec<Vec3> {
         let mut size = self.cell;
-        let last = self.cells - 1;
-        let depth = if self.dimensions == 3 { last } else { 0 };
-        let mut free: Vec<Vec3> = box_of(IVec3::ZERO, IVec3::new(last, last, depth))
-            .into_iter()
+        let last = (self.cells - 1) * self.layer();
+        let mut free: Vec<Vec3> = cells_between(IVec3::ZERO, last)
             .map(|c| c.as_vec3() * self.cell)
             .collect();
         // Every level halves the cells; what is still free after twenty is smaller than rounding.
@@ -176,8 +177,7 @@ impl Darts {
     fn keep(&mut self, p: Vec3) {
         self.points.push(p);
         let cell = self.cell_of(p);
-        let depth = i32::from(self.dimensions == 3);
-        for shift in box_of(IVec3::new(-1, -1, -depth), IVec3::new(1, 1, depth)) {
+        for shift in cells_between(-self.layer(), self.layer()) {
             let image = cell + self.cells * shift;
             let inside = |i: i32| (-GHOSTS..self.cells + GHOSTS).contains(&i);
             if image.to_array().into_iter().all(inside) {
@@ -228,24 +228,7 @@ impl Darts {
 
     fn index(&self, cell: IVec3) -> usize {
         let n = self.cells + 2 * GHOSTS;
-        let k = if self.dimensions == 3 {
-            cell.z + GHOSTS
-        } else {
-            0
-        };
-        (cell.x + GHOSTS + n * (cell.y + GHOSTS + n * k)) as usize
+        let cell = cell + GHOSTS * self.layer();
+        (cell.x + n * (cell.y + n * cell.z)) as usize
     }
-}
-
-/// All cells between two corners, both included, x fastest.
-fn box_of(low: IVec3, high: IVec3) -> Vec<IVec3> {
-    let mut out = Vec::new();
-    for k in low.z..=high.z {
-        for j in low.y..=high.y {
-            for i in low.x..=high.x {
-                out.push(IVec3::new(i, j, k));
-            }
-        }
-    }
-    out
 }

@@ -147,6 +147,16 @@ impl Mpm {
         })
     }
 
+    /// Only APIC updates C: with another transfer, the C of a spinning fill or of a state by APIC would drive packets from `first` on
+    /// forever.
+    fn clear_unused_affine(&mut self, first: usize) {
+        if self.spec.transfer != Transfer::Apic {
+            for packet in &mut self.packets[first..] {
+                packet.affine = Packet::EMPTY.affine;
+            }
+        }
+    }
+
     fn sort_into_blocks(&mut self) -> Result<(), SolverError> {
         if !self.needs_sort {
             return Ok(());
@@ -273,12 +283,7 @@ impl Solver for Mpm {
         }
         let first = self.packets.len();
         particles::packets_from(batch, &self.laws, &mut self.packets, &mut self.state);
-        if self.spec.transfer != Transfer::Apic {
-            // Only APIC updates C: with another transfer the C of a spinning fill would drive it forever.
-            for packet in &mut self.packets[first..] {
-                packet.affine = Packet::EMPTY.affine;
-            }
-        }
+        self.clear_unused_affine(first);
         self.count += batch.position.len();
         let speeds = batch.velocity.iter().map(|v| v.length());
         self.max_speed = speeds.fold(self.max_speed, f32::max);
