@@ -64,7 +64,7 @@ pub struct Simulation {
     gravity: Gravity,
     domain: Option<Bounds>,
     drains: Vec<Drain>,
-    inflows: Vec<Inflow>,
+    emitters: Vec<EmitterSampler>,
     solver: Box<dyn Solver>,
     /// Whether the solver has a fixed time step.
     is_fixed: bool,
@@ -81,13 +81,6 @@ pub struct Simulation {
     particle_substeps_here: u64,
     start: Option<StartRecord>,
     state: LoopState,
-}
-
-struct Inflow {
-    name: String,
-    speed: f64,
-    end: f64,
-    sampler: EmitterSampler,
 }
 
 impl Simulation {
@@ -120,18 +113,11 @@ impl Simulation {
     /// A simulation without particles.
     fn empty(scene: &Scene, mut solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
-        let inflow = |emitter: &Emitter| {
+        let sampler = |emitter: &Emitter| {
             let material = scene.materials.get(emitter.material);
             let density = material.map_or(0.0, |m| m.density);
-            let (dimensions, seed) = (scene.dimensions, scene.seed);
-            Inflow {
-                name: emitter.name.clone(),
-                speed: f64::from(emitter.velocity.length()),
-                end: emitter.end,
-                sampler: EmitterSampler::new(emitter, density, &spacing, dimensions, seed),
-            }
+            EmitterSampler::new(emitter, density, &spacing, scene.dimensions, scene.seed)
         };
-        let inflows: Vec<Inflow> = scene.emitters.iter().map(inflow).collect();
         let bodies = Bodies::new(scene).map_err(SimulationError::Setup)?;
         let mut colliders = Colliders::new(scene.solids());
         bodies.pose(&mut colliders);
@@ -155,11 +141,11 @@ impl Simulation {
             particle_substeps_here: 0,
             start: None,
             state: LoopState {
-                emitted: vec![0; inflows.len()],
+                emitted: vec![0; scene.emitters.len()],
                 drained: vec![0; scene.drains.len()],
                 ..LoopState::default()
             },
-            inflows,
+            emitters: scene.emitters.iter().map(sampler).collect(),
         })
     }
 
@@ -337,7 +323,7 @@ impl Simulation {
         if !(state.emitted_until.is_finite() && state.traveled.is_finite()) {
             return Err(refuse("its state of the frame loop is not finite"));
         }
-        if state.emitted.len() != self.inflows.len() || state.drained.len() != self.drains.len() {
+        if state.emitted.len() != self.emitters.len() || state.drained.len() != self.drains.len() {
             return Err(refuse("its emitters or drains are not those of the scene"));
         }
         if state.time != f64::from(state.frame) / self.frame_rate {

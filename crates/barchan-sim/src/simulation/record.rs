@@ -18,7 +18,7 @@ pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Statistics {
         name: name.clone(),
         particles: *particles,
     };
-    let emitters = simulation.inflows.iter().map(|e| &e.name);
+    let emitters = simulation.emitters.iter().map(|e| &e.emitter.name);
     let drains = simulation.drains.iter().map(|d| &d.name);
     let run = RunStatistics {
         center_of_mass_height_m: match sums.mass > 0.0 {

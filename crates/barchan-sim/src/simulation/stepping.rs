@@ -162,11 +162,10 @@ impl Simulation {
 
     /// Time in which material of the fastest active emitter moves by [`EMISSION_PART`] of a cell [s].
     fn emission_interval(&self) -> f64 {
-        let running = self
-            .inflows
-            .iter()
-            .filter(|e| self.state.emitted_until < e.end);
-        let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
+        let emitters = self.emitters.iter().map(|e| &e.emitter);
+        let running = emitters.filter(|e| self.state.emitted_until < e.end);
+        let speeds = running.map(|e| f64::from(e.velocity.length()));
+        let fastest = speeds.fold(0.0, f64::max);
         if fastest > 0.0 && !self.is_fixed {
             EMISSION_PART * self.dx / fastest
         } else {
@@ -180,8 +179,8 @@ impl Simulation {
         if from >= to {
             return Ok(());
         }
-        for (index, inflow) in self.inflows.iter().enumerate() {
-            let emit = || inflow.sampler.emit(from, to);
+        for (index, emitter) in self.emitters.iter().enumerate() {
+            let emit = || emitter.emit(from, to);
             let mut samples = self.timings.span("emission", emit);
             if samples.is_empty() {
                 continue;

@@ -36,8 +36,7 @@ impl GrainGrid {
         self.cell = (2.0 * widest).max(coarse);
         self.size = (extent / self.cell).as_ivec3() + 1;
         let mut chains = std::mem::take(&mut self.chains);
-        let cells = (self.grains.iter()).map(|grain| self.index(self.cell_of(grain.0)));
-        chains.fill(self.size.element_product() as usize, cells);
+        chains.fill(self.size, self.grains.iter().map(|g| self.cell_of(g.0)));
         self.chains = chains;
     }
 
@@ -46,15 +45,11 @@ impl GrainGrid {
         cell.clamp(IVec3::ZERO, self.size - 1)
     }
 
-    fn index(&self, cell: IVec3) -> usize {
-        ((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize
-    }
-
     /// Whether a grain overlaps a ball.
     pub fn overlaps(&self, p: Vec3, radius: f32) -> bool {
         let at = self.cell_of(p);
         let (low, high) = ((at - 1).max(IVec3::ZERO), (at + 1).min(self.size - 1));
-        let near = cells_between(low, high).flat_map(|cell| self.chains.cell(self.index(cell)));
+        let near = cells_between(low, high).flat_map(|cell| self.chains.cell(cell));
         near.map(|i| self.grains[i])
             .any(|(q, r)| q.distance(p) < radius + r)
     }

@@ -28,13 +28,11 @@ impl Terrain {
             columns,
         } = self.field.layout;
         out.arrays.retain(|a| a.name != TERRAIN_HEIGHT);
+        let meaning = "height of the terrain above the middle of each column, rows along x";
+        let heights = ColumnData::F32(self.field.height.clone());
         out.arrays.push(Column {
-            name: TERRAIN_HEIGHT.into(),
-            unit: Unit::Meter,
-            meaning: "height of the terrain above the middle of each column, rows along x".into(),
-            components: columns[0],
-            data: ColumnData::F32(self.field.height.clone()),
             tolerance: TOLERANCE * cell,
+            ..Column::exact(TERRAIN_HEIGHT, Unit::Meter, meaning, columns[0], heights)
         });
         out.record.terrain = Some(TerrainRecord {
             origin: origin.to_array(),
@@ -73,13 +71,8 @@ impl Terrain {
         put(QUEUED, meaning, one, 2, queued);
         let meaning = "surface of these columns when they were first cut";
         put(QUEUED_TOP, meaning, meter, 1, tops);
-        put(
-            ACTIVE,
-            "columns whose slopes are to be checked",
-            one,
-            1,
-            active,
-        );
+        let meaning = "columns whose slopes are to be checked";
+        put(ACTIVE, meaning, one, 1, active);
         let meaning =
             "columns near a body, and the tick until which nothing settles or slides there";
         put(LOCKED, meaning, one, 2, locked);

@@ -88,27 +88,25 @@ type Matrix6 = [[f64; 6]; 6];
 /// Sums over the contacts of a body.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
-    /// J.
-    impulse: Vector6,
+    /// J, about the center of mass.
+    impulse: Impulse,
     /// A.
     stiffness: Matrix6,
 }
 
 impl Sums {
     const ZERO: Self = Self {
-        impulse: [0.0; 6],
+        impulse: Impulse {
+            linear: DVec3::ZERO,
+            angular: DVec3::ZERO,
+        },
         stiffness: [[0.0; 6]; 6],
     };
 
     /// Adds a node whose velocity changes by `change`, with its P.
     fn add(&mut self, contact: &Contact, change: Vec3, p: DMat3) {
         let (m, r) = (f64::from(contact.mass), contact.arm.as_dvec3());
-        let back = change.as_dvec3() * -m;
-        let turn = r.cross(back);
-        for i in 0..3 {
-            self.impulse[i] += back[i];
-            self.impulse[3 + i] += turn[i];
-        }
+        self.impulse += Impulse::at(contact.arm, change.as_dvec3() * -m);
         // Columns: the node's velocity for each of the body's six unit velocities.
         for j in 0..6 {
             let u = match j < 3 {
@@ -125,8 +123,8 @@ impl Sums {
     }
 
     fn plus(mut self, other: &Self) -> Self {
+        self.impulse += other.impulse;
         for i in 0..6 {
-            self.impulse[i] += other.impulse[i];
             for j in 0..6 {
                 self.stiffness[i][j] += other.stiffness[i][j];
             }
@@ -154,8 +152,7 @@ pub fn solve<'a>(
         let sums = pass(&mut tasks, list, &motion, cx.dt, false);
         for (b, body) in list.iter().enumerate() {
             if let Some(step) = correction(body, &sums[b], &alone[b], &motion[b]) {
-                motion[b].linear += DVec3::new(step[0], step[1], step[2]);
-                motion[b].angular += DVec3::new(step[3], step[4], step[5]);
+                motion[b] = motion[b] + step;
             }
         }
     }
@@ -164,20 +161,14 @@ pub fn solve<'a>(
     for (b, body) in list.iter().enumerate() {
         let mut given = sums[b].impulse;
         if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
-            for i in 0..6 {
-                let taken: f64 = (0..6).map(|j| sums[b].stiffness[i][j] * w[j]).sum();
-                given[i] -= taken;
-            }
-            shared[b] = Some(Twist {
-                linear: DVec3::new(w[0], w[1], w[2]),
-                angular: DVec3::new(w[3], w[4], w[5]),
-            });
+            let six = six(&w);
+            let taken = |row: &Vector6| row.iter().zip(six).map(|(a, w)| a * w).sum();
+            let [linear, angular] = halves(&sums[b].stiffness.map(|row| taken(&row)));
+            given.linear -= linear;
+            given.angular -= angular;
+            shared[b] = Some(w);
         }
         if let Some(total) = cx.impulses.bodies.get_mut(b) {
-            let given = Impulse {
-                linear: DVec3::new(given[0], given[1], given[2]),
-                angular: DVec3::new(given[3], given[4], given[5]),
-            };
             *total += given.about(-body.center_arm());
         }
     }
@@ -185,28 +176,33 @@ pub fn solve<'a>(
 }
 
 /// Newton correction of a body's V; `None` for bodies without mass.
-fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Vector6> {
+fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Twist> {
     let mass = body.mass.as_ref()?;
-    let inverse_mass = f64::from(mass.inverse_mass);
-    let inverse_inertia = mass.inverse_inertia.as_dmat3();
-    // W times a momentum.
-    let w_times = |p: [f64; 6]| -> Vector6 {
-        let turn = inverse_inertia * DVec3::new(p[3], p[4], p[5]);
-        let [x, y, z] = [p[0], p[1], p[2]].map(|c| c * inverse_mass);
-        [x, y, z, turn.x, turn.y, turn.z]
-    };
     let mut matrix = [[0.0; 6]; 6];
     for j in 0..6 {
-        let column = w_times(std::array::from_fn(|i| sums.stiffness[i][j]));
+        let [linear, angular] = halves(&std::array::from_fn(|i| sums.stiffness[i][j]));
+        let column = six(&mass.response(&Impulse { linear, angular }));
         for i in 0..6 {
             matrix[i][j] = column[i] + f64::from(u8::from(i == j));
         }
     }
-    let pushed = w_times(sums.impulse);
-    let (lag, turn) = (alone.linear - now.linear, alone.angular - now.angular);
-    let missing = [lag.x, lag.y, lag.z, turn.x, turn.y, turn.z];
-    let right = std::array::from_fn(|i| missing[i] + pushed[i]);
-    solve6(matrix, right)
+    let missing = Twist {
+        linear: alone.linear - now.linear,
+        angular: alone.angular - now.angular,
+    };
+    let right = six(&(missing + mass.response(&sums.impulse)));
+    let [linear, angular] = halves(&solve6(matrix, right)?);
+    Some(Twist { linear, angular })
+}
+
+/// Linear and angular part of six numbers.
+fn halves(v: &Vector6) -> [DVec3; 2] {
+    [DVec3::from_slice(&v[..3]), DVec3::from_slice(&v[3..])]
+}
+
+fn six(twist: &Twist) -> Vector6 {
+    let ([x, y, z], [rx, ry, rz]) = (twist.linear.to_array(), twist.angular.to_array());
+    [x, y, z, rx, ry, rz]
 }
 
 /// A pass over all contacts with the bodies in given motion; the last one changes the nodes.
