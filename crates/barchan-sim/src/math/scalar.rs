@@ -47,6 +47,12 @@ pub trait Scalar:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
 }
 
+/// a · b.
+#[inline(always)]
+pub fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
+}
+
 macro_rules! impl_scalar {
     ($float:ty, $sweeps:expr, $range:expr) => {
         impl Scalar for $float {

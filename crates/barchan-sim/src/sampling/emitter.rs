@@ -83,7 +83,7 @@ impl EmitterSampler {
         };
         for j in across {
             for i in -tiles..tiles {
-                for (p, radius) in tile.points.iter().zip(&tile.radii) {
+                for (p, radius) in tile.blocks.iter().flatten() {
                     let (a, b, c) = match dimensions {
                         Dimensions::Three => (p.x, p.y, p.z),
                         Dimensions::Two => (p.x, 0.0, p.y),

@@ -92,23 +92,14 @@ impl Bricks {
         let density = spacing.number_density(dimensions);
         let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         let period = (tile.len() as f64 / density).powf(1.0 / dimensions.count() as f64);
-        let points = tile
-            .starts
-            .windows(2)
-            .map(|range| {
-                let block = tile.points[range[0]..range[1]].iter();
-                let radii = tile.radii[range[0]..range[1]].iter();
-                block
-                    .zip(radii)
-                    .map(|(p, r)| (p.as_dvec3(), mean * r))
-                    .collect()
-            })
-            .collect();
+        let sized = |(p, r): &(Vec3, f32)| (p.as_dvec3(), mean * r);
+        let blocks = tile.blocks.iter();
+        let points = blocks.map(|block| block.iter().map(sized).collect());
         Self {
             dimensions,
             period,
             per_period: BLOCKS as i64,
-            points,
+            points: points.collect(),
         }
     }
 

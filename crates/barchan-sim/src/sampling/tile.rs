@@ -16,12 +16,8 @@ pub(super) const BLOCKS: usize = 4;
 /// Points in the unit cube (2D: the unit square, z = 0) with periodic borders.
 #[derive(Debug)]
 pub(super) struct Tile {
-    /// Grouped by sub-block, x fastest.
-    pub points: Vec<Vec3>,
-    /// Radius of each, in mean radii; all 1 where points have no size.
-    pub radii: Vec<f32>,
-    /// Where each sub-block begins in `points`, and the end.
-    pub starts: Vec<usize>,
+    /// By sub-block, x fastest: points and their radii, in mean radii; all 1 where points have no size.
+    pub blocks: Vec<Vec<(Vec3, f32)>>,
 }
 
 impl Tile {
@@ -69,22 +65,12 @@ impl Tile {
             let index = b.x as usize + BLOCKS * (b.y as usize + BLOCKS * b.z as usize);
             blocks[index].push((u, radius));
         }
-        let mut starts = vec![0];
-        starts.extend(blocks.iter().scan(0, |at, b| {
-            *at += b.len();
-            Some(*at)
-        }));
-        let (points, radii) = blocks.concat().into_iter().unzip();
-        Self {
-            points,
-            radii,
-            starts,
-        }
+        Self { blocks }
     }
 
     /// Number of points.
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.blocks.iter().map(Vec::len).sum()
     }
 }
 

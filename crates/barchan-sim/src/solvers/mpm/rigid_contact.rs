@@ -82,54 +82,33 @@ fn alone(body: &PosedCollider) -> Twist {
     }
 }
 
-type Vector6 = [f64; 6];
-type Matrix6 = [[f64; 6]; 6];
-
 /// Sums over the contacts of a body.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     /// J, about the center of mass.
     impulse: Impulse,
-    /// A.
-    stiffness: Matrix6,
+    /// The columns of A: an impulse for each of the body's six unit velocities.
+    stiffness: [Impulse; 6],
 }
 
 impl Sums {
-    const ZERO: Self = Self {
-        impulse: Impulse {
-            linear: DVec3::ZERO,
-            angular: DVec3::ZERO,
-        },
-        stiffness: [[0.0; 6]; 6],
-    };
-
     /// Adds a node whose velocity changes by `change`, with its P.
     fn add(&mut self, contact: &Contact, change: Vec3, p: DMat3) {
         let (m, r) = (f64::from(contact.mass), contact.arm.as_dvec3());
         self.impulse += Impulse::at(contact.arm, change.as_dvec3() * -m);
-        // Columns: the node's velocity for each of the body's six unit velocities.
-        for j in 0..6 {
-            let u = match j < 3 {
-                true => DVec3::AXES[j],
-                false => DVec3::AXES[j - 3].cross(r),
-            };
-            let push = p * u * m;
-            let turn = r.cross(push);
-            for i in 0..3 {
-                self.stiffness[i][j] += push[i];
-                self.stiffness[3 + i][j] += turn[i];
-            }
+        // The node's velocity for each of the body's unit velocities.
+        let turns = DVec3::AXES.map(|axis| axis.cross(r));
+        let velocities = DVec3::AXES.into_iter().chain(turns);
+        for (column, u) in self.stiffness.iter_mut().zip(velocities) {
+            *column += Impulse::at(contact.arm, p * u * m);
         }
     }
 
-    fn plus(mut self, other: &Self) -> Self {
+    fn add_all(&mut self, other: &Self) {
         self.impulse += other.impulse;
-        for i in 0..6 {
-            for j in 0..6 {
-                self.stiffness[i][j] += other.stiffness[i][j];
-            }
+        for (column, part) in self.stiffness.iter_mut().zip(other.stiffness) {
+            *column += part;
         }
-        self
     }
 }
 
@@ -161,11 +140,13 @@ pub fn solve<'a>(
     for (b, body) in list.iter().enumerate() {
         let mut given = sums[b].impulse;
         if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
-            let six = six(&w);
-            let taken = |row: &Vector6| row.iter().zip(six).map(|(a, w)| a * w).sum();
-            let [linear, angular] = halves(&sums[b].stiffness.map(|row| taken(&row)));
-            given.linear -= linear;
-            given.angular -= angular;
+            let mut taken = Impulse::default();
+            for (column, w) in sums[b].stiffness.iter().zip(six(&w)) {
+                let (linear, angular) = (column.linear * w, column.angular * w);
+                taken += Impulse { linear, angular };
+            }
+            given.linear -= taken.linear;
+            given.angular -= taken.angular;
             shared[b] = Some(w);
         }
         if let Some(total) = cx.impulses.bodies.get_mut(b) {
@@ -179,9 +160,8 @@ pub fn solve<'a>(
 fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Twist> {
     let mass = body.mass.as_ref()?;
     let mut matrix = [[0.0; 6]; 6];
-    for j in 0..6 {
-        let [linear, angular] = halves(&std::array::from_fn(|i| sums.stiffness[i][j]));
-        let column = six(&mass.response(&Impulse { linear, angular }));
+    for (j, column) in sums.stiffness.iter().enumerate() {
+        let column = six(&mass.response(column));
         for i in 0..6 {
             matrix[i][j] = column[i] + f64::from(u8::from(i == j));
         }
@@ -191,16 +171,14 @@ fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> 
         angular: alone.angular - now.angular,
     };
     let right = six(&(missing + mass.response(&sums.impulse)));
-    let [linear, angular] = halves(&solve6(matrix, right)?);
-    Some(Twist { linear, angular })
+    let step = solve6(matrix, right)?;
+    Some(Twist {
+        linear: DVec3::from_slice(&step[..3]),
+        angular: DVec3::from_slice(&step[3..]),
+    })
 }
 
-/// Linear and angular part of six numbers.
-fn halves(v: &Vector6) -> [DVec3; 2] {
-    [DVec3::from_slice(&v[..3]), DVec3::from_slice(&v[3..])]
-}
-
-fn six(twist: &Twist) -> Vector6 {
+fn six(twist: &Twist) -> [f64; 6] {
     let ([x, y, z], [rx, ry, rz]) = (twist.linear.to_array(), twist.angular.to_array());
     [x, y, z, rx, ry, rz]
 }
@@ -216,7 +194,7 @@ fn pass(
     let parts: Vec<Vec<Sums>> = tasks
         .par_iter_mut()
         .map(|(nodes, contacts)| {
-            let mut sums = vec![Sums::ZERO; list.len()];
+            let mut sums = vec![Sums::default(); list.len()];
             for of_node in contacts.chunk_by_mut(|a, b| a.node == b.node) {
                 let at = of_node[0].node as usize * NODE;
                 let mut v = Vec3::new(nodes[at], nodes[at + 1], nodes[at + 2]);
@@ -242,10 +220,10 @@ fn pass(
             sums
         })
         .collect();
-    let mut total = vec![Sums::ZERO; list.len()];
+    let mut total = vec![Sums::default(); list.len()];
     for part in &parts {
         for (total, part) in total.iter_mut().zip(part) {
-            *total = total.plus(part);
+            total.add_all(part);
         }
     }
     total
@@ -280,7 +258,7 @@ fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]
 }
 
 /// Gaussian elimination with partial pivoting; `None` when the matrix is singular or not finite.
-fn solve6(mut a: Matrix6, mut b: Vector6) -> Option<Vector6> {
+fn solve6(mut a: [[f64; 6]; 6], mut b: [f64; 6]) -> Option<[f64; 6]> {
     for k in 0..6 {
         let pivot = (k..6).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
         if a[pivot][k] == 0.0 || !a[pivot][k].is_finite() {
