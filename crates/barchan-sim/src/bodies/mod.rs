@@ -209,10 +209,8 @@ impl Bodies {
     }
 
     fn show(&self, colliders: &mut Colliders, ahead: &World) {
-        for body in 0..self.names.len() {
-            let Some(posed) = colliders.list.get_mut(self.first + body) else {
-                continue;
-            };
+        let posed = colliders.list.iter_mut().skip(self.first);
+        for (body, posed) in posed.take(self.names.len()).enumerate() {
             let pose = self.world.pose(body);
             let (velocity, spin) = ahead.velocity(body);
             let (own_velocity, own_spin) = self.world.velocity(body);

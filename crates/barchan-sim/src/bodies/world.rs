@@ -199,10 +199,13 @@ impl World {
 
     /// Whether another world has the same bodies and joints.
     pub fn fits(&self, other: &Self) -> bool {
+        let scripted = self.scripted.iter().map(|(_, handle)| handle);
         self.free == other.free
             && self.joint_handles == other.joint_handles
             && self.scripted == other.scripted
-            && self.free.iter().all(|h| self.bodies.contains(*h))
+            && self.centers.len() == other.centers.len()
+            && self.reach.len() == other.reach.len()
+            && scripted.chain(&self.free).all(|h| self.bodies.contains(*h))
     }
 
     /// Releases a joint for good; its bodies collide with each other from now on.

@@ -55,7 +55,7 @@ impl BlockMap {
     #[inline]
     fn slot_of(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = hash(key) & mask;
+        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & mask;
         while self.slots[slot].0 != key && self.slots[slot].0 != EMPTY {
             slot = (slot + 1) & mask;
         }
@@ -93,11 +93,6 @@ impl BlockMap {
             self.get_or_insert(key, index);
         }
     }
-}
-
-#[inline(always)]
-fn hash(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize
 }
 
 /// Particle blocks, the grid blocks around them, and their adjacency.

@@ -79,6 +79,7 @@ struct Bricks {
 }
 
 /// The points of a brick.
+#[derive(Default)]
 struct Batch {
     /// Points inside the shape.
     inside: usize,
@@ -155,10 +156,7 @@ impl Bricks {
     }
 
     fn sample(&self, brick: [i64; 3], shape: &Geometry, excluded: &Excluded<'_>) -> Batch {
-        let mut batch = Batch {
-            inside: 0,
-            kept: Vec::new(),
-        };
+        let mut batch = Batch::default();
         let flat = self.dimensions == Dimensions::Two;
         let edge = self.edge();
         let corner = DVec3::from_array(brick.map(|i| i as f64 * edge));

@@ -97,7 +97,11 @@ impl Terrain {
             grain,
             lattice: Lattice::new(&grain, material.density),
             total: field.total(),
-            above: Surcharge::none(field.layout.count()),
+            above: Surcharge {
+                grain_load: vec![0; field.layout.count()],
+                locked_until: vec![0; field.layout.count()],
+                ..Surcharge::default()
+            },
             field,
             loaded: Vec::new(),
             previous_load: Vec::new(),

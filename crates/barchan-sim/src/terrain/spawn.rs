@@ -63,15 +63,13 @@ impl Terrain {
 
     /// The box in which grains may appear.
     fn spawn_region(&self) -> Bounds {
-        let mut bounds = Bounds::EMPTY;
-        for (&column, soil) in &self.above.queued {
+        let columns = self.above.queued.iter().map(|(&column, soil)| {
             let center = self.field.layout.center(column as usize);
-            let low = Vec3::new(center.x, self.field.height[column as usize], center.y);
-            let high = low.with_y(self.highest_site(column as usize, soil));
-            bounds.min = bounds.min.min(low - self.field.layout.cell);
-            bounds.max = bounds.max.max(high + self.field.layout.cell);
-        }
-        bounds
+            let min = Vec3::new(center.x, self.field.height[column as usize], center.y);
+            let max = min.with_y(self.highest_site(column as usize, soil));
+            Bounds { min, max }.expand(self.field.layout.cell)
+        });
+        columns.fold(Bounds::EMPTY, |all, column| all.union(&column))
     }
 
     /// Height up to which grains of queued soil may appear [m].

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) const TICKS: f64 = 1024.0;
 
 /// What slope relaxation needs to know of the exchange with grains.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Surcharge {
     /// Quanta of grains that rest on each column.
     pub grain_load: Vec<u64>,
@@ -23,15 +23,6 @@ pub(super) struct Surcharge {
 }
 
 impl Surcharge {
-    pub fn none(columns: usize) -> Self {
-        Self {
-            grain_load: vec![0; columns],
-            queued: BTreeMap::new(),
-            locked_until: vec![0; columns],
-            clock: 0.0,
-        }
-    }
-
     pub fn tick(&self) -> u32 {
         // Saturates after 48 days.
         (self.clock * TICKS) as u32
