@@ -29,7 +29,6 @@ pub use error::SimulationError;
 use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use std::time::Duration;
-use stepping::StepFailure;
 
 /// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +64,7 @@ pub struct Simulation {
     gravity: Gravity,
     domain: Option<Bounds>,
     drains: Vec<Drain>,
-    inflows: Vec<Inflow>,
-    densities: Vec<f64>,
+    emitters: Vec<EmitterSampler>,
     solver: Box<dyn Solver>,
     /// Whether the solver has a fixed time step.
     is_fixed: bool,
@@ -83,13 +81,6 @@ pub struct Simulation {
     particle_substeps_here: u64,
     start: Option<StartRecord>,
     state: LoopState,
-}
-
-struct Inflow {
-    name: String,
-    speed: f64,
-    end: f64,
-    sampler: EmitterSampler,
 }
 
 impl Simulation {
@@ -122,18 +113,11 @@ impl Simulation {
     /// A simulation without particles.
     fn empty(scene: &Scene, mut solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let spacing = Spacing::of(scene);
-        let densities: Vec<f64> = scene.materials.iter().map(|m| m.density).collect();
-        let inflow = |emitter: &Emitter| {
-            let density = densities.get(emitter.material).copied().unwrap_or(0.0);
-            let (dimensions, seed) = (scene.dimensions, scene.seed);
-            Inflow {
-                name: emitter.name.clone(),
-                speed: f64::from(emitter.velocity.length()),
-                end: emitter.end,
-                sampler: EmitterSampler::new(emitter, density, &spacing, dimensions, seed),
-            }
+        let sampler = |emitter: &Emitter| {
+            let material = scene.materials.get(emitter.material);
+            let density = material.map_or(0.0, |m| m.density);
+            EmitterSampler::new(emitter, density, &spacing, scene.dimensions, scene.seed)
         };
-        let inflows: Vec<Inflow> = scene.emitters.iter().map(inflow).collect();
         let bodies = Bodies::new(scene).map_err(SimulationError::Setup)?;
         let mut colliders = Colliders::new(scene.solids());
         bodies.pose(&mut colliders);
@@ -145,7 +129,6 @@ impl Simulation {
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
-            densities,
             is_fixed: solver.pace().is_ok_and(|pace| pace.is_fixed()),
             solver,
             colliders,
@@ -158,11 +141,11 @@ impl Simulation {
             particle_substeps_here: 0,
             start: None,
             state: LoopState {
-                emitted: vec![0; inflows.len()],
+                emitted: vec![0; scene.emitters.len()],
                 drained: vec![0; scene.drains.len()],
                 ..LoopState::default()
             },
-            inflows,
+            emitters: scene.emitters.iter().map(sampler).collect(),
         })
     }
 
@@ -236,13 +219,13 @@ impl Simulation {
         }
         while self.state.time < end {
             self.forget_recent();
-            let (dt, _) = self.step_toward(end, false).map_err(|e| e.at(frame))?;
+            let (dt, _) = self.step_toward(end, false)?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
                 return Ok(Control::Stop);
             }
         }
-        self.emit_and_remove().map_err(|e| e.at(frame))?;
+        self.emit_and_remove()?;
         self.state.frame = frame;
         Ok(Control::Continue)
     }
@@ -260,12 +243,11 @@ impl Simulation {
         }
         self.begin_record();
         self.forget_recent();
-        let frame = self.state.frame + 1;
         let mut stats = StepStats::default();
         while self.state.time < end {
-            (_, stats) = self.step_toward(end, true).map_err(|e| e.at(frame))?;
+            (_, stats) = self.step_toward(end, true)?;
         }
-        self.emit_and_remove().map_err(|e| e.at(frame))?;
+        self.emit_and_remove()?;
         // With a tolerance: sums of steps are rounded.
         let frames = end * self.frame_rate;
         self.state.frame = (frames + 1e-6).floor().clamp(0.0, f64::from(u32::MAX)) as u32;
@@ -280,9 +262,10 @@ impl Simulation {
     }
 
     /// Brings emission and removal up to the present time.
-    fn emit_and_remove(&mut self) -> Result<(), StepFailure> {
+    fn emit_and_remove(&mut self) -> Result<(), SimulationError> {
         self.emit_until_now()?;
-        Ok(self.remove_lost()?)
+        let failed = SimulationError::in_frame(self.state.frame + 1);
+        self.remove_lost().map_err(failed)
     }
 
     fn forget_recent(&mut self) {
@@ -303,12 +286,9 @@ impl Simulation {
             columns: spent.columns,
             ..Frame::default()
         };
-        self.solver
-            .download(&Columns::Frame, &mut frame)
-            .map_err(|source| SimulationError::Solver {
-                frame: self.state.frame,
-                source,
-            })?;
+        let failed = SimulationError::in_frame(self.state.frame);
+        let written = self.solver.download(&Columns::Frame, &mut frame);
+        written.map_err(failed)?;
         frame.record = FrameRecord {
             statistics: record::statistics(self, &frame),
             bodies: record::bodies(self),
@@ -328,12 +308,8 @@ impl Simulation {
             time: self.state.time,
             ..Checkpoint::default()
         };
-        self.solver
-            .save(&mut checkpoint)
-            .map_err(|source| SimulationError::Solver {
-                frame: self.state.frame,
-                source,
-            })?;
+        let failed = SimulationError::in_frame(self.state.frame);
+        self.solver.save(&mut checkpoint).map_err(failed)?;
         checkpoint.record.loop_state = Some(self.state.clone());
         checkpoint.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
@@ -347,7 +323,7 @@ impl Simulation {
         if !(state.emitted_until.is_finite() && state.traveled.is_finite()) {
             return Err(refuse("its state of the frame loop is not finite"));
         }
-        if state.emitted.len() != self.inflows.len() || state.drained.len() != self.drains.len() {
+        if state.emitted.len() != self.emitters.len() || state.drained.len() != self.drains.len() {
             return Err(refuse("its emitters or drains are not those of the scene"));
         }
         if state.time != f64::from(state.frame) / self.frame_rate {
@@ -404,9 +380,8 @@ impl Simulation {
         index: usize,
         material: &Material,
     ) -> Result<(), SimulationError> {
-        let frame = self.state.frame;
         let changed = self.solver.set_material(index, material);
-        changed.map_err(|source| SimulationError::Solver { frame, source })
+        changed.map_err(SimulationError::in_frame(self.state.frame))
     }
 
     /// The last whole frame.

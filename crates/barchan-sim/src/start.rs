@@ -101,8 +101,10 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
     let Some(left) = &state.record.loop_state else {
         return Err(misfit(start, "it holds no state of the frame loop"));
     };
+    let position = state.column("position").and_then(|c| c.data.as_f32());
+    let position = position.unwrap_or_default();
     Ok(Some(StartState {
-        positions: positions(&state),
+        positions: position.chunks_exact(3).map(Vec3::from_slice).collect(),
         identities: left.identities,
         record,
         state,
@@ -215,13 +217,6 @@ fn missing_material(name: &str, scene: &Scene, start: &Start) -> StartError {
         start.result
     );
     StartError::new(message, help)
-}
-
-fn positions(state: &Checkpoint) -> Vec<Vec3> {
-    match state.column("position").map(|c| &c.data) {
-        Some(ColumnData::F32(values)) => values.chunks_exact(3).map(Vec3::from_slice).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// A state that does not fit the scene's solver.

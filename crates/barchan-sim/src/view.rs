@@ -8,11 +8,10 @@ use glam::Vec3;
 /// `pbd` has an array for each quantity: [`Self::arrays`]. `mpm` keeps packets of sixteen, so it has none; [`Self::iter`]
 /// reads either. The order changes from step to step, because memory follows space; `id` stays with a particle for life.
 #[derive(Debug, Clone, Copy)]
-pub struct ParticlesView<'a>(Storage<'a>);
-
-#[derive(Debug, Clone, Copy)]
-enum Storage<'a> {
+pub enum ParticlesView<'a> {
+    /// An array for each quantity.
     Arrays(ParticleArrays<'a>),
+    /// Packets of sixteen.
     Packets(&'a [Packet]),
 }
 
@@ -47,20 +46,11 @@ pub struct Particle {
 }
 
 impl<'a> ParticlesView<'a> {
-    /// A view of arrays, which must have one length.
-    pub fn of_arrays(arrays: ParticleArrays<'a>) -> Self {
-        Self(Storage::Arrays(arrays))
-    }
-
-    pub(crate) fn of_packets(packets: &'a [Packet]) -> Self {
-        Self(Storage::Packets(packets))
-    }
-
     /// Number of particles.
     pub fn len(&self) -> usize {
-        match self.0 {
-            Storage::Arrays(arrays) => arrays.id.len(),
-            Storage::Packets(packets) => packets.iter().map(|p| usize::from(p.len)).sum(),
+        match self {
+            Self::Arrays(arrays) => arrays.id.len(),
+            Self::Packets(packets) => packets.iter().map(|p| usize::from(p.len)).sum(),
         }
     }
 
@@ -71,17 +61,17 @@ impl<'a> ParticlesView<'a> {
 
     /// The arrays of a solver that has them: `pbd`.
     pub fn arrays(&self) -> Option<ParticleArrays<'a>> {
-        match self.0 {
-            Storage::Arrays(arrays) => Some(arrays),
-            Storage::Packets(_) => None,
+        match *self {
+            Self::Arrays(arrays) => Some(arrays),
+            Self::Packets(_) => None,
         }
     }
 
     /// Iterates over all particles of any solver without copying.
     pub fn iter(&self) -> impl Iterator<Item = Particle> + use<'a> {
-        let (arrays, packets) = match self.0 {
-            Storage::Arrays(arrays) => (Some(arrays), &[][..]),
-            Storage::Packets(packets) => (None, packets),
+        let (arrays, packets) = match *self {
+            Self::Arrays(arrays) => (Some(arrays), &[][..]),
+            Self::Packets(packets) => (None, packets),
         };
         let of_arrays = arrays.into_iter().flat_map(|a| {
             (0..a.id.len()).map(move |i| Particle {

@@ -105,53 +105,24 @@ fn motors_hold_limits_stop_and_weak_motors_fail() {
 fn people_drive_joints_and_drag_bodies() {
     let mut simulation = arm(&["limits=[-90, 90]"]);
     let joint = simulation.bodies().joint_index("shoulder").unwrap();
-    let position = |s: &Simulation| s.bodies().joints()[joint].position;
-    simulation
-        .bodies_mut()
-        .set_motor(joint, MotorTarget::Velocity(0.5));
-    for _ in 0..60 {
-        simulation.step(1.0 / 60.0).unwrap();
-    }
-    assert!(
-        (position(&simulation) - 0.5).abs() < 0.03,
-        "{}",
-        position(&simulation)
-    );
-    simulation
-        .bodies_mut()
-        .set_motor(joint, MotorTarget::Velocity(0.0));
-    for _ in 0..60 {
-        simulation.step(1.0 / 60.0).unwrap();
-    }
-    assert!(
-        (position(&simulation) - 0.5).abs() < 0.03,
-        "held: {}",
-        position(&simulation)
-    );
+    let mut drive = |speed: f64, steps: u32| {
+        let target = MotorTarget::Velocity(speed);
+        simulation.bodies_mut().set_motor(joint, target);
+        for _ in 0..steps {
+            simulation.step(1.0 / 60.0).unwrap();
+        }
+        simulation.bodies().joints()[joint].position
+    };
+    let driven = drive(0.5, 60);
+    assert!((driven - 0.5).abs() < 0.03, "{driven}");
+    let held = drive(0.0, 60);
+    assert!((held - 0.5).abs() < 0.03, "held: {held}");
     // Far beyond its limit it stops at it, and comes back at once.
-    simulation
-        .bodies_mut()
-        .set_motor(joint, MotorTarget::Velocity(2.0));
-    for _ in 0..90 {
-        simulation.step(1.0 / 60.0).unwrap();
-    }
     let limit = std::f64::consts::FRAC_PI_2;
-    assert!(
-        (position(&simulation) - limit).abs() < 0.03,
-        "{}",
-        position(&simulation)
-    );
-    simulation
-        .bodies_mut()
-        .set_motor(joint, MotorTarget::Velocity(-1.0));
-    for _ in 0..15 {
-        simulation.step(1.0 / 60.0).unwrap();
-    }
-    assert!(
-        position(&simulation) < limit - 0.15,
-        "{}",
-        position(&simulation)
-    );
+    let stopped = drive(2.0, 90);
+    assert!((stopped - limit).abs() < 0.03, "{stopped}");
+    let back = drive(-1.0, 15);
+    assert!(back < limit - 0.15, "{back}");
     // Nonsense is ignored.
     let bodies = simulation.bodies_mut();
     bodies.set_motor(joint, MotorTarget::Position(f64::NAN));

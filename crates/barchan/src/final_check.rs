@@ -1,6 +1,6 @@
 //! The final check of a scene: what makes an example a test.
 
-use barchan_frame::{ColumnData, Frame, Manifest};
+use barchan_frame::{Frame, Manifest};
 use barchan_post::{MeasureError, measure};
 use barchan_scene::numbers::{exact, rounded};
 use barchan_scene::{Bounds, FinalCheck};
@@ -89,10 +89,7 @@ pub fn check_final(
 
 /// Part of the frame's mass that lies in a box; `None` without mass.
 fn mass_part(frame: &Frame, bounds: &Bounds) -> Option<f64> {
-    let floats = |name: &str| match frame.column(name).map(|c| &c.data) {
-        Some(ColumnData::F32(values)) => Some(values.as_slice()),
-        _ => None,
-    };
+    let floats = |name: &str| frame.column(name).and_then(|c| c.data.as_f32());
     let (position, mass) = (floats("position")?, floats("mass")?);
     let (mut inside, mut total) = (0.0, 0.0);
     for (p, &m) in position.as_chunks::<3>().0.iter().zip(mass) {
@@ -107,7 +104,7 @@ fn mass_part(frame: &Frame, bounds: &Bounds) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan_frame::{Column, ManifestMaterial, Unit};
+    use barchan_frame::{Column, ColumnData, ManifestMaterial, Unit};
     use barchan_scene::MassIn;
 
     /// 100 grains of 1 kg and 1 cm³ on the x axis, from 0 to 0.99 m, the last one moving at 2 m/s.

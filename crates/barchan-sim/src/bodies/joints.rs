@@ -1,7 +1,7 @@
 //! Motor targets, from the scene's script or a user: servos that hold a position.
 
 use super::{JointState, MotorTarget};
-use barchan_scene::{Drive, Joint, JointKind, Motor};
+use barchan_scene::{Drive, Joint, JointKind};
 use serde::{Deserialize, Serialize};
 
 /// Natural frequency of a servo whose stiffness the scene leaves open [rad/s].
@@ -14,12 +14,7 @@ const LEAD: f64 = 0.02;
 /// A joint's motor and what drives it.
 #[derive(Debug, Clone)]
 pub(super) struct Driven {
-    motor: Option<Motor>,
-    /// Passive damping [N·m·s/rad or N·s/m].
-    damping: f64,
-    limits: Option<[f64; 2]>,
-    /// Time of release [s].
-    release: f64,
+    joint: Joint,
     /// The part in checkpoints.
     pub memory: Memory,
     /// Where the servo was before the present step [rad or m].
@@ -36,7 +31,7 @@ pub(super) struct Memory {
 }
 
 /// Motor parameters for rapier.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Setting {
     pub position: f64,
     pub velocity: f64,
@@ -50,10 +45,7 @@ pub(super) struct Setting {
 impl Driven {
     pub fn new(joint: &Joint) -> Self {
         Self {
-            motor: joint.motor.clone(),
-            damping: joint.damping,
-            limits: joint.limits,
-            release: joint.release,
+            joint: joint.clone(),
             memory: Memory {
                 target: MotorTarget::Scripted,
                 servo: 0.0,
@@ -65,7 +57,7 @@ impl Driven {
 
     /// Whether it holds in a step that begins at `time` [s].
     pub fn holds(&self, time: f64) -> bool {
-        time < self.release
+        time < self.joint.release
     }
 
     /// Sets a new target; `position` is that of the joint.
@@ -80,8 +72,9 @@ impl Driven {
     /// Computes target position and velocity at the end of the step of `dt` from `time` [s]; advances the servo.
     pub fn advance(&mut self, joint: &JointState, time: f64, dt: f64) {
         self.servo_before = self.memory.servo;
-        let fastest = self.motor.as_ref().map_or(f64::INFINITY, |m| m.max_speed);
-        let drive = self.motor.as_ref().map(|m| &m.drive);
+        let motor = self.joint.motor.as_ref();
+        let fastest = motor.map_or(f64::INFINITY, |m| m.max_speed);
+        let drive = motor.map(|m| &m.drive);
         let speed = match (self.memory.target, drive) {
             (MotorTarget::Off, _) | (MotorTarget::Scripted, None) => {
                 self.aim = None;
@@ -102,7 +95,7 @@ impl Driven {
         let lead = LEAD + LEAD_TIME * speed.abs();
         let mut servo = self.memory.servo + speed * dt;
         servo = servo.clamp(joint.position - lead, joint.position + lead);
-        if let Some([low, high]) = self.limits {
+        if let Some([low, high]) = self.joint.limits {
             servo = servo.clamp(low, high);
         }
         self.memory.servo = servo;
@@ -120,16 +113,14 @@ impl Driven {
             return None;
         }
         let Some((position, velocity)) = self.aim else {
-            return (self.damping > 0.0).then_some(Setting {
-                position: 0.0,
-                velocity: 0.0,
-                stiffness: 0.0,
-                damping: self.damping,
+            return (self.joint.damping > 0.0).then_some(Setting {
+                damping: self.joint.damping,
                 max_force: f64::INFINITY,
                 is_force: true,
+                ..Setting::default()
             });
         };
-        let motor = self.motor.as_ref();
+        let motor = self.joint.motor.as_ref();
         let given = motor.map_or((None, None), |m| (m.stiffness, m.damping));
         let max_force = motor.map_or(f64::INFINITY, |m| m.max_force);
         let (stiffness, damping, is_force) = match given {

@@ -13,8 +13,8 @@ mod world;
 use crate::collider::{BodyImpulses, Colliders, RigidMass};
 use crate::contacts::rigid::Impulse;
 use crate::solver::SolverError;
-use barchan_scene::{Dimensions, JointControl, JointKind, Pose, Scene};
-use glam::{DVec3, Mat3, Vec3};
+use barchan_scene::{JointControl, JointKind, Pose, Scene};
+use glam::{DVec3, Vec3};
 use joints::Driven;
 use world::World;
 
@@ -83,8 +83,6 @@ impl Bodies {
                 SolverError::unsupported("joint", reason, "name bodies of the scene")
             })?,
         };
-        let flat = scene.dimensions == Dimensions::Two;
-        debug_assert!(scene.bodies.is_empty() || world.is_flat() == flat);
         let states = scene.joints.iter().map(|joint| JointState {
             name: joint.name.clone(),
             kind: joint.kind,
@@ -211,10 +209,8 @@ impl Bodies {
     }
 
     fn show(&self, colliders: &mut Colliders, ahead: &World) {
-        for body in 0..self.names.len() {
-            let Some(posed) = colliders.list.get_mut(self.first + body) else {
-                continue;
-            };
+        let posed = colliders.list.iter_mut().skip(self.first);
+        for (body, posed) in posed.take(self.names.len()).enumerate() {
             let pose = self.world.pose(body);
             let (velocity, spin) = ahead.velocity(body);
             let (own_velocity, own_spin) = self.world.velocity(body);
@@ -269,12 +265,9 @@ impl Bodies {
             return Ok(Vec::new());
         }
         let positions: Vec<f64> = self.states.iter().map(|s| s.position).collect();
-        postcard::to_stdvec(&(&self.world, &positions, &self.driven_state()))
+        let memory: Vec<joints::Memory> = self.driven.iter().map(|d| d.memory).collect();
+        postcard::to_stdvec(&(&self.world, &positions, &memory))
             .map_err(|e| format!("the bodies cannot be written: {e}"))
-    }
-
-    fn driven_state(&self) -> Vec<joints::Memory> {
-        self.driven.iter().map(|d| d.memory).collect()
     }
 
     /// Restores the exact state.
@@ -301,14 +294,4 @@ impl Bodies {
         self.measure_joints(None);
         Ok(())
     }
-}
-
-/// Rows of a symmetric matrix.
-fn symmetric(m: [f32; 6]) -> Mat3 {
-    let [xx, xy, xz, yy, yz, zz] = m;
-    Mat3::from_cols(
-        Vec3::new(xx, xy, xz),
-        Vec3::new(xy, yy, yz),
-        Vec3::new(xz, yz, zz),
-    )
 }

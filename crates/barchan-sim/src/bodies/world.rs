@@ -1,17 +1,17 @@
 //! rapier's sets, as one value that can be copied, stepped and written.
 
+use super::JointState;
 use super::joints::Setting;
 use super::shapes::contact_shapes;
-use super::{JointState, symmetric};
 use crate::collider::Colliders;
 use barchan_scene::{Body, Bounds, Collider, Dimensions, Joint, JointEnd, JointKind, Pose, Scene};
 use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 use rapier3d::prelude::{
     BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, GenericJoint, GenericJointBuilder,
-    ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager, JointAxesMask,
-    JointAxis, LockedAxes, MassProperties, MotorModel, MultibodyJointSet, NarrowPhase,
-    PhysicsPipeline, Pose as Frame, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodySet,
-    SoftBodySet,
+    ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager,
+    JointAxesMask, JointAxis, LockedAxes, MassProperties, MotorModel, MultibodyJointSet,
+    NarrowPhase, PhysicsPipeline, Pose as Frame, RigidBody, RigidBodyBuilder, RigidBodyHandle,
+    RigidBodySet, SoftBodySet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -197,26 +197,24 @@ impl World {
             .push(self.joints.insert(a, b, joint, true));
     }
 
-    pub fn is_flat(&self) -> bool {
-        self.flat
-    }
-
     /// Whether another world has the same bodies and joints.
     pub fn fits(&self, other: &Self) -> bool {
+        let scripted = self.scripted.iter().map(|(_, handle)| handle);
         self.free == other.free
             && self.joint_handles == other.joint_handles
             && self.scripted == other.scripted
-            && self.free.iter().all(|h| self.bodies.contains(*h))
+            && self.centers.len() == other.centers.len()
+            && self.reach.len() == other.reach.len()
+            && scripted.chain(&self.free).all(|h| self.bodies.contains(*h))
     }
 
     /// Releases a joint for good; its bodies collide with each other from now on.
     pub fn release_joint(&mut self, index: usize) {
-        let held = |handle: &&ImpulseJointHandle| {
-            let joint = self.joints.get(**handle);
-            joint.is_some_and(|j| j.data.is_enabled())
-        };
-        let handle = self.joint_handles.get(index).filter(held).copied();
-        if let Some(joint) = handle.and_then(|h| self.joints.get_mut(h, true)) {
+        let handle = self.joint_handles[index];
+        let holds = |joint: &ImpulseJoint| joint.data.is_enabled();
+        if self.joints.get(handle).is_some_and(holds)
+            && let Some(joint) = self.joints.get_mut(handle, true)
+        {
             joint.data.set_enabled(false);
             joint.data.set_contacts_enabled(true);
             joint.data.motor_axes = JointAxesMask::empty();
@@ -225,10 +223,7 @@ impl World {
 
     /// Sets what a motor does; `None` switches it off.
     pub fn set_motor(&mut self, index: usize, setting: Option<Setting>) {
-        let Some(joint) = self.joint_handles.get(index) else {
-            return;
-        };
-        let Some(joint) = self.joints.get_mut(*joint, false) else {
+        let Some(joint) = self.joints.get_mut(self.joint_handles[index], false) else {
             return;
         };
         let axis = match joint.data.locked_axes {
@@ -265,13 +260,8 @@ impl World {
     /// Sets the poses of scripted colliders at the end of the step.
     pub fn prepare(&mut self, colliders: &Colliders, time: f64, dt: f64) {
         for (index, handle) in &self.scripted {
-            let pose = colliders
-                .list
-                .get(*index)
-                .map(|c| c.scripted_pose(time + dt));
-            if let (Some(pose), Some(body)) = (pose, self.bodies.get_mut(*handle)) {
-                body.set_next_kinematic_position(frame(pose));
-            }
+            let pose = colliders.list[*index].scripted_pose(time + dt);
+            self.bodies[*handle].set_next_kinematic_position(frame(pose));
         }
     }
 
@@ -298,11 +288,10 @@ impl World {
             normalized_max_linear_velocity: limit / self.length_unit,
             ..IntegrationParameters::default()
         };
-        let before: Vec<DQuat> = self.free.iter().map(|h| self.axes(*h)).collect();
-        let gravity = if self.flat {
-            gravity.with_z(0.0)
-        } else {
-            gravity
+        let before: Vec<DQuat> = (0..self.free.len()).map(|b| self.axes(b)).collect();
+        let gravity = match self.flat {
+            true => gravity.with_z(0.0),
+            false => gravity,
         };
         PhysicsPipeline::new().step(
             gravity,
@@ -323,34 +312,28 @@ impl World {
             self.conserve_angular_momentum(&before);
         }
         for (handle, reach) in self.free.iter().zip(&self.reach) {
-            if let Some(body) = self.bodies.get_mut(*handle) {
-                let spin = body.angvel();
-                if spin.length() * reach > limit {
-                    body.set_angvel(spin.clamp_length_max(limit / reach), false);
-                }
+            let body = &mut self.bodies[*handle];
+            let spin = body.angvel();
+            if spin.length() * reach > limit {
+                body.set_angvel(spin.clamp_length_max(limit / reach), false);
             }
         }
     }
 
     /// Principal axes of a body in the world.
-    fn axes(&self, body: RigidBodyHandle) -> DQuat {
-        self.bodies.get(body).map_or(DQuat::IDENTITY, |b| {
-            let own = b
-                .mass_properties()
-                .local_mprops
-                .principal_inertia_local_frame;
-            b.rotation().as_dquat().normalize() * own.as_dquat().normalize()
-        })
+    fn axes(&self, body: usize) -> DQuat {
+        let body = self.get(body);
+        let properties = &body.mass_properties().local_mprops;
+        let own = properties.principal_inertia_local_frame;
+        body.rotation().as_dquat().normalize() * own.as_dquat().normalize()
     }
 
     /// Gyroscopic term: rotation changes the inertia tensor of a body in the world and thus its angular velocity, at constant
     /// angular momentum. rapier's own term loses some of it in every step.
     fn conserve_angular_momentum(&mut self, before: &[DQuat]) {
-        for (handle, before) in self.free.clone().into_iter().zip(before) {
-            let after = self.axes(handle);
-            let Some(body) = self.bodies.get_mut(handle) else {
-                continue;
-            };
+        for (body, before) in before.iter().enumerate() {
+            let after = self.axes(body);
+            let body = self.get_mut(body);
             let inverse = body.mass_properties().local_mprops.inv_principal_inertia;
             let inverse = inverse.as_dvec3();
             let is_round = inverse.max_element() - inverse.min_element() < 1e-6 * inverse.x;
@@ -367,9 +350,7 @@ impl World {
     /// Applies a force [N] at the center of mass and a torque [N·m] about the body's origin over the next step.
     pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
         let origin = self.pose(body).position;
-        let Some(body) = self.get_mut(body) else {
-            return;
-        };
+        let body = self.get_mut(body);
         let arm = (body.center_of_mass() - origin).as_dvec3();
         let torque = torque_about_origin - arm.cross(force);
         body.add_force(force.as_vec3(), true);
@@ -380,9 +361,7 @@ impl World {
     pub fn pull(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
         let (inverse_mass, inverse_inertia, center) = self.mass(body);
         let at = self.pose(body).to_world(point);
-        let Some(body) = self.get_mut(body) else {
-            return;
-        };
+        let body = self.get_mut(body);
         let arm = at - center;
         // Mean effective mass at the point.
         let lever = (0..3).map(|i| {
@@ -399,46 +378,46 @@ impl World {
 
     /// Clears the forces of the step.
     pub fn clear_forces(&mut self) {
-        for body in self.free.clone() {
-            if let Some(body) = self.bodies.get_mut(body) {
-                body.reset_forces(false);
-                body.reset_torques(false);
-            }
+        for body in &self.free {
+            let body = &mut self.bodies[*body];
+            body.reset_forces(false);
+            body.reset_torques(false);
         }
     }
 
-    fn get(&self, body: usize) -> Option<&RigidBody> {
-        self.bodies.get(*self.free.get(body)?)
+    fn get(&self, body: usize) -> &RigidBody {
+        &self.bodies[self.free[body]]
     }
 
-    fn get_mut(&mut self, body: usize) -> Option<&mut RigidBody> {
-        self.bodies.get_mut(*self.free.get(body)?)
+    fn get_mut(&mut self, body: usize) -> &mut RigidBody {
+        &mut self.bodies[self.free[body]]
     }
 
     /// Pose of a body.
     pub fn pose(&self, body: usize) -> Pose {
-        let both = self.get(body).zip(self.centers.get(body));
-        both.map_or(Pose::IDENTITY, |(b, center)| Pose {
-            position: b.translation() - *b.rotation() * *center,
-            rotation: *b.rotation(),
-        })
+        let (center, body) = (self.centers[body], self.get(body));
+        Pose {
+            position: body.translation() - *body.rotation() * center,
+            rotation: *body.rotation(),
+        }
     }
 
     /// Velocity of a body's center of mass [m/s], and angular velocity [rad/s].
     pub fn velocity(&self, body: usize) -> (Vec3, Vec3) {
-        self.get(body)
-            .map_or((Vec3::ZERO, Vec3::ZERO), |b| (b.linvel(), b.angvel()))
+        let body = self.get(body);
+        (body.linvel(), body.angvel())
     }
 
     /// Inverse mass [1/kg], inverse inertia about the center of mass [1/(kg m²)] and center of mass [m] of a body, in the
     /// world and now. Zero along what a 2D scene does not let move.
     pub fn mass(&self, body: usize) -> (f32, Mat3, Vec3) {
-        let Some(body) = self.get(body) else {
-            return (0.0, Mat3::ZERO, Vec3::ZERO);
-        };
-        let properties = body.mass_properties();
+        let properties = self.get(body).mass_properties();
         let i = properties.effective_world_inv_inertia;
-        let inverse = symmetric([i.m11, i.m12, i.m13, i.m22, i.m23, i.m33]);
+        let inverse = Mat3::from_cols(
+            Vec3::new(i.m11, i.m12, i.m13),
+            Vec3::new(i.m12, i.m22, i.m23),
+            Vec3::new(i.m13, i.m23, i.m33),
+        );
         (
             properties.local_mprops.inv_mass,
             inverse,
@@ -448,13 +427,9 @@ impl World {
 
     /// Momentum [kg m/s] and angular momentum about the origin of the world [kg m²/s] of a body.
     pub fn momentum(&self, body: usize) -> (DVec3, DVec3) {
-        let Some(b) = self.get(body) else {
-            return (DVec3::ZERO, DVec3::ZERO);
-        };
+        let (b, frame) = (self.get(body), self.axes(body));
         let p = &b.mass_properties().local_mprops;
         let linear = b.linvel().as_dvec3() / f64::from(p.inv_mass);
-        let frame = b.rotation().as_dquat().normalize()
-            * p.principal_inertia_local_frame.as_dquat().normalize();
         let spin = frame.inverse() * b.angvel().as_dvec3();
         let own = frame * (spin / p.inv_principal_inertia.as_dvec3());
         (linear, b.center_of_mass().as_dvec3().cross(linear) + own)

@@ -23,13 +23,7 @@ pub fn unpack(key: u64) -> BlockCoord {
     [part(42), part(0), part(21)]
 }
 
-/// Which of the 27 neighbors an offset in −1..=1 is.
-#[inline(always)]
-pub fn neighbor_index([x, y, z]: BlockCoord) -> usize {
-    ((x + 1) * 9 + (z + 1) * 3 + (y + 1)) as usize
-}
-
-/// Offsets of the 27 neighbors, in the order of [`neighbor_index`].
+/// Offsets of the 27 neighbors, in the order of their keys.
 pub const NEIGHBORS: [BlockCoord; 27] = {
     let mut offsets = [[0; 3]; 27];
     let mut i = 0;
@@ -57,24 +51,25 @@ impl BlockMap {
         self.len = 0;
     }
 
+    /// The slot of a key, or the empty one where it belongs.
+    #[inline]
+    fn slot_of(&self, key: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & mask;
+        while self.slots[slot].0 != key && self.slots[slot].0 != EMPTY {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
     /// Index of a key.
     #[inline]
     pub fn get(&self, key: u64) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
-        let mask = self.slots.len() - 1;
-        let mut slot = hash(key) & mask;
-        loop {
-            let (k, index) = self.slots[slot];
-            if k == key {
-                return Some(index);
-            }
-            if k == EMPTY {
-                return None;
-            }
-            slot = (slot + 1) & mask;
-        }
+        let (found, index) = self.slots[self.slot_of(key)];
+        (found == key).then_some(index)
     }
 
     /// Index of a key, which becomes `fresh` when it was not there.
@@ -82,20 +77,12 @@ impl BlockMap {
         if (self.len + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
-        let mut slot = hash(key) & mask;
-        loop {
-            let (k, index) = self.slots[slot];
-            if k == key {
-                return index;
-            }
-            if k == EMPTY {
-                self.slots[slot] = (key, fresh);
-                self.len += 1;
-                return fresh;
-            }
-            slot = (slot + 1) & mask;
+        let slot = self.slot_of(key);
+        if self.slots[slot].0 == EMPTY {
+            self.slots[slot] = (key, fresh);
+            self.len += 1;
         }
+        self.slots[slot].1
     }
 
     fn grow(&mut self) {
@@ -106,11 +93,6 @@ impl BlockMap {
             self.get_or_insert(key, index);
         }
     }
-}
-
-#[inline(always)]
-fn hash(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize
 }
 
 /// Particle blocks, the grid blocks around them, and their adjacency.
@@ -145,8 +127,7 @@ impl Topology {
         self.grid_keys.clear();
         for (i, &key) in self.particle_keys.iter().enumerate() {
             self.particle_map.get_or_insert(key, i as u32);
-            for offset in NEIGHBORS.into_iter().filter(|o| !flat || o[2] == 0) {
-                let around = pack(wrap(shift(unpack(key), offset), period));
+            for (_, around) in neighbors(key, period, flat) {
                 let fresh = self.grid_keys.len() as u32;
                 if self.grid_map.get_or_insert(around, fresh) == fresh {
                     self.grid_keys.push(around);
@@ -161,9 +142,8 @@ impl Topology {
         let (particles, grid) = (&self.particle_map, &self.grid_map);
         let table = |map: &BlockMap, key: u64| {
             let mut around = [NONE; 27];
-            for offset in NEIGHBORS.into_iter().filter(|o| !flat || o[2] == 0) {
-                let other = pack(wrap(shift(unpack(key), offset), period));
-                around[neighbor_index(offset)] = map.get(other).unwrap_or(NONE);
+            for (i, other) in neighbors(key, period, flat) {
+                around[i] = map.get(other).unwrap_or(NONE);
             }
             around
         };
@@ -178,17 +158,17 @@ impl Topology {
     }
 }
 
-fn shift(a: BlockCoord, b: BlockCoord) -> BlockCoord {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-fn wrap(coord: BlockCoord, period: Period) -> BlockCoord {
-    std::array::from_fn(|i| {
-        if period[i] > 0 {
-            coord[i].rem_euclid(period[i])
-        } else {
-            coord[i]
-        }
+/// The neighbors of a block: their place in [`NEIGHBORS`] and their key.
+fn neighbors(key: u64, period: Period, flat: bool) -> impl Iterator<Item = (usize, u64)> {
+    let coord = unpack(key);
+    let all = NEIGHBORS.into_iter().enumerate();
+    let all = all.filter(move |(_, offset)| !flat || offset[2] == 0);
+    all.map(move |(i, offset)| {
+        let shifted = |axis: usize| match period[axis] {
+            0 => coord[axis] + offset[axis],
+            period => (coord[axis] + offset[axis]).rem_euclid(period),
+        };
+        (i, pack(std::array::from_fn(shifted)))
     })
 }
 
@@ -232,10 +212,11 @@ mod tests {
         t.rebuild([0; 3], false);
         assert_eq!(t.grid_keys.len(), 4 * 3 * 3);
         for (p, around) in t.grid_around.iter().enumerate() {
-            for offset in NEIGHBORS.into_iter() {
-                let g = around[neighbor_index(offset)] as usize;
-                let back = neighbor_index(offset.map(|o| -o));
-                assert_eq!(t.particles_around[g][back], p as u32);
+            for (i, g) in around.iter().enumerate() {
+                // The opposite neighbor.
+                let back = NEIGHBORS.len() - 1 - i;
+                assert_eq!(NEIGHBORS[back], NEIGHBORS[i].map(|o| -o));
+                assert_eq!(t.particles_around[*g as usize][back], p as u32);
             }
         }
     }

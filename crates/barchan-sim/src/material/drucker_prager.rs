@@ -12,6 +12,7 @@
 
 use super::hencky::{self, Lame};
 use super::{ConstitutiveLaw, FlagColumn, StateColumn};
+use crate::math::scalar::dot;
 use crate::math::sym3::Mat3;
 use crate::math::{Scalar, Sym3};
 use barchan_frame::Unit;
@@ -189,7 +190,8 @@ impl Sand {
         for i in 0..D {
             deviator[i] = deviator[i] - mean;
         }
-        let returned = self.return_to_cone::<T, D>(trace, norm(deviator), volume_gain, alpha);
+        let norm = dot(deviator, deviator).sqrt();
+        let returned = self.return_to_cone::<T, D>(trace, norm, volume_gain, alpha);
         let elastic = returned.case.equals(trace.constant(0.0));
         let mut strain = trial;
         for i in 0..D {
@@ -391,13 +393,8 @@ fn keep_untouched<T: Scalar>(
     rebuilt: Sym3<T>,
 ) -> Sym3<T> {
     let zero = case.constant(0.0);
-    let untouched = T::and(case.equals(zero), state.volume_gain.equals(zero));
+    let untouched = case.equals(zero) & state.volume_gain.equals(zero);
     Sym3::select(untouched, trial, rebuilt)
-}
-
-#[inline(always)]
-fn norm<T: Scalar>(v: [T; 3]) -> T {
-    v[0].mul_add(v[0], v[1].mul_add(v[1], v[2] * v[2])).sqrt()
 }
 
 #[cfg(test)]

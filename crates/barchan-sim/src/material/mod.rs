@@ -6,7 +6,7 @@
 //!
 //! A law declares its state in its own file, as columns of rows ([`ConstitutiveLaw::COLUMNS`]); sorting, padding, frames and
 //! checkpoints follow the declaration. A particle has as many rows as the largest law *of its scene*. A new law is a file
-//! and a line in `laws!` below.
+//! and a variant of [`PreparedLaw`].
 
 pub mod drucker_prager;
 pub mod elastic;
@@ -18,6 +18,8 @@ use crate::math::{Scalar, Sym3};
 use crate::sampling::Samples;
 use barchan_frame::Unit;
 use barchan_scene::{Dimensions, Law, Material};
+use drucker_prager::Sand;
+use elastic::Elastic;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, i32x16};
 
@@ -126,150 +128,116 @@ fn strain_of<T: Scalar, const ROWS: usize>(state: &[T; ROWS]) -> Sym3<T> {
     Sym3::from_array(std::array::from_fn(|i| state[i]))
 }
 
-/// An operation on all rows of a state, compiled for each law's number of rows.
-pub trait WithRows {
-    /// The operation for `N` rows.
-    fn call<const N: usize>(self);
+/// A material's law, prepared for stepping.
+#[derive(Debug, Clone, Copy)]
+pub enum PreparedLaw {
+    /// Drucker–Prager.
+    Sand(Sand),
+    /// Hyperelastic.
+    Elastic(Elastic),
 }
 
-/// The laws of the scene format by their module: the only list of them.
-macro_rules! laws {
-    ($($name:ident in $module:ident),*) => {
-        /// A material's law, prepared for stepping.
-        #[derive(Debug, Clone, Copy)]
-        pub enum PreparedLaw {
-            $(#[allow(missing_docs, reason = "the type says it")] $name($module::$name)),*
-        }
-
-        impl PreparedLaw {
-            /// Largest number of rows of any law.
-            pub const MAX_ROWS: usize = {
-                let mut most = 1;
-                $(if $module::ROWS > most {
-                    most = $module::ROWS;
-                })*
-                most
-            };
-
-            /// Prepares the law of a material.
-            pub fn new(material: &Material, dimensions: Dimensions) -> Self {
-                match &material.law {
-                    $(Law::$name(law) => Self::$name($module::$name::new(law, dimensions))),*
-                }
-            }
-
-            /// Columns of the state, in the order of its rows.
-            pub fn columns(&self) -> &'static [StateColumn] {
-                match self {
-                    $(Self::$name(law) => columns_of(law)),*
-                }
-            }
-
-            /// The flag, for a law that has one.
-            pub fn flag(&self) -> Option<FlagColumn> {
-                match self {
-                    $(Self::$name(law) => flag_of(law)),*
-                }
-            }
-
-            /// Rows of the state.
-            pub fn rows(&self) -> usize {
-                match self {
-                    $(Self::$name(_) => $module::ROWS),*
-                }
-            }
-
-            /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
-            pub fn wave_speed(&self, density: f64) -> f64 {
-                match self {
-                    $(Self::$name(law) => law.wave_speed(density)),*
-                }
-            }
-
-            /// Kirchhoff stress [Pa] of one particle and its J².
-            pub fn stress_of(&self, state: &[Row], lane: usize) -> (Sym3<f32>, f32) {
-                match self {
-                    $(Self::$name(law) => stress_of(law, state, lane)),*
-                }
-            }
-
-            /// Kirchhoff stress [Pa] of sixteen particles.
-            #[inline(always)]
-            pub fn stress<S: Simd>(&self, simd: S, state: &[Row]) -> Sym3<f32x16<S>> {
-                match self {
-                    $(Self::$name(law) => ConstitutiveLaw::stress(law, &load(simd, state))),*
-                }
-            }
-
-            /// [`ConstitutiveLaw::strain_magnitude`] of sixteen particles.
-            #[inline(always)]
-            pub fn strain_magnitude<S: Simd>(&self, simd: S, state: &[Row]) -> f32x16<S> {
-                match self {
-                    $(Self::$name(law) => law.strain_magnitude(&load(simd, state))),*
-                }
-            }
-
-            /// [`ConstitutiveLaw::trial`] of sixteen particles.
-            #[inline(always)]
-            pub fn trial<S: Simd>(
-                &self,
-                simd: S,
-                state: &[Row],
-                increment: &Mat3<f32x16<S>>,
-                trial: &mut [Row],
-            ) {
-                match self {
-                    $(Self::$name(law) => store(law.trial(load(simd, state), increment), trial)),*
-                }
-            }
-
-            /// [`ConstitutiveLaw::return_map`] of sixteen particles, in place. Returns the strain's magnitude.
-            #[inline(always)]
-            pub fn return_map<S: Simd, const D: usize>(
-                &self,
-                simd: S,
-                state: &mut [Row],
-                flags: &mut [u8; LANES],
-            ) -> f32x16<S> {
-                match self {
-                    $(Self::$name(law) => {
-                        let trial = load(simd, state);
-                        finish::<S, _, _, D>(law, trial, state, flags)
-                    }),*
-                }
-            }
-
-            /// Trial and return mapping of sixteen particles, in place. Returns the strain's magnitude.
-            #[inline(always)]
-            pub fn advance<S: Simd, const D: usize>(
-                &self,
-                simd: S,
-                state: &mut [Row],
-                increment: &Mat3<f32x16<S>>,
-                flags: &mut [u8; LANES],
-            ) -> f32x16<S> {
-                match self {
-                    $(Self::$name(law) => {
-                        let trial = law.trial(load(simd, state), increment);
-                        finish::<S, _, _, D>(law, trial, state, flags)
-                    }),*
-                }
-            }
-
-            /// Calls `f` with the number of rows as a constant.
-            #[inline(always)]
-            pub fn with_rows(&self, f: impl WithRows) {
-                match self {
-                    $(Self::$name(_) => f.call::<{ $module::ROWS }>()),*
-                }
-            }
+/// Evaluates an expression for the law of a material, whatever its type.
+macro_rules! with_law {
+    ($prepared:expr, $law:ident => $result:expr) => {
+        match $prepared {
+            $crate::material::PreparedLaw::Sand($law) => $result,
+            $crate::material::PreparedLaw::Elastic($law) => $result,
         }
     };
 }
-
-laws!(Sand in drucker_prager, Elastic in elastic);
+pub(crate) use with_law;
 
 impl PreparedLaw {
+    /// Largest number of rows of any law.
+    pub const MAX_ROWS: usize = match drucker_prager::ROWS > elastic::ROWS {
+        true => drucker_prager::ROWS,
+        false => elastic::ROWS,
+    };
+
+    /// Prepares the law of a material.
+    pub fn new(material: &Material, dimensions: Dimensions) -> Self {
+        match &material.law {
+            Law::Sand(law) => Self::Sand(Sand::new(law, dimensions)),
+            Law::Elastic(law) => Self::Elastic(Elastic::new(law, dimensions)),
+        }
+    }
+
+    /// Columns of the state, in the order of its rows.
+    pub fn columns(&self) -> &'static [StateColumn] {
+        with_law!(self, law => columns_of(law))
+    }
+
+    /// The flag, for a law that has one.
+    pub fn flag(&self) -> Option<FlagColumn> {
+        with_law!(self, law => flag_of(law))
+    }
+
+    /// Rows of the state.
+    pub fn rows(&self) -> usize {
+        self.columns().iter().map(|c| c.components).sum()
+    }
+
+    /// Speed of the fastest elastic wave at this density [kg/m³], in m/s.
+    pub fn wave_speed(&self, density: f64) -> f64 {
+        with_law!(self, law => law.wave_speed(density))
+    }
+
+    /// Kirchhoff stress [Pa] of one particle and its J².
+    pub fn stress_of(&self, state: &[Row], lane: usize) -> (Sym3<f32>, f32) {
+        with_law!(self, law => stress_of(law, state, lane))
+    }
+
+    /// Kirchhoff stress [Pa] of sixteen particles.
+    #[inline(always)]
+    pub fn stress<S: Simd>(&self, simd: S, state: &[Row]) -> Sym3<f32x16<S>> {
+        with_law!(self, law => ConstitutiveLaw::stress(law, &load(simd, state)))
+    }
+
+    /// [`ConstitutiveLaw::strain_magnitude`] of sixteen particles.
+    #[inline(always)]
+    pub fn strain_magnitude<S: Simd>(&self, simd: S, state: &[Row]) -> f32x16<S> {
+        with_law!(self, law => law.strain_magnitude(&load(simd, state)))
+    }
+
+    /// [`ConstitutiveLaw::trial`] of sixteen particles.
+    #[inline(always)]
+    pub fn trial<S: Simd>(
+        &self,
+        simd: S,
+        state: &[Row],
+        increment: &Mat3<f32x16<S>>,
+        trial: &mut [Row],
+    ) {
+        with_law!(self, law => store(law.trial(load(simd, state), increment), trial));
+    }
+
+    /// [`ConstitutiveLaw::return_map`] of sixteen particles, in place. Returns the strain's magnitude.
+    #[inline(always)]
+    pub fn return_map<S: Simd, const D: usize>(
+        &self,
+        simd: S,
+        state: &mut [Row],
+        flags: &mut [u8; LANES],
+    ) -> f32x16<S> {
+        with_law!(self, law => finish::<S, _, _, D>(law, load(simd, state), state, flags))
+    }
+
+    /// Trial and return mapping of sixteen particles, in place. Returns the strain's magnitude.
+    #[inline(always)]
+    pub fn advance<S: Simd, const D: usize>(
+        &self,
+        simd: S,
+        state: &mut [Row],
+        increment: &Mat3<f32x16<S>>,
+        flags: &mut [u8; LANES],
+    ) -> f32x16<S> {
+        with_law!(self, law => {
+            let trial = law.trial(load(simd, state), increment);
+            finish::<S, _, _, D>(law, trial, state, flags)
+        })
+    }
+
     /// Rows of a column of this law; `None` for a name that it does not have.
     pub fn rows_of(&self, name: &str) -> Option<std::ops::Range<usize>> {
         let mut first = 0;
@@ -318,6 +286,7 @@ fn columns_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> &'static [StateCo
             i += 1;
         }
         assert!(rows == N, "the columns of a law fill its rows");
+        assert!(rows <= PreparedLaw::MAX_ROWS);
     }
     L::COLUMNS
 }

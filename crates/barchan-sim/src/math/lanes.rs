@@ -45,18 +45,69 @@ impl<S: Simd> Scalar for f32x16<S> {
     fn max(self, other: Self) -> Self {
         SimdBase::max(self, other)
     }
+
+    /// ln(1 + x) for x > −1: split 1 + x = 2^k m with m in [√½, √2), then 2 atanh(f/(2+f)) for f = m − 1.
     #[inline(always)]
     fn ln_1p(self) -> Self {
-        ln_1p(self)
+        let x = self;
+        let s = x.simd;
+        let u = SimdBase::max(x + 1.0, f32x16::splat(s, f32::MIN_POSITIVE));
+        let bits: i32x16<S> = u.bitcast();
+        let root_half = i32x16::splat(s, 0x3f35_04f3);
+        let k = (bits - root_half) >> 23;
+        let m: f32x16<S> = (bits - (k << 23)).bitcast();
+        // With k = 0 the rounding of 1 + x would be lost: keep x itself.
+        let f = k.simd_eq(0).select(x, m - 1.0);
+        let t = f / (f + 2.0);
+        let t2 = t * t;
+        let mut p = f32x16::splat(s, 2.0 / 11.0);
+        for c in [2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0] {
+            p = SimdFloat::mul_add(p, t2, c);
+        }
+        let series = SimdFloat::mul_add(p * t2, t, t * 2.0);
+        let kf = f32x16::<S>::float_from(k);
+        SimdFloat::mul_add(kf, LN2_HIGH, SimdFloat::mul_add(kf, LN2_LOW, series))
     }
+
+    /// exp(x) − 1: x = k ln 2 + r, then 2^k (e^r − 1) + (2^k − 1).
     #[inline(always)]
     fn exp_m1(self) -> Self {
-        exp_m1(self)
+        let x = self;
+        let s = x.simd;
+        let x = SimdBase::max(
+            SimdBase::min(x, f32x16::splat(s, 88.0)),
+            f32x16::splat(s, -87.0),
+        );
+        let kf = (x * std::f32::consts::LOG2_E).round_ties_even();
+        let r = SimdFloat::mul_add(kf, -LN2_LOW, SimdFloat::mul_add(kf, -LN2_HIGH, x));
+        let mut p = f32x16::splat(s, 1.0 / 5040.0);
+        for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5] {
+            p = SimdFloat::mul_add(p, r, c);
+        }
+        let expm1_r = SimdFloat::mul_add(p * r, r, r);
+        let k: i32x16<S> = kf.to_int();
+        let two_k: f32x16<S> = ((k + 127) << 23).bitcast();
+        SimdFloat::mul_add(two_k, expm1_r, two_k - 1.0)
     }
+
+    /// sin x for |x| ≤ π/2 by its Taylor polynomial of degree 13.
     #[inline(always)]
     fn sin_quadrant(self) -> Self {
-        sin_quadrant(self)
+        let x = self;
+        let x2 = x * x;
+        let mut p = f32x16::splat(x.simd, 1.0 / 6_227_020_800.0);
+        for c in [
+            -1.0 / 39_916_800.0,
+            1.0 / 362_880.0,
+            -1.0 / 5040.0,
+            1.0 / 120.0,
+            -1.0 / 6.0,
+        ] {
+            p = SimdFloat::mul_add(p, x2, c);
+        }
+        SimdFloat::mul_add(p * x2, x, x)
     }
+
     #[inline(always)]
     fn lt(self, other: Self) -> Self::Mask {
         self.simd_lt(other)
@@ -74,72 +125,9 @@ impl<S: Simd> Scalar for f32x16<S> {
         mask.all_true()
     }
     #[inline(always)]
-    fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask {
-        a & b
-    }
-    #[inline(always)]
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self {
         mask.select(a, b)
     }
-}
-
-/// ln(1 + x) for x > −1: split 1 + x = 2^k m with m in [√½, √2), then 2 atanh(f/(2+f)) for f = m − 1.
-#[inline(always)]
-fn ln_1p<S: Simd>(x: f32x16<S>) -> f32x16<S> {
-    let s = x.simd;
-    let u = SimdBase::max(x + 1.0, f32x16::splat(s, f32::MIN_POSITIVE));
-    let bits: i32x16<S> = u.bitcast();
-    let root_half = i32x16::splat(s, 0x3f35_04f3);
-    let k = (bits - root_half) >> 23;
-    let m: f32x16<S> = (bits - (k << 23)).bitcast();
-    // With k = 0 the rounding of 1 + x would be lost: keep x itself.
-    let f = k.simd_eq(0).select(x, m - 1.0);
-    let t = f / (f + 2.0);
-    let t2 = t * t;
-    let mut p = f32x16::splat(s, 2.0 / 11.0);
-    for c in [2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0] {
-        p = SimdFloat::mul_add(p, t2, c);
-    }
-    let series = SimdFloat::mul_add(p * t2, t, t * 2.0);
-    let kf = f32x16::<S>::float_from(k);
-    SimdFloat::mul_add(kf, LN2_HIGH, SimdFloat::mul_add(kf, LN2_LOW, series))
-}
-
-/// exp(x) − 1: x = k ln 2 + r, then 2^k (e^r − 1) + (2^k − 1).
-#[inline(always)]
-fn exp_m1<S: Simd>(x: f32x16<S>) -> f32x16<S> {
-    let s = x.simd;
-    let x = SimdBase::max(
-        SimdBase::min(x, f32x16::splat(s, 88.0)),
-        f32x16::splat(s, -87.0),
-    );
-    let kf = (x * std::f32::consts::LOG2_E).round_ties_even();
-    let r = SimdFloat::mul_add(kf, -LN2_LOW, SimdFloat::mul_add(kf, -LN2_HIGH, x));
-    let mut p = f32x16::splat(s, 1.0 / 5040.0);
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5] {
-        p = SimdFloat::mul_add(p, r, c);
-    }
-    let expm1_r = SimdFloat::mul_add(p * r, r, r);
-    let k: i32x16<S> = kf.to_int();
-    let two_k: f32x16<S> = ((k + 127) << 23).bitcast();
-    SimdFloat::mul_add(two_k, expm1_r, two_k - 1.0)
-}
-
-/// sin x for |x| ≤ π/2 by its Taylor polynomial of degree 13.
-#[inline(always)]
-fn sin_quadrant<S: Simd>(x: f32x16<S>) -> f32x16<S> {
-    let x2 = x * x;
-    let mut p = f32x16::splat(x.simd, 1.0 / 6_227_020_800.0);
-    for c in [
-        -1.0 / 39_916_800.0,
-        1.0 / 362_880.0,
-        -1.0 / 5040.0,
-        1.0 / 120.0,
-        -1.0 / 6.0,
-    ] {
-        p = SimdFloat::mul_add(p, x2, c);
-    }
-    SimdFloat::mul_add(p * x2, x, x)
 }
 
 #[cfg(test)]

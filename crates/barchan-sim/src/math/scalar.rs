@@ -1,6 +1,6 @@
 //! One arithmetic for f32, f64 and SIMD lanes: a law is written once, tested in f64, and run sixteen particles at a time.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, BitAnd, Div, Mul, Neg, Sub};
 
 /// A number, or a vector of numbers treated alike.
 pub trait Scalar:
@@ -12,7 +12,7 @@ pub trait Scalar:
     + Neg<Output = Self>
 {
     /// Result of a comparison.
-    type Mask: Copy;
+    type Mask: Copy + BitAnd<Output = Self::Mask>;
     /// Cyclic Jacobi sweeps after which a 3×3 eigenproblem has converged to this type's precision.
     const JACOBI_SWEEPS: usize;
     /// Norm of the deviatoric strain up to which the series of [`crate::material::hencky`] are exact to this type's
@@ -43,10 +43,14 @@ pub trait Scalar:
     fn equals(self, other: Self) -> Self::Mask;
     /// Whether a comparison holds for every number.
     fn all(mask: Self::Mask) -> bool;
-    /// Both.
-    fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Where `mask` holds `a`, elsewhere `b`.
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+}
+
+/// a · b.
+#[inline(always)]
+pub fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 macro_rules! impl_scalar {
@@ -103,10 +107,6 @@ macro_rules! impl_scalar {
             #[inline(always)]
             fn all(mask: bool) -> bool {
                 mask
-            }
-            #[inline(always)]
-            fn and(a: bool, b: bool) -> bool {
-                a && b
             }
             #[inline(always)]
             fn select(mask: bool, a: Self, b: Self) -> Self {

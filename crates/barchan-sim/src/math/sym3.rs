@@ -3,7 +3,7 @@
 //! Plain loops and `inline(always)` functions only: a closure or iterator adaptor that the compiler does not inline is
 //! compiled without the machine's vector features, and each operation in it becomes a call.
 
-use super::Scalar;
+use super::scalar::{Scalar, dot};
 
 /// A symmetric matrix; the order of components is that of symmetric columns in frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -257,11 +257,6 @@ fn rotate<T: Scalar, const P: usize, const Q: usize, const R: usize>(
         u[row][P] = c * p - s * q;
         u[row][Q] = s.mul_add(p, c * q);
     }
-}
-
-#[inline(always)]
-fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
-    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 /// Index of the pair in the upper triangle.

@@ -108,18 +108,10 @@ impl Cells {
     /// A cell and all its neighbors, in nine rows.
     pub fn whole_stencil(&self) -> Stencil<9> {
         let [row, plane] = self.strides;
-        [
-            -plane - row,
-            -plane,
-            -plane + row,
-            -row,
-            0,
-            row,
-            plane - row,
-            plane,
-            plane + row,
-        ]
-        .map(|middle| (middle - 1, 3))
+        std::array::from_fn(|k| {
+            let (planes, rows) = (k as i64 / 3 - 1, k as i64 % 3 - 1);
+            (planes * plane + rows * row - 1, 3)
+        })
     }
 
     /// The neighbors that come after a cell, in five rows: every pair of adjacent cells once.

@@ -127,7 +127,7 @@ macro_rules! columns {
 
             /// The arrays that all solvers have, borrowed.
             pub fn view(&self) -> $crate::view::ParticlesView<'_> {
-                $crate::view::ParticlesView::of_arrays($crate::view::ParticleArrays {
+                $crate::view::ParticlesView::Arrays($crate::view::ParticleArrays {
                     position: &self.position,
                     velocity: &self.velocity,
                     radius: &self.radius,

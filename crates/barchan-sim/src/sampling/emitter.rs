@@ -19,11 +19,11 @@ pub struct EmitterSampler {
     /// Speed of the column [m/s].
     sweep: f64,
     velocity: DVec3,
-    start: f64,
-    end: f64,
-    area: f64,
+    /// The emitter.
+    pub emitter: Emitter,
+    /// Area of the orifice [m²] (in 2D: its width times 1 m).
+    pub(super) area: f64,
     volume: f64,
-    material: usize,
 }
 
 impl EmitterSampler {
@@ -46,25 +46,24 @@ impl EmitterSampler {
             period: 1.0,
             sweep,
             velocity: velocity.as_dvec3(),
-            start: emitter.start,
-            end: emitter.end,
+            emitter: emitter.clone(),
             area,
             volume: 0.0,
-            material: emitter.material,
         };
         if area > 0.0 && area.is_finite() && sweep > 0.0 && sweep.is_finite() {
-            sampler.pack(emitter, spacing, dimensions, seed);
+            sampler.pack(spacing, dimensions, seed);
         }
         sampler
     }
 
     /// Cuts the column out of the tile; the grains of a period share the volume of the column.
-    fn pack(&mut self, emitter: &Emitter, spacing: &Spacing, dimensions: Dimensions, seed: u64) {
+    fn pack(&mut self, spacing: &Spacing, dimensions: Dimensions, seed: u64) {
         let tile = spacing.tile(dimensions, seed);
         let numbers = spacing.number_density(dimensions);
         let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         self.period = (tile.len() as f64 / numbers).powf(1.0 / dimensions.count() as f64);
-        let bounds = emitter.shape.bounds();
+        let shape = &self.emitter.shape;
+        let bounds = shape.bounds();
         let center = planar(bounds.center(), dimensions).as_dvec3();
         let along = self.velocity.normalize();
         let (u, v, size) = match dimensions {
@@ -84,14 +83,14 @@ impl EmitterSampler {
         };
         for j in across {
             for i in -tiles..tiles {
-                for (p, radius) in tile.points.iter().zip(&tile.radii) {
+                for (p, radius) in tile.blocks.iter().flatten() {
                     let (a, b, c) = match dimensions {
                         Dimensions::Three => (p.x, p.y, p.z),
                         Dimensions::Two => (p.x, 0.0, p.y),
                     };
                     let offset = (i as f64 + f64::from(a)) * u + (j as f64 + f64::from(b)) * v;
                     let place = center + self.period * offset;
-                    if emitter.shape.distance(place.as_vec3()) < 0.0 {
+                    if shape.distance(place.as_vec3()) < 0.0 {
                         self.grains
                             .push((self.period * f64::from(c), place, mean * radius));
                     }
@@ -112,14 +111,15 @@ impl EmitterSampler {
 
     /// The grains emitted in [from, to) [s], at their positions at the time `to`.
     pub fn emit(&self, from: f64, to: f64) -> Samples {
-        let mut out = Samples::none(self.material);
+        let mut out = Samples::none(self.emitter.material);
         out.volume = self.volume as f32;
         out.volume_gain = (self.velocity.length() / self.sweep).ln().max(0.0) as f32;
-        let (first, last) = (from.max(self.start), to.min(self.end));
+        let (start, end) = (self.emitter.start, self.emitter.end);
+        let (first, last) = (from.max(start), to.min(end));
         if self.grains.is_empty() || first >= last || from.is_nan() || to.is_nan() {
             return out;
         }
-        let depth = |t: f64| (t - self.start) * self.sweep;
+        let depth = |t: f64| (t - start) * self.sweep;
         // Depths only narrow the search, with a tolerance; the emission times decide.
         let slack = 1e-9 * (depth(last).abs() + self.period);
         let periods = |c: f64| (c / self.period).floor();
@@ -130,7 +130,7 @@ impl EmitterSampler {
             let begin = self.grains.partition_point(|g| g.0 < low);
             let high = depth(last) + slack - base;
             for (c, place, radius) in self.grains[begin..].iter().take_while(|g| g.0 <= high) {
-                let birth = self.start + (base + c) / self.sweep;
+                let birth = start + (base + c) / self.sweep;
                 if first <= birth && birth < last {
                     let p = *place + self.velocity * (to - birth);
                     out.position.push(p.as_vec3());
@@ -178,23 +178,5 @@ fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
     match dimensions {
         Dimensions::Two => Vec3::new(v.x, v.y, 0.0),
         Dimensions::Three => v,
-    }
-}
-
-#[cfg(test)]
-impl EmitterSampler {
-    /// Area of the orifice [m²] (in 2D: its width times 1 m).
-    pub(super) fn mouth_area(&self) -> f64 {
-        self.area
-    }
-
-    /// Upper estimate of the number of grains emitted in the first `duration` seconds of the run.
-    pub(super) fn max_count_estimate(&self, duration: f64) -> usize {
-        let time = (duration.min(self.end) - self.start).max(0.0);
-        if self.grains.is_empty() || time == 0.0 {
-            return 0;
-        }
-        let periods = (time * self.sweep / self.period).ceil();
-        (periods * self.grains.len() as f64) as usize
     }
 }

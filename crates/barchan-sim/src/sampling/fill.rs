@@ -2,8 +2,9 @@
 
 use super::tile::BLOCKS;
 use super::{Samples, Spacing};
+use crate::neighbors::cells_between;
 use barchan_scene::{Bounds, Dimensions, Fill, Geometry, Sampling};
-use glam::{DVec3, Mat3, Vec3};
+use glam::{DVec3, IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 /// Whether a particle at a position with a radius (0 for points) is excluded.
@@ -78,6 +79,7 @@ struct Bricks {
 }
 
 /// The points of a brick.
+#[derive(Default)]
 struct Batch {
     /// Points inside the shape.
     inside: usize,
@@ -91,53 +93,36 @@ impl Bricks {
         let density = spacing.number_density(dimensions);
         let mean = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
         let period = (tile.len() as f64 / density).powf(1.0 / dimensions.count() as f64);
-        let points = tile
-            .starts
-            .windows(2)
-            .map(|range| {
-                let block = tile.points[range[0]..range[1]].iter();
-                let radii = tile.radii[range[0]..range[1]].iter();
-                block
-                    .zip(radii)
-                    .map(|(p, r)| (p.as_dvec3(), mean * r))
-                    .collect()
-            })
-            .collect();
+        let sized = |(p, r): &(Vec3, f32)| (p.as_dvec3(), mean * r);
+        let blocks = tile.blocks.iter();
+        let points = blocks.map(|block| block.iter().map(sized).collect());
         Self {
             dimensions,
             period,
             per_period: BLOCKS as i64,
-            points,
+            points: points.collect(),
         }
     }
 
     /// Bricks of 4 cells along an axis, each cell with the same regular lattice.
     fn lattice(spacing: &Spacing, dimensions: Dimensions) -> Self {
-        const CELLS: usize = 4;
+        const CELLS: i32 = 4;
         let root = spacing
             .particles_per_cell
             .powf(1.0 / dimensions.count() as f64);
         let radius = spacing.grain.map_or(0.0, |(radius, _)| radius as f32);
-        let side = CELLS * (root.round() as usize).clamp(1, 64);
-        let depth = if dimensions == Dimensions::Three {
-            side
-        } else {
-            1
+        let side = CELLS * (root.round() as i32).clamp(1, 64);
+        let size = match dimensions {
+            Dimensions::Three => IVec3::splat(side),
+            Dimensions::Two => IVec3::new(side, side, 1),
         };
-        let mut points = Vec::with_capacity(side * side * depth);
-        for k in 0..depth {
-            for j in 0..side {
-                for i in 0..side {
-                    let p = DVec3::new(i as f64, j as f64, k as f64) + 0.5;
-                    points.push((p / side as f64, radius));
-                }
-            }
-        }
+        let point = |cell: IVec3| (cell.as_dvec3() + 0.5) / f64::from(side);
+        let points = cells_between(IVec3::ZERO, size - 1).map(|cell| (point(cell), radius));
         Self {
             dimensions,
-            period: CELLS as f64 * spacing.dx,
+            period: f64::from(CELLS) * spacing.dx,
             per_period: 1,
-            points: vec![points],
+            points: vec![points.collect()],
         }
     }
 
@@ -171,10 +156,7 @@ impl Bricks {
     }
 
     fn sample(&self, brick: [i64; 3], shape: &Geometry, excluded: &Excluded<'_>) -> Batch {
-        let mut batch = Batch {
-            inside: 0,
-            kept: Vec::new(),
-        };
+        let mut batch = Batch::default();
         let flat = self.dimensions == Dimensions::Two;
         let edge = self.edge();
         let corner = DVec3::from_array(brick.map(|i| i as f64 * edge));

@@ -64,10 +64,6 @@ pub struct Samples {
     pub volume: f32,
     /// Radii [m], one each; empty for solvers without grains.
     pub radius: Vec<f32>,
-    /// Orientations, one each; empty for particles that are round.
-    pub orientation: Vec<glam::Quat>,
-    /// Shapes, one each, as the solver numbers them; empty for particles that are round.
-    pub shape: Vec<u32>,
     /// ln of the bulk volume relative to that at rest: compression up to which the material carries no pressure.
     pub volume_gain: f32,
     /// Id of the first particle; the others count up.

@@ -5,6 +5,7 @@
 
 use super::random::Random;
 use super::tile::Tile;
+use crate::neighbors::cells_between;
 use crate::neighbors::chains::Chains;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
@@ -49,13 +50,12 @@ pub(super) fn tile(dimensions: Dimensions, seed: u64, spread: f32) -> Tile {
 }
 
 struct Packing {
-    flat: bool,
     /// Edge of the periodic box.
     side: f32,
     points: Vec<Vec3>,
     radii: Vec<f32>,
-    /// Cells along an axis, each at least as wide as the largest sphere.
-    cells: i32,
+    /// Cells along each axis, each at least as wide as the largest sphere; one layer in 2D.
+    size: IVec3,
     balls: Chains,
 }
 
@@ -80,12 +80,12 @@ impl Packing {
         let points = (0..COUNT)
             .map(|_| Vec3::new(place(), place(), if flat { 0.0 } else { place() }))
             .collect();
+        let size = IVec3::new(cells, cells, if flat { 1 } else { cells });
         Self {
-            flat,
             side,
             points,
             radii,
-            cells,
+            size,
             balls: Chains::default(),
         }
     }
@@ -121,41 +121,23 @@ impl Packing {
     }
 
     fn list_cells(&mut self) {
-        let depth = if self.flat { 1 } else { self.cells };
-        let count = self.cells * self.cells * depth;
         let mut balls = std::mem::take(&mut self.balls);
-        let cells = self.points.iter().map(|p| self.index(self.cell_of(*p)));
-        balls.fill(count as usize, cells);
+        balls.fill(self.size, self.points.iter().map(|p| self.cell_of(*p)));
         self.balls = balls;
     }
 
     fn for_neighbors(&self, i: usize, mut visit: impl FnMut(usize)) {
         let center = self.cell_of(self.points[i]);
-        let depth = i32::from(!self.flat);
-        for dz in -depth..=depth {
-            for dy in -1..=1 {
-                for dx in -1..=1 {
-                    let cell = center + IVec3::new(dx, dy, dz);
-                    let cell = cell.rem_euclid(IVec3::splat(self.cells));
-                    let others = self.balls.cell(self.index(cell));
-                    others.filter(|j| *j != i).for_each(&mut visit);
-                }
-            }
-        }
+        let reach = (self.size - 1).min(IVec3::ONE);
+        cells_between(-reach, reach).for_each(|step| {
+            let others = self.balls.cell((center + step).rem_euclid(self.size));
+            others.filter(|j| *j != i).for_each(&mut visit);
+        });
     }
 
     fn cell_of(&self, p: Vec3) -> IVec3 {
-        let cell = (p * (self.cells as f32 / self.side)).as_ivec3();
-        let mut cell = cell.clamp(IVec3::ZERO, IVec3::splat(self.cells - 1));
-        if self.flat {
-            cell.z = 0;
-        }
-        cell
-    }
-
-    fn index(&self, cell: IVec3) -> usize {
-        let z = if self.flat { 0 } else { cell.z };
-        (cell.x + self.cells * (cell.y + self.cells * z)) as usize
+        let cell = (p * (self.size.x as f32 / self.side)).as_ivec3();
+        cell.clamp(IVec3::ZERO, self.size - 1)
     }
 
     /// Minimum image of a displacement.

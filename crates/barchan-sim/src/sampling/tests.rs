@@ -312,15 +312,13 @@ fn emitters_give_the_rate_that_was_asked_for() {
     let area = std::f64::consts::PI * 0.01;
     for (rate, expected) in [(Some(30.0), 30.0), (None, RHO * area * 2.0)] {
         let sampler = EmitterSampler::new(&spout(rate), RHO, &spacing(0.02, 8.0), Three, 3);
-        assert!((sampler.mouth_area() / area - 1.0).abs() < 2e-3);
+        assert!((sampler.area / area - 1.0).abs() < 2e-3);
         let samples = sampler.emit(0.0, 20.5);
         let ratio = mass(&samples) / (20.0 * expected);
         assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
         let usual = 0.02f64.powi(3) / 8.0;
         let volume = f64::from(samples.volume) / usual;
         assert!((volume - 1.0).abs() < 0.1, "{volume} of the usual volume");
-        let most = sampler.max_count_estimate(20.5);
-        assert!(most >= samples.len() && most < samples.len() + samples.len() / 10 + 5000);
     }
     let slit = Emitter {
         shape: Geometry::cuboid(vec3(-0.2, 1.0, -1.0), vec3(0.2, 1.1, 1.0)),
@@ -384,7 +382,6 @@ fn emitters_start_and_end_on_time() {
     assert!(sampler.emit(1.5, 9.0).is_empty());
     let total = mass(&sampler.emit(0.0, 9.0));
     assert!((total / 40.0 - 1.0).abs() < 0.02, "{total}");
-    assert_eq!(sampler.max_count_estimate(0.4), 0);
 }
 
 #[test]
@@ -421,7 +418,6 @@ fn slanted_narrow_and_broken_emitters() {
         for dimensions in [Two, Three] {
             let sampler = EmitterSampler::new(&broken, RHO, &spacing(0.02, 8.0), dimensions, 0);
             assert!(sampler.emit(0.0, 10.0).is_empty());
-            assert_eq!(sampler.max_count_estimate(10.0), 0);
         }
     }
 }
@@ -491,10 +487,14 @@ fn tiles_have_no_direction() {
     let tile = Tile::cached(Three, 1, None);
     let n = tile.len() as f64;
     for k in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, 1.0, 0.0)] {
-        let (c, s) = tile.points.iter().fold((0.0, 0.0), |(c, s), p| {
-            let phase = std::f64::consts::TAU * k.dot(p.as_dvec3());
-            (c + phase.cos(), s + phase.sin())
-        });
+        let (c, s) = tile
+            .blocks
+            .iter()
+            .flatten()
+            .fold((0.0, 0.0), |(c, s), (p, _)| {
+                let phase = std::f64::consts::TAU * k.dot(p.as_dvec3());
+                (c + phase.cos(), s + phase.sin())
+            });
         let power = (c * c + s * s) / n;
         assert!(power < 0.5, "mode {k}: {power}");
     }

@@ -5,6 +5,7 @@
 
 use super::packing;
 use super::random::Random;
+use crate::neighbors::cells_between;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
 use std::sync::{Arc, Mutex};
@@ -15,12 +16,8 @@ pub(super) const BLOCKS: usize = 4;
 /// Points in the unit cube (2D: the unit square, z = 0) with periodic borders.
 #[derive(Debug)]
 pub(super) struct Tile {
-    /// Grouped by sub-block, x fastest.
-    pub points: Vec<Vec3>,
-    /// Radius of each, in mean radii; all 1 where points have no size.
-    pub radii: Vec<f32>,
-    /// Where each sub-block begins in `points`, and the end.
-    pub starts: Vec<usize>,
+    /// By sub-block, x fastest: points and their radii, in mean radii; all 1 where points have no size.
+    pub blocks: Vec<Vec<(Vec3, f32)>>,
 }
 
 impl Tile {
@@ -68,22 +65,12 @@ impl Tile {
             let index = b.x as usize + BLOCKS * (b.y as usize + BLOCKS * b.z as usize);
             blocks[index].push((u, radius));
         }
-        let mut starts = vec![0];
-        starts.extend(blocks.iter().scan(0, |at, b| {
-            *at += b.len();
-            Some(*at)
-        }));
-        let (points, radii) = blocks.concat().into_iter().unzip();
-        Self {
-            points,
-            radii,
-            starts,
-        }
+        Self { blocks }
     }
 
     /// Number of points.
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.blocks.iter().map(Vec::len).sum()
     }
 }
 
@@ -122,11 +109,8 @@ impl Darts {
             points: Vec::new(),
             random: Random::new(seed ^ dimensions as u64),
         };
-        let depth = if dimensions == 3 { GHOSTS } else { 0 };
-        let mut offsets = box_of(
-            IVec3::new(-GHOSTS, -GHOSTS, -depth),
-            IVec3::new(GHOSTS, GHOSTS, depth),
-        );
+        let reach = GHOSTS * darts.layer();
+        let mut offsets: Vec<IVec3> = cells_between(-reach, reach).collect();
         offsets.sort_by_key(|c| c.length_squared());
         let origin = darts.index(IVec3::ZERO) as isize;
         let differences = offsets.iter().map(|c| darts.index(*c) as isize - origin);
@@ -134,12 +118,15 @@ impl Darts {
         darts
     }
 
+    /// One cell along each axis that the box has.
+    fn layer(&self) -> IVec3 {
+        IVec3::new(1, 1, i32::from(self.dimensions == 3))
+    }
+
     fn throw(mut self) -> Vec<Vec3> {
         let mut size = self.cell;
-        let last = self.cells - 1;
-        let depth = if self.dimensions == 3 { last } else { 0 };
-        let mut free: Vec<Vec3> = box_of(IVec3::ZERO, IVec3::new(last, last, depth))
-            .into_iter()
+        let last = (self.cells - 1) * self.layer();
+        let mut free: Vec<Vec3> = cells_between(IVec3::ZERO, last)
             .map(|c| c.as_vec3() * self.cell)
             .collect();
         // Every level halves the cells; what is still free after twenty is smaller than rounding.
@@ -176,8 +163,7 @@ impl Darts {
     fn keep(&mut self, p: Vec3) {
         self.points.push(p);
         let cell = self.cell_of(p);
-        let depth = i32::from(self.dimensions == 3);
-        for shift in box_of(IVec3::new(-1, -1, -depth), IVec3::new(1, 1, depth)) {
+        for shift in cells_between(-self.layer(), self.layer()) {
             let image = cell + self.cells * shift;
             let inside = |i: i32| (-GHOSTS..self.cells + GHOSTS).contains(&i);
             if image.to_array().into_iter().all(inside) {
@@ -228,24 +214,7 @@ impl Darts {
 
     fn index(&self, cell: IVec3) -> usize {
         let n = self.cells + 2 * GHOSTS;
-        let k = if self.dimensions == 3 {
-            cell.z + GHOSTS
-        } else {
-            0
-        };
-        (cell.x + GHOSTS + n * (cell.y + GHOSTS + n * k)) as usize
+        let cell = cell + GHOSTS * self.layer();
+        (cell.x + n * (cell.y + n * cell.z)) as usize
     }
-}
-
-/// All cells between two corners, both included, x fastest.
-fn box_of(low: IVec3, high: IVec3) -> Vec<IVec3> {
-    let mut out = Vec::new();
-    for k in low.z..=high.z {
-        for j in low.y..=high.y {
-            for i in low.x..=high.x {
-                out.push(IVec3::new(i, j, k));
-            }
-        }
-    }
-    out
 }

@@ -81,6 +81,11 @@ pub enum SimulationError {
 }
 
 impl SimulationError {
+    /// Says in which frame the solver stopped.
+    pub(super) fn in_frame(frame: u32) -> impl Fn(SolverError) -> Self + Copy {
+        move |source| Self::Solver { frame, source }
+    }
+
     /// Whether the scene is at fault, not the run.
     pub fn is_scene_error(&self) -> bool {
         matches!(

@@ -1,9 +1,7 @@
 //! The record beside the columns of a frame: statistics, bodies and joints. Nothing here depends on wall time.
 
 use super::Simulation;
-use barchan_frame::{
-    BodyRecord, ColumnData, Frame, JointRecord, NamedCount, RunStatistics, Statistics,
-};
+use barchan_frame::{BodyRecord, Frame, JointRecord, NamedCount, RunStatistics, Statistics};
 use rayon::prelude::*;
 
 /// Interval after a frame over which the velocity of a scripted body is averaged [frames].
@@ -14,13 +12,13 @@ const PART: usize = 1 << 15;
 
 /// Statistics of the particles and of the steps since the frame before.
 pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Statistics {
-    let sums = Sums::of(frame, &simulation.densities);
+    let sums = Sums::of(frame);
     let state = &simulation.state;
     let named = |(name, particles): (&String, &u64)| NamedCount {
         name: name.clone(),
         particles: *particles,
     };
-    let emitters = simulation.inflows.iter().map(|e| &e.name);
+    let emitters = simulation.emitters.iter().map(|e| &e.emitter.name);
     let drains = simulation.drains.iter().map(|d| &d.name);
     let run = RunStatistics {
         center_of_mass_height_m: match sums.mass > 0.0 {
@@ -99,22 +97,21 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(frame: &Frame, densities: &[f64]) -> Self {
-        let (Some(position), Some(velocity)) =
-            (floats(frame, "position"), floats(frame, "velocity"))
+    fn of(frame: &Frame) -> Self {
+        let floats = |name: &str| frame.column(name).and_then(|c| c.data.as_f32());
+        let [Some(mass), Some(position), Some(velocity)] =
+            ["mass", "position", "velocity"].map(floats)
         else {
             return Self::default();
         };
-        let mass_of = masses(frame, densities);
         let (position, velocity) = (position.as_chunks::<3>().0, velocity.as_chunks::<3>().0);
-        let parts: Vec<Self> = position
+        let parts: Vec<Self> = mass
             .par_chunks(PART)
-            .zip(velocity.par_chunks(PART))
-            .enumerate()
-            .map(|(part, (position, velocity))| {
+            .zip(position.par_chunks(PART).zip(velocity.par_chunks(PART)))
+            .map(|(mass, (position, velocity))| {
                 let mut sums = Self::default();
-                for (i, (p, v)) in (part * PART..).zip(position.iter().zip(velocity)) {
-                    sums.add(mass_of(i), *p, *v);
+                for (m, (p, v)) in mass.iter().zip(position.iter().zip(velocity)) {
+                    sums.add(f64::from(*m), *p, *v);
                 }
                 sums
             })
@@ -138,32 +135,5 @@ impl Sums {
             kinetic_energy: self.kinetic_energy + other.kinetic_energy,
             max_speed: self.max_speed.max(other.max_speed),
         }
-    }
-}
-
-/// Mass of particle `i` [kg]: its column, or its volume times the density of its material.
-fn masses<'a>(frame: &'a Frame, densities: &'a [f64]) -> Box<dyn Fn(usize) -> f64 + Sync + 'a> {
-    let at = |values: &[f32], i: usize| values.get(i).copied().map_or(0.0, f64::from);
-    if let Some(mass) = floats(frame, "mass") {
-        return Box::new(move |i| at(mass, i));
-    }
-    let density = move |i: usize| {
-        let index = match frame.column("material").map(|c| &c.data) {
-            Some(ColumnData::U8(v)) => v.get(i).map(|&m| usize::from(m)),
-            Some(ColumnData::U32(v)) => v.get(i).map(|&m| m as usize),
-            _ => Some(0),
-        };
-        index.and_then(|m| densities.get(m)).copied().unwrap_or(0.0)
-    };
-    match floats(frame, "volume") {
-        Some(volume) => Box::new(move |i| at(volume, i) * density(i)),
-        None => Box::new(|_| 0.0),
-    }
-}
-
-fn floats<'a>(frame: &'a Frame, name: &str) -> Option<&'a [f32]> {
-    match frame.column(name).map(|c| &c.data) {
-        Some(ColumnData::F32(values)) => Some(values),
-        _ => None,
     }
 }

@@ -2,7 +2,6 @@
 
 use super::limits::Limits;
 use super::{Simulation, SimulationError};
-use crate::identities::Exhausted;
 use crate::solver::{Region, SolverError, StepContext, StepStats};
 use glam::Vec3;
 use std::time::Instant;
@@ -14,39 +13,6 @@ const REMOVAL_PART: f64 = 0.5;
 
 /// Maximum number of times that a rejected step is halved.
 const RETRIES: u32 = 10;
-
-/// Errors of a step, without the frame number.
-pub(super) enum StepFailure {
-    Solver(SolverError),
-    Other(SimulationError),
-}
-
-impl StepFailure {
-    pub fn at(self, frame: u32) -> SimulationError {
-        match self {
-            Self::Solver(source) => SimulationError::Solver { frame, source },
-            Self::Other(error) => error,
-        }
-    }
-}
-
-impl From<SolverError> for StepFailure {
-    fn from(error: SolverError) -> Self {
-        Self::Solver(error)
-    }
-}
-
-impl From<Exhausted> for StepFailure {
-    fn from(_: Exhausted) -> Self {
-        Self::Other(SimulationError::TooManyParticles)
-    }
-}
-
-impl From<SimulationError> for StepFailure {
-    fn from(error: SimulationError) -> Self {
-        Self::Other(error)
-    }
-}
 
 /// Divides the remaining time into equal steps no longer than `stable`. The stiffness of sph follows from the step, so a
 /// shorter step at the end of each frame would disturb a bed at rest.
@@ -63,25 +29,25 @@ impl Simulation {
         &mut self,
         end: f64,
         whole: bool,
-    ) -> Result<(f64, StepStats), StepFailure> {
+    ) -> Result<(f64, StepStats), SimulationError> {
+        let failed = SimulationError::in_frame(self.state.frame + 1);
         if self.is_fixed || self.state.time - self.state.emitted_until >= self.emission_interval() {
             self.emit_until_now()?;
         }
         let mut longest = f64::INFINITY;
-        for _ in 0..RETRIES {
-            let (dt, is_last) = self.choose_step(end, whole, longest)?;
-            let end = is_last.then_some(end);
-            match self.try_step(dt, end) {
-                Err(SolverError::Rejected { .. }) => {
+        let mut retries = 0..RETRIES;
+        loop {
+            let chosen = self.choose_step(end, whole, longest);
+            let (dt, is_last) = chosen.map_err(failed)?;
+            match self.try_step(dt, is_last.then_some(end)) {
+                Err(SolverError::Rejected { .. }) if retries.next().is_some() => {
                     self.state.rejected += 1;
                     self.bodies.reject(&mut self.colliders);
                     longest = 0.5 * dt;
                 }
-                done => return Ok(done?),
+                done => return done.map_err(failed),
             }
         }
-        let (dt, is_last) = self.choose_step(end, whole, longest)?;
-        Ok(self.try_step(dt, is_last.then_some(end))?)
     }
 
     /// A step of `dt` [s], to `end` where that is given.
@@ -196,11 +162,10 @@ impl Simulation {
 
     /// Time in which material of the fastest active emitter moves by [`EMISSION_PART`] of a cell [s].
     fn emission_interval(&self) -> f64 {
-        let running = self
-            .inflows
-            .iter()
-            .filter(|e| self.state.emitted_until < e.end);
-        let fastest = running.map(|e| e.speed).fold(0.0, f64::max);
+        let emitters = self.emitters.iter().map(|e| &e.emitter);
+        let running = emitters.filter(|e| self.state.emitted_until < e.end);
+        let speeds = running.map(|e| f64::from(e.velocity.length()));
+        let fastest = speeds.fold(0.0, f64::max);
         if fastest > 0.0 && !self.is_fixed {
             EMISSION_PART * self.dx / fastest
         } else {
@@ -209,20 +174,21 @@ impl Simulation {
     }
 
     /// Adds the grains emitted since the last batch, at their present positions.
-    pub(super) fn emit_until_now(&mut self) -> Result<(), StepFailure> {
+    pub(super) fn emit_until_now(&mut self) -> Result<(), SimulationError> {
         let (from, to) = (self.state.emitted_until, self.state.time);
         if from >= to {
             return Ok(());
         }
-        for (index, inflow) in self.inflows.iter().enumerate() {
-            let emit = || inflow.sampler.emit(from, to);
+        for (index, emitter) in self.emitters.iter().enumerate() {
+            let emit = || emitter.emit(from, to);
             let mut samples = self.timings.span("emission", emit);
             if samples.is_empty() {
                 continue;
             }
             samples.first_id = self.state.identities.take(samples.len())?;
             self.state.emitted[index] += samples.len() as u64;
-            self.solver.emit(&samples)?;
+            let failed = SimulationError::in_frame(self.state.frame + 1);
+            self.solver.emit(&samples).map_err(failed)?;
         }
         self.state.emitted_until = to;
         Ok(())

@@ -28,7 +28,8 @@ struct Ballistic {
     position: Vec<Vec3>,
     velocity: Vec<Vec3>,
     id: Vec<u32>,
-    volume: f32,
+    /// Mass of each particle [kg].
+    mass: f32,
     script: Arc<Mutex<Script>>,
 }
 
@@ -60,7 +61,7 @@ impl Solver for Ballistic {
         self.velocity.extend(&batch.velocity);
         self.id
             .extend((batch.first_id..).take(batch.position.len()));
-        self.volume = batch.volume;
+        self.mass = 1000.0 * batch.volume;
         Ok(())
     }
 
@@ -121,14 +122,8 @@ impl Solver for Ballistic {
         let mut state = Checkpoint::default();
         self.save(&mut state)?;
         out.columns = state.columns;
-        let volume = vec![self.volume; self.particles()];
-        out.columns
-            .push(column("volume", 1, ColumnData::F32(volume)));
-        out.columns.push(column(
-            "material",
-            1,
-            ColumnData::U8(vec![0; self.particles()]),
-        ));
+        let mass = vec![self.mass; self.particles()];
+        out.columns.push(column("mass", 1, ColumnData::F32(mass)));
         Ok(())
     }
 

@@ -5,7 +5,8 @@
 //! and never touches columns. In front of a body that pushes, they are lowered to the plane on which soil fails: it rises
 //! from the lower edge of the body at 45° − φ/2 (Rankine's passive wedge).
 
-use super::{ExistingGrains, SpawnedGrain, TICKS, Terrain};
+use super::surcharge::TICKS;
+use super::{ExistingGrains, SpawnedGrain, Terrain};
 use crate::collider::PosedCollider;
 use crate::terrain::spawn::QueuedSoil;
 use glam::{Vec2, Vec3};
@@ -54,14 +55,14 @@ impl Terrain {
         existing: ExistingGrains<'_>,
         spawned: &mut Vec<SpawnedGrain>,
     ) {
-        self.clock += f64::from(dt.max(0.0));
+        self.above.clock += f64::from(dt.max(0.0));
         self.unlock_expired();
         self.raise_surface(dt.max(0.0));
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.cuts.clear();
         for tool in tools {
             let moves = self.is_moving(tool, dt);
-            if is_finite(tool) && (moves || tool.mass.is_some()) {
+            if tool.world_bounds().is_finite() && (moves || tool.mass.is_some()) {
                 self.find_footprint(tool, &mut scratch.footprint);
                 self.lock_around(&scratch.footprint);
                 if moves {
@@ -77,7 +78,7 @@ impl Terrain {
             self.lower_column(column as usize, target);
         }
         self.scratch = scratch;
-        if !self.queued.is_empty() {
+        if !self.above.queued.is_empty() {
             self.spawn(tools, existing, spawned);
             self.return_to_columns();
         }
@@ -150,7 +151,7 @@ impl Terrain {
 
     /// The tick until which columns that are locked now stay locked.
     fn lock_end(&self) -> u32 {
-        self.tick().saturating_add((LOCK_TIME * TICKS) as u32)
+        self.above.tick().saturating_add((LOCK_TIME * TICKS) as u32)
     }
 
     /// Locks the columns around those that a body loads: one that rests on grains would be lifted by deposits below it, or
@@ -175,7 +176,7 @@ impl Terrain {
         let until = self.lock_end();
         // Columns around a cut are locked a tick longer.
         let near = footprint.iter().filter(|f| {
-            self.locked_until[f.column] > until && self.is_too_close(tool, dt, f, margin)
+            self.above.locked_until[f.column] > until && self.is_too_close(tool, dt, f, margin)
         });
         cuts.extend(near.map(|f| (f.column as u32, f.lowest)));
     }
@@ -251,7 +252,7 @@ impl Terrain {
         let kept = (depth.max(0.0) / self.field.quantum_height) as u64;
         let cut = self.field.mass[column].saturating_sub(kept);
         self.field.mass[column] -= cut;
-        let queued = self.queued.entry(column as u32);
+        let queued = self.above.queued.entry(column as u32);
         let queued = queued.or_insert(QueuedSoil { mass: 0, top });
         queued.mass += cut;
         queued.top = queued.top.max(top);
@@ -261,30 +262,25 @@ impl Terrain {
 
     /// Locks a column until a tick: nothing is deposited or slides there.
     fn lock(&mut self, column: usize, until: u32) {
-        if self.locked_until[column] == 0 {
+        if self.above.locked_until[column] == 0 {
             self.locked.push(column as u32);
         }
-        self.locked_until[column] = self.locked_until[column].max(until);
+        self.above.locked_until[column] = self.above.locked_until[column].max(until);
     }
 
     /// Unlocks the columns whose time is over: their slopes may slide.
     fn unlock_expired(&mut self) {
-        let now = self.tick();
+        let now = self.above.tick();
         let mut locked = std::mem::take(&mut self.locked);
         self.field.visited += locked.len() as u64;
         locked.retain(|&column| {
-            let stays = self.locked_until[column as usize] > now;
+            let stays = self.above.locked_until[column as usize] > now;
             if !stays {
-                self.locked_until[column as usize] = 0;
+                self.above.locked_until[column as usize] = 0;
                 self.field.activate(column as usize);
             }
             stays
         });
         self.locked = locked;
     }
-}
-
-fn is_finite(tool: &PosedCollider) -> bool {
-    let bounds = tool.world_bounds();
-    bounds.min.is_finite() && bounds.max.is_finite()
 }

@@ -1,6 +1,7 @@
 //! Deposition: grains at rest become part of the columns.
 
 use super::Terrain;
+use crate::height_field::SurfaceConditions;
 use glam::{Vec2, Vec3};
 
 /// A grain whose center is farther above the surface than this many radii rests on other grains.
@@ -23,7 +24,7 @@ impl Terrain {
         };
         let distance = self.field.distance(position);
         let is_buried = distance < -radius;
-        let must_wait = self.is_locked(column) || self.surface_lag(column) > MAX_LAG * radius;
+        let must_wait = self.above.is_locked(column) || self.surface_lag(column) > MAX_LAG * radius;
         let is_refused = distance > MAX_HEIGHT * radius || (must_wait && !is_buried);
         if !valid || is_refused {
             return false;
@@ -34,7 +35,7 @@ impl Terrain {
         let deposited = self.field.add(at, radius, quanta);
         if deposited {
             self.total += u128::from(quanta);
-            self.grain_load[column] = self.grain_load[column].saturating_sub(quanta);
+            self.above.grain_load[column] = self.above.grain_load[column].saturating_sub(quanta);
         }
         deposited
     }

@@ -1,9 +1,10 @@
 //! A cell grid of the existing grains near the soil that is to become grains.
 
 use super::ExistingGrains;
+use crate::neighbors::cells_between;
 use crate::neighbors::chains::Chains;
 use barchan_scene::Bounds;
-use glam::Vec3;
+use glam::{IVec3, Vec3};
 
 /// Maximum number of cells; cells are larger where there would be more.
 const MAX_CELLS: f32 = 262_144.0;
@@ -13,7 +14,7 @@ const MAX_CELLS: f32 = 262_144.0;
 pub(super) struct GrainGrid {
     low: Vec3,
     cell: f32,
-    size: [usize; 3],
+    size: IVec3,
     chains: Chains,
     grains: Vec<(Vec3, f32)>,
 }
@@ -33,37 +34,24 @@ impl GrainGrid {
         let extent = region.max + 2.0 * widest - self.low;
         let coarse = (extent.x * extent.y * extent.z / MAX_CELLS).cbrt();
         self.cell = (2.0 * widest).max(coarse);
-        self.size = [0, 1, 2].map(|axis| (extent[axis] / self.cell) as usize + 1);
+        self.size = (extent / self.cell).as_ivec3() + 1;
         let mut chains = std::mem::take(&mut self.chains);
-        let cells = (self.grains.iter()).map(|grain| self.index(self.cell_of(grain.0)));
-        chains.fill(self.size.iter().product(), cells);
+        chains.fill(self.size, self.grains.iter().map(|g| self.cell_of(g.0)));
         self.chains = chains;
     }
 
-    fn cell_of(&self, p: Vec3) -> [usize; 3] {
-        let t = (p - self.low) / self.cell;
-        [0, 1, 2].map(|axis| (t[axis].max(0.0) as usize).min(self.size[axis] - 1))
-    }
-
-    fn index(&self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.size[1] + y) * self.size[0] + x
+    fn cell_of(&self, p: Vec3) -> IVec3 {
+        let cell = ((p - self.low) / self.cell).as_ivec3();
+        cell.clamp(IVec3::ZERO, self.size - 1)
     }
 
     /// Whether a grain overlaps a ball.
     pub fn overlaps(&self, p: Vec3, radius: f32) -> bool {
         let at = self.cell_of(p);
-        let span = |axis: usize| at[axis].saturating_sub(1)..(at[axis] + 2).min(self.size[axis]);
-        span(2).any(|z| {
-            span(1).any(|y| {
-                span(0).any(|x| {
-                    let mut grains = self.chains.cell(self.index([x, y, z]));
-                    grains.any(|i| {
-                        let (q, r) = self.grains[i];
-                        q.distance(p) < radius + r
-                    })
-                })
-            })
-        })
+        let (low, high) = ((at - 1).max(IVec3::ZERO), (at + 1).min(self.size - 1));
+        let near = cells_between(low, high).flat_map(|cell| self.chains.cell(cell));
+        near.map(|i| self.grains[i])
+            .any(|(q, r)| q.distance(p) < radius + r)
     }
 }
 

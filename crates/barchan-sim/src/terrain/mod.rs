@@ -25,15 +25,12 @@ use barchan_scene::{Material, TerrainSpec};
 use glam::Vec3;
 use grain_grid::GrainGrid;
 use lattice::Lattice;
-use spawn::QueuedSoil;
-use std::collections::BTreeMap;
+use surcharge::Surcharge;
 
 /// Speed at which a surface rises below grains, as a fraction of √(g d).
 const RISE_SPEED: f32 = 0.2;
 /// Gravity in [`RISE_SPEED`] [m/s²].
 const GRAVITY: f32 = 9.81;
-/// Clock ticks per second.
-const TICKS: f64 = 1024.0;
 
 /// The size of the grains that columns turn into.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,17 +75,13 @@ pub struct Terrain {
 
     /// Quanta in all columns and queued.
     total: u128,
-    /// Soil that was cut and has not yet become grains, by column.
-    queued: BTreeMap<u32, QueuedSoil>,
-    /// Quanta of grains that rest on each column, the columns with such a load, and scratch for the loads before.
-    grain_load: Vec<u64>,
+    /// What is on the columns and near them.
+    above: Surcharge,
+    /// The columns with a load of grains, and scratch for the loads before.
     loaded: Vec<u32>,
     previous_load: Vec<(u32, u64)>,
-    /// Columns near a body, where nothing is deposited or slides, and the tick until which each column is locked.
+    /// Columns near a body, where nothing is deposited or slides.
     locked: Vec<u32>,
-    locked_until: Vec<u32>,
-    /// Time since the beginning [s].
-    clock: f64,
 
     scratch: cutting::Scratch,
     grain_grid: GrainGrid,
@@ -98,21 +91,21 @@ impl Terrain {
     /// The terrain of a scene, which turns into grains of a given size where it is cut.
     pub fn new(spec: &TerrainSpec, material: &Material, grain: GrainSize) -> Self {
         let field = HeightField::new(spec, material.density, grain.mass);
-        let count = field.layout.count();
         Self {
             material: spec.material,
             wedge_slope: tangent(45.0 - 0.5 * spec.angle_of_repose as f32),
             grain,
             lattice: Lattice::new(&grain, material.density),
             total: field.total(),
+            above: Surcharge {
+                grain_load: vec![0; field.layout.count()],
+                locked_until: vec![0; field.layout.count()],
+                ..Surcharge::default()
+            },
             field,
-            queued: BTreeMap::new(),
-            grain_load: vec![0; count],
             loaded: Vec::new(),
             previous_load: Vec::new(),
             locked: Vec::new(),
-            locked_until: vec![0; count],
-            clock: 0.0,
             scratch: cutting::Scratch::default(),
             grain_grid: GrainGrid::default(),
         }
@@ -135,21 +128,12 @@ impl Terrain {
 
     /// Part of [`Self::mass`] that was cut and has not yet become grains [kg].
     pub fn queued_mass(&self) -> f64 {
-        self.queued_quanta() as f64 * self.field.quantum
-    }
-
-    fn queued_quanta(&self) -> u128 {
-        self.queued.values().map(|q| u128::from(q.mass)).sum()
+        self.above.queued_quanta() as f64 * self.field.quantum
     }
 
     /// Raises surfaces for `dt` [s], no faster than grains on them can follow.
     fn raise_surface(&mut self, dt: f32) {
         let speed = RISE_SPEED * (2.0 * self.grain.radius * GRAVITY).sqrt();
         self.field.raise_surface(speed * dt);
-    }
-
-    fn tick(&self) -> u32 {
-        // Saturates after 48 days.
-        (self.clock * TICKS) as u32
     }
 }

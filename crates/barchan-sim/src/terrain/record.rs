@@ -28,13 +28,11 @@ impl Terrain {
             columns,
         } = self.field.layout;
         out.arrays.retain(|a| a.name != TERRAIN_HEIGHT);
+        let meaning = "height of the terrain above the middle of each column, rows along x";
+        let heights = ColumnData::F32(self.field.height.clone());
         out.arrays.push(Column {
-            name: TERRAIN_HEIGHT.into(),
-            unit: Unit::Meter,
-            meaning: "height of the terrain above the middle of each column, rows along x".into(),
-            components: columns[0],
-            data: ColumnData::F32(self.field.height.clone()),
             tolerance: TOLERANCE * cell,
+            ..Column::exact(TERRAIN_HEIGHT, Unit::Meter, meaning, columns[0], heights)
         });
         out.record.terrain = Some(TerrainRecord {
             origin: origin.to_array(),
@@ -50,13 +48,13 @@ impl Terrain {
     /// Writes the exact state.
     pub fn save(&self, out: &mut Checkpoint) {
         let field = &self.field;
-        let queued = self.queued.iter();
+        let queued = self.above.queued.iter();
         let queued = queued.flat_map(|(column, q)| [u64::from(*column), q.mass]);
         let queued = ColumnData::U64(queued.collect());
-        let tops = ColumnData::F32(self.queued.values().map(|q| q.top).collect());
+        let tops = ColumnData::F32(self.above.queued.values().map(|q| q.top).collect());
         let active = ColumnData::U32(field.active.iter().copied().collect());
         let locked = self.locked.iter();
-        let locked = locked.flat_map(|c| [*c, self.locked_until[*c as usize]]);
+        let locked = locked.flat_map(|c| [*c, self.above.locked_until[*c as usize]]);
         let locked = ColumnData::U32(locked.collect());
         let heights = field.rising.iter().map(|c| field.height[*c as usize]);
         let heights = ColumnData::F32(heights.collect());
@@ -73,20 +71,15 @@ impl Terrain {
         put(QUEUED, meaning, one, 2, queued);
         let meaning = "surface of these columns when they were first cut";
         put(QUEUED_TOP, meaning, meter, 1, tops);
-        put(
-            ACTIVE,
-            "columns whose slopes are to be checked",
-            one,
-            1,
-            active,
-        );
+        let meaning = "columns whose slopes are to be checked";
+        put(ACTIVE, meaning, one, 1, active);
         let meaning =
             "columns near a body, and the tick until which nothing settles or slides there";
         put(LOCKED, meaning, one, 2, locked);
         let meaning = "columns whose surface follows their mass upwards";
         put(RISING, meaning, one, 1, rising);
         put(RISING_HEIGHT, "surface of these columns", meter, 1, heights);
-        out.set_scalar(CLOCK, self.clock);
+        out.set_scalar(CLOCK, self.above.clock);
     }
 
     /// Restores the exact state.
@@ -106,20 +99,20 @@ impl Terrain {
         }
         self.field.mass.copy_from_slice(stored.mass);
         let queued = stored.queued.iter().zip(stored.tops);
-        self.queued = queued
+        self.above.queued = queued
             .map(|([column, mass], &top)| (*column as u32, QueuedSoil { mass: *mass, top }))
             .collect();
-        self.clock = stored.clock;
-        self.locked_until.fill(0);
+        self.above.clock = stored.clock;
+        self.above.locked_until.fill(0);
         self.locked.clear();
         for [column, until] in stored.locked {
             self.locked.push(*column);
-            self.locked_until[*column as usize] = *until;
+            self.above.locked_until[*column as usize] = *until;
         }
         let rising = stored.rising.iter().zip(stored.heights);
         let rising = rising.map(|(column, height)| (*column, *height));
         self.field.restore(stored.active, rising);
-        self.total = self.field.total() + self.queued_quanta();
+        self.total = self.field.total() + self.above.queued_quanta();
         Ok(())
     }
 }

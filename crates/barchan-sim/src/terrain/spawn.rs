@@ -3,6 +3,7 @@
 use super::grain_grid::GrainGrid;
 use super::{ExistingGrains, SpawnedGrain, Terrain};
 use crate::collider::PosedCollider;
+use crate::height_field::SurfaceConditions;
 use barchan_scene::Bounds;
 use glam::Vec3;
 
@@ -37,7 +38,7 @@ impl Terrain {
         let limit = spawned.len() + MAX_GRAINS_PER_CALL;
         let mut grid = std::mem::take(&mut self.grain_grid);
         grid.fill(self.spawn_region(), self.lattice.largest, existing);
-        let mut queued = std::mem::take(&mut self.queued);
+        let mut queued = std::mem::take(&mut self.above.queued);
         for (&column, soil) in &mut queued {
             self.field.visited += 1;
             let column = column as usize;
@@ -56,26 +57,24 @@ impl Terrain {
             self.total -= u128::from(before - soil.mass);
             self.add_grain_load(column, before - soil.mass);
         }
-        self.queued = queued;
+        self.above.queued = queued;
         self.grain_grid = grid;
     }
 
     /// The box in which grains may appear.
     fn spawn_region(&self) -> Bounds {
-        let mut bounds = Bounds::EMPTY;
-        for (&column, soil) in &self.queued {
+        let columns = self.above.queued.iter().map(|(&column, soil)| {
             let center = self.field.layout.center(column as usize);
-            let low = Vec3::new(center.x, self.field.height[column as usize], center.y);
-            let high = low.with_y(self.highest_site(column as usize, soil));
-            bounds.min = bounds.min.min(low - self.field.layout.cell);
-            bounds.max = bounds.max.max(high + self.field.layout.cell);
-        }
-        bounds
+            let min = Vec3::new(center.x, self.field.height[column as usize], center.y);
+            let max = min.with_y(self.highest_site(column as usize, soil));
+            Bounds { min, max }.expand(self.field.layout.cell)
+        });
+        columns.fold(Bounds::EMPTY, |all, column| all.union(&column))
     }
 
     /// Height up to which grains of queued soil may appear [m].
     fn highest_site(&self, column: usize, soil: &QueuedSoil) -> f32 {
-        let mass = self.field.mass[column] + self.grain_load[column] + soil.mass;
+        let mass = self.field.mass[column] + self.above.grain_load[column] + soil.mass;
         soil.top.max(self.field.height_of(mass)) + HEAVE * self.grain.radius
     }
 
@@ -90,16 +89,16 @@ impl Terrain {
 
     /// Returns what is left of the queue to the columns that no body is near.
     pub(super) fn return_to_columns(&mut self) {
-        let mut queued = std::mem::take(&mut self.queued);
+        let mut queued = std::mem::take(&mut self.above.queued);
         queued.retain(|&column, soil| {
             let column = column as usize;
-            let stays = self.is_locked(column) && soil.mass > 0;
+            let stays = self.above.is_locked(column) && soil.mass > 0;
             if !stays {
                 self.field.mass[column] += soil.mass;
                 self.field.mass_changed(column);
             }
             stays
         });
-        self.queued = queued;
+        self.above.queued = queued;
     }
 }

@@ -6,53 +6,54 @@ use crate::height_field::SurfaceConditions;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
+/// Clock ticks per second.
+pub(super) const TICKS: f64 = 1024.0;
+
 /// What slope relaxation needs to know of the exchange with grains.
-pub(super) struct Conditions<'a> {
-    grain_load: &'a [u64],
-    queued: &'a BTreeMap<u32, QueuedSoil>,
-    locked_until: &'a [u32],
-    /// The present tick.
-    now: u32,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surcharge {
+    /// Quanta of grains that rest on each column.
+    pub grain_load: Vec<u64>,
+    /// Soil that was cut and has not yet become grains, by column.
+    pub queued: BTreeMap<u32, QueuedSoil>,
+    /// The tick until which each column is locked: nothing is deposited or slides there.
+    pub locked_until: Vec<u32>,
+    /// Time since the beginning [s].
+    pub clock: f64,
 }
 
-impl SurfaceConditions for Conditions<'_> {
+impl Surcharge {
+    pub fn tick(&self) -> u32 {
+        // Saturates after 48 days.
+        (self.clock * TICKS) as u32
+    }
+
+    pub fn queued_quanta(&self) -> u128 {
+        self.queued.values().map(|q| u128::from(q.mass)).sum()
+    }
+}
+
+impl SurfaceConditions for Surcharge {
     fn surcharge(&self, column: usize) -> u64 {
         let queued = self.queued.get(&(column as u32)).map_or(0, |q| q.mass);
         self.grain_load[column] + queued
     }
 
     fn is_locked(&self, column: usize) -> bool {
-        self.locked_until[column] > self.now
+        self.locked_until[column] > self.tick()
     }
-}
-
-/// Borrows all of a terrain but its field.
-macro_rules! conditions {
-    ($terrain:expr) => {
-        Conditions {
-            grain_load: &$terrain.grain_load,
-            queued: &$terrain.queued,
-            locked_until: &$terrain.locked_until,
-            now: $terrain.tick(),
-        }
-    };
 }
 
 impl Terrain {
     /// Surface height of a column if all soil on it were part of it [m].
     pub(super) fn loaded_height(&self, column: usize) -> f32 {
-        self.field.loaded_height(column, &conditions!(self))
-    }
-
-    /// Whether a body is there, or was a moment ago.
-    pub(super) fn is_locked(&self, column: usize) -> bool {
-        conditions!(self).is_locked(column)
+        self.field.loaded_height(column, &self.above)
     }
 
     /// Moves soil between neighboring columns where a slope near a recent change exceeds the angle of repose. A call does a
     /// bounded part of the work.
     pub fn relax(&mut self) {
-        self.field.relax(&conditions!(self));
+        self.field.relax(&self.above);
     }
 
     /// Updates the load on each column from the grains of its material: position [m] and mass [kg].
@@ -60,7 +61,7 @@ impl Terrain {
         let mut previous = std::mem::take(&mut self.previous_load);
         for &column in &self.loaded {
             // A column may be listed twice, the second time without load.
-            let load = std::mem::take(&mut self.grain_load[column as usize]);
+            let load = std::mem::take(&mut self.above.grain_load[column as usize]);
             previous.push((column, load));
         }
         self.loaded.clear();
@@ -73,7 +74,7 @@ impl Terrain {
         self.field.visited += self.loaded.len() as u64;
         // Where grains have left, slopes may have become too steep.
         for (column, load) in previous.drain(..) {
-            if self.grain_load[column as usize] < load {
+            if self.above.grain_load[column as usize] < load {
                 self.field.activate(column as usize);
             }
         }
@@ -82,9 +83,9 @@ impl Terrain {
 
     /// Adds the quanta of grains to the load on a column.
     pub(super) fn add_grain_load(&mut self, column: usize, quanta: u64) {
-        if self.grain_load[column] == 0 {
+        if self.above.grain_load[column] == 0 {
             self.loaded.push(column as u32);
         }
-        self.grain_load[column] += quanta;
+        self.above.grain_load[column] += quanta;
     }
 }

@@ -99,7 +99,12 @@ pub const GRADIENT: usize = 1;
 /// Part of [`Gathered`]: affine moment, nine rows.
 pub const MOMENT: usize = 2;
 
-/// Gathers one `PART` for the packets of a block into `out`, three or nine rows a packet.
+/// Rows of a packet for a part of [`Gathered`].
+pub const fn rows_of(part: usize) -> usize {
+    if part == VELOCITY { 3 } else { 9 }
+}
+
+/// Gathers one `PART` for the packets of a block into `out`.
 #[inline(always)]
 pub fn gather_part<S: Simd, const D: usize, const K: usize, const PART: usize>(
     simd: S,
@@ -109,8 +114,7 @@ pub fn gather_part<S: Simd, const D: usize, const K: usize, const PART: usize>(
     out: &mut [Row],
 ) {
     let mut planes = Planes::<K>::ZERO;
-    let rows = if PART == VELOCITY { 3 } else { 9 };
-    for (packet, out) in packets.iter().zip(out.chunks_exact_mut(rows)) {
+    for (packet, out) in packets.iter().zip(out.chunks_exact_mut(rows_of(PART))) {
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
         let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         for (i, row) in out.iter_mut().enumerate() {

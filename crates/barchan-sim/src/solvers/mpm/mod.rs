@@ -97,7 +97,9 @@ macro_rules! passes {
 
 /// Longest stable step for elastic waves [s].
 fn elastic_dt(spec: &MpmSpec, materials: &[Material]) -> f32 {
-    let fastest = materials.iter().map(wave_speed).fold(0.0, f64::max);
+    let law = |m: &Material| PreparedLaw::new(m, Dimensions::Three);
+    let speeds = materials.iter().map(|m| law(m).wave_speed(m.density));
+    let fastest = speeds.fold(0.0, f64::max);
     (spec.elastic_cfl * spec.dx / fastest) as f32
 }
 
@@ -143,6 +145,16 @@ impl Mpm {
             needs_sort: true,
             scratch: Scratch::default(),
         })
+    }
+
+    /// Only APIC updates C: with another transfer, the C of a spinning fill or of a state by APIC would drive packets from `first` on
+    /// forever.
+    fn clear_unused_affine(&mut self, first: usize) {
+        if self.spec.transfer != Transfer::Apic {
+            for packet in &mut self.packets[first..] {
+                packet.affine = Packet::EMPTY.affine;
+            }
+        }
     }
 
     fn sort_into_blocks(&mut self) -> Result<(), SolverError> {
@@ -271,12 +283,7 @@ impl Solver for Mpm {
         }
         let first = self.packets.len();
         particles::packets_from(batch, &self.laws, &mut self.packets, &mut self.state);
-        if self.spec.transfer != Transfer::Apic {
-            // Only APIC updates C: with another transfer the C of a spinning fill would drive it forever.
-            for packet in &mut self.packets[first..] {
-                packet.affine = Packet::EMPTY.affine;
-            }
-        }
+        self.clear_unused_affine(first);
         self.count += batch.position.len();
         let speeds = batch.velocity.iter().map(|v| v.length());
         self.max_speed = speeds.fold(self.max_speed, f32::max);
@@ -309,7 +316,7 @@ impl Solver for Mpm {
     }
 
     fn host_view(&self) -> Option<ParticlesView<'_>> {
-        Some(ParticlesView::of_packets(&self.packets))
+        Some(ParticlesView::Packets(&self.packets))
     }
 
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError> {
@@ -378,11 +385,6 @@ impl Solver for Mpm {
     fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         self.load_state(from)
     }
-}
-
-/// Speed of the fastest elastic wave of a material [m/s].
-pub fn wave_speed(m: &Material) -> f64 {
-    PreparedLaw::new(m, Dimensions::Three).wave_speed(m.density)
 }
 
 /// FLIP fraction of the transfer; `None`: APIC.

@@ -92,20 +92,12 @@ impl Packet {
 
     /// Position of a particle [m].
     pub fn position_of(&self, lane: usize) -> Vec3 {
-        Vec3::new(
-            self.position[0][lane],
-            self.position[1][lane],
-            self.position[2][lane],
-        )
+        Vec3::from_array(std::array::from_fn(|axis| self.position[axis][lane]))
     }
 
     /// Velocity of a particle [m/s].
     pub fn velocity_of(&self, lane: usize) -> Vec3 {
-        Vec3::new(
-            self.velocity[0][lane],
-            self.velocity[1][lane],
-            self.velocity[2][lane],
-        )
+        Vec3::from_array(std::array::from_fn(|axis| self.velocity[axis][lane]))
     }
 }
 

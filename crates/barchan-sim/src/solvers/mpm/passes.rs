@@ -9,8 +9,8 @@
 //! affine moment, trial state and return mapping into rows of their own, without changing the particles.
 
 use super::grid_to_particles::{
-    BlockReport, GRADIENT, GatherParams, MOMENT, VELOCITY, gather_block, gather_part, increment,
-    move_packet, update_velocity,
+    BlockReport, GatherParams, gather_block, gather_part, increment, move_packet, rows_of,
+    update_velocity,
 };
 use super::grid_update::{self, GridParams};
 use super::particles::{Packet, Rows, prefetch_state};
@@ -57,27 +57,6 @@ pub struct Passes<'a> {
     pub laws: &'a [PreparedLaw],
     /// Density of each material [kg/m³].
     pub density: &'a [f32],
-}
-
-/// A quantity that particles gather from a field of velocities v.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Σ w v [m/s]: three rows.
-    Velocity,
-    /// h Σ v ∇wᵀ [m/s], row by row: nine rows.
-    Gradient,
-    /// Σ w v (x_i − x_p)ᵀ/h [m/s], row by row: nine rows.
-    Moment,
-}
-
-impl Part {
-    /// Rows of a packet.
-    pub fn rows(self) -> usize {
-        match self {
-            Self::Velocity => 3,
-            Self::Gradient | Self::Moment => 9,
-        }
-    }
 }
 
 impl Passes<'_> {
@@ -196,28 +175,30 @@ impl Passes<'_> {
         });
     }
 
-    /// Gathers one quantity from a field of velocities into `out`: Eq. 11, 12 and 15.
-    pub fn gather(&self, part: Part, packets: &[Packet], field: &Field, out: &mut Rows) {
-        if out.per_packet() != part.rows() {
-            *out = Rows::new(part.rows());
+    /// Gathers one quantity from a field of velocities into `out`, row by row: [`VELOCITY`], [`GRADIENT`] or [`MOMENT`], Eq. 11, 12
+    /// and 15.
+    ///
+    /// [`VELOCITY`]: super::grid_to_particles::VELOCITY
+    /// [`GRADIENT`]: super::grid_to_particles::GRADIENT
+    /// [`MOMENT`]: super::grid_to_particles::MOMENT
+    pub fn gather<const PART: usize>(&self, packets: &[Packet], field: &Field, out: &mut Rows) {
+        if out.per_packet() != rows_of(PART) {
+            *out = Rows::new(rows_of(PART));
         }
         out.resize(packets.len(), 0.0);
-        let gather = |b: usize, (out, _): (&mut [Row], usize), _: &mut ()| {
+        let gather = |b: usize, (_, out, _): Parts<'_, ()>, _: &mut ()| {
             let packets = packets_of(packets, self.ranges[b]);
             let around = &self.topology.grid_around[b];
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let frame = self.frame::<D, K>(b);
                 let tile = field.tile::<_, D, K>(simd, around);
-                match part {
-                    Part::Velocity => gather_part::<_, D, K, VELOCITY>(simd, packets, &frame, &tile, out),
-                    Part::Gradient => gather_part::<_, D, K, GRADIENT>(simd, packets, &frame, &tile, out),
-                    Part::Moment => gather_part::<_, D, K, MOMENT>(simd, packets, &frame, &tile, out),
-                }
+                gather_part::<_, D, K, PART>(simd, packets, &frame, &tile, out);
             });
         };
-        let mut nothing = vec![(); self.ranges.len()];
-        let rows = (out.all_mut(), part.rows());
-        for_each_block((0, 0), self.ranges, rows, &mut nothing, &gather);
+        // The packets are only read, and there is nothing to report.
+        let (mut unchanged, mut reports) = (vec![(); packets.len()], vec![(); self.ranges.len()]);
+        let parts = (&mut unchanged[..], out.all_mut(), rows_of(PART));
+        for_each_block((0, 0), self.ranges, parts, &mut reports, &gather);
     }
 
     /// The states after Δt ∇v of the given gradients ([`Part::Gradient`]), before projection: Eq. 16.
@@ -303,7 +284,9 @@ impl Passes<'_> {
         reports: &mut [BlockReport],
     ) {
         let params = self.gather_params(state, dt, flip);
-        let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
+        let advance = |b: usize,
+                       (packets, state, _): Parts<'_, Packet>,
+                       report: &mut BlockReport| {
             let around = &self.topology.grid_around[b];
             *report = with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let tile = field.tile::<_, D, K>(simd, around);
@@ -327,7 +310,9 @@ impl Passes<'_> {
     ) {
         let params = self.gather_params(state, dt, flip);
         let rows = params.state_rows;
-        let advance = |b: usize, (packets, state, _): Particles<'_>, report: &mut BlockReport| {
+        let advance = |b: usize,
+                       (packets, state, _): Parts<'_, Packet>,
+                       report: &mut BlockReport| {
             *report = BlockReport::default();
             let first = self.ranges[b].first as usize;
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
@@ -365,45 +350,34 @@ pub(super) fn packets_of(packets: &[Packet], range: PacketRange) -> &[Packet] {
     &packets[range.first as usize..(range.first + range.count) as usize]
 }
 
-/// Packets, the rows of their states, and the number of rows per packet.
-type Particles<'a> = (&'a mut [Packet], &'a mut [Row], usize);
+/// Packets, their rows, and the number of rows per packet.
+type Parts<'a, P> = (&'a mut [P], &'a mut [Row], usize);
 
-/// Per-packet data that can be split between blocks.
-trait Split: Sized + Send {
-    /// The first `packets` and the rest.
-    fn split(self, packets: usize) -> (Self, Self);
+/// The parts of the first `count` packets and of the rest.
+fn split<P>((packets, rows, of_each): Parts<'_, P>, count: usize) -> [Parts<'_, P>; 2] {
+    let (packets, other_packets) = packets.split_at_mut(count);
+    let (rows, other_rows) = rows.split_at_mut(count * of_each);
+    [
+        (packets, rows, of_each),
+        (other_packets, other_rows, of_each),
+    ]
 }
 
-impl Split for (&mut [Row], usize) {
-    fn split(self, packets: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at_mut(packets * self.1);
-        ((left, self.1), (right, self.1))
-    }
-}
-
-impl Split for Particles<'_> {
-    fn split(self, packets: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at_mut(packets);
-        let (left_rows, right_rows) = (self.1, self.2).split(packets);
-        ((left, left_rows.0, self.2), (right, right_rows.0, self.2))
-    }
-}
-
-/// Calls `f` for each block with its part of `data`, in parallel by recursive bisection. `first`: the block and the packet
-/// at which ranges and data begin. Packets between ranges belong to another species and are skipped.
-fn for_each_block<T: Split, R: Send>(
+/// Calls `f` for each block with its part of `all`, in parallel by recursive bisection. `first`: the block and the packet
+/// at which ranges and parts begin. Packets between ranges belong to another species and are skipped.
+fn for_each_block<P: Send, R: Send>(
     first: (usize, u32),
     ranges: &[PacketRange],
-    data: T,
+    all: Parts<'_, P>,
     reports: &mut [R],
-    f: &(impl Fn(usize, T, &mut R) + Sync),
+    f: &(impl Fn(usize, Parts<'_, P>, &mut R) + Sync),
 ) {
     let (block, mut at) = first;
     if ranges.len() <= 2 {
-        let mut rest = data;
+        let mut rest = all;
         for (i, (range, report)) in ranges.iter().zip(reports).enumerate() {
-            let (_, own) = rest.split((range.first - at) as usize);
-            let (own, others) = own.split(range.count as usize);
+            let [_, own] = split(rest, (range.first - at) as usize);
+            let [own, others] = split(own, range.count as usize);
             f(block + i, own, report);
             (rest, at) = (others, range.first + range.count);
         }
@@ -411,11 +385,11 @@ fn for_each_block<T: Split, R: Send>(
     }
     let half = ranges.len() / 2;
     let (left, right) = ranges.split_at(half);
-    let (left_data, right_data) = data.split((right[0].first - at) as usize);
+    let [left_parts, right_parts] = split(all, (right[0].first - at) as usize);
     let (left_reports, right_reports) = reports.split_at_mut(half);
     let middle = (block + half, right[0].first);
     rayon::join(
-        || for_each_block(first, left, left_data, left_reports, f),
-        || for_each_block(middle, right, right_data, right_reports, f),
+        || for_each_block(first, left, left_parts, left_reports, f),
+        || for_each_block(middle, right, right_parts, right_reports, f),
     );
 }

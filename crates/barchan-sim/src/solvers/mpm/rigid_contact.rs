@@ -82,56 +82,33 @@ fn alone(body: &PosedCollider) -> Twist {
     }
 }
 
-type Vector6 = [f64; 6];
-type Matrix6 = [[f64; 6]; 6];
-
 /// Sums over the contacts of a body.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    /// J.
-    impulse: Vector6,
-    /// A.
-    stiffness: Matrix6,
+    /// J, about the center of mass.
+    impulse: Impulse,
+    /// The columns of A: an impulse for each of the body's six unit velocities.
+    stiffness: [Impulse; 6],
 }
 
 impl Sums {
-    const ZERO: Self = Self {
-        impulse: [0.0; 6],
-        stiffness: [[0.0; 6]; 6],
-    };
-
     /// Adds a node whose velocity changes by `change`, with its P.
     fn add(&mut self, contact: &Contact, change: Vec3, p: DMat3) {
         let (m, r) = (f64::from(contact.mass), contact.arm.as_dvec3());
-        let back = change.as_dvec3() * -m;
-        let turn = r.cross(back);
-        for i in 0..3 {
-            self.impulse[i] += back[i];
-            self.impulse[3 + i] += turn[i];
-        }
-        // Columns: the node's velocity for each of the body's six unit velocities.
-        for j in 0..6 {
-            let u = match j < 3 {
-                true => DVec3::AXES[j],
-                false => DVec3::AXES[j - 3].cross(r),
-            };
-            let push = p * u * m;
-            let turn = r.cross(push);
-            for i in 0..3 {
-                self.stiffness[i][j] += push[i];
-                self.stiffness[3 + i][j] += turn[i];
-            }
+        self.impulse += Impulse::at(contact.arm, change.as_dvec3() * -m);
+        // The node's velocity for each of the body's unit velocities.
+        let turns = DVec3::AXES.map(|axis| axis.cross(r));
+        let velocities = DVec3::AXES.into_iter().chain(turns);
+        for (column, u) in self.stiffness.iter_mut().zip(velocities) {
+            *column += Impulse::at(contact.arm, p * u * m);
         }
     }
 
-    fn plus(mut self, other: &Self) -> Self {
-        for i in 0..6 {
-            self.impulse[i] += other.impulse[i];
-            for j in 0..6 {
-                self.stiffness[i][j] += other.stiffness[i][j];
-            }
+    fn add_all(&mut self, other: &Self) {
+        self.impulse += other.impulse;
+        for (column, part) in self.stiffness.iter_mut().zip(other.stiffness) {
+            *column += part;
         }
-        self
     }
 }
 
@@ -154,8 +131,7 @@ pub fn solve<'a>(
         let sums = pass(&mut tasks, list, &motion, cx.dt, false);
         for (b, body) in list.iter().enumerate() {
             if let Some(step) = correction(body, &sums[b], &alone[b], &motion[b]) {
-                motion[b].linear += DVec3::new(step[0], step[1], step[2]);
-                motion[b].angular += DVec3::new(step[3], step[4], step[5]);
+                motion[b] = motion[b] + step;
             }
         }
     }
@@ -164,20 +140,16 @@ pub fn solve<'a>(
     for (b, body) in list.iter().enumerate() {
         let mut given = sums[b].impulse;
         if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
-            for i in 0..6 {
-                let taken: f64 = (0..6).map(|j| sums[b].stiffness[i][j] * w[j]).sum();
-                given[i] -= taken;
+            let mut taken = Impulse::default();
+            for (column, w) in sums[b].stiffness.iter().zip(six(&w)) {
+                let (linear, angular) = (column.linear * w, column.angular * w);
+                taken += Impulse { linear, angular };
             }
-            shared[b] = Some(Twist {
-                linear: DVec3::new(w[0], w[1], w[2]),
-                angular: DVec3::new(w[3], w[4], w[5]),
-            });
+            given.linear -= taken.linear;
+            given.angular -= taken.angular;
+            shared[b] = Some(w);
         }
         if let Some(total) = cx.impulses.bodies.get_mut(b) {
-            let given = Impulse {
-                linear: DVec3::new(given[0], given[1], given[2]),
-                angular: DVec3::new(given[3], given[4], given[5]),
-            };
             *total += given.about(-body.center_arm());
         }
     }
@@ -185,28 +157,30 @@ pub fn solve<'a>(
 }
 
 /// Newton correction of a body's V; `None` for bodies without mass.
-fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Vector6> {
+fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Twist> {
     let mass = body.mass.as_ref()?;
-    let inverse_mass = f64::from(mass.inverse_mass);
-    let inverse_inertia = mass.inverse_inertia.as_dmat3();
-    // W times a momentum.
-    let w_times = |p: [f64; 6]| -> Vector6 {
-        let turn = inverse_inertia * DVec3::new(p[3], p[4], p[5]);
-        let [x, y, z] = [p[0], p[1], p[2]].map(|c| c * inverse_mass);
-        [x, y, z, turn.x, turn.y, turn.z]
-    };
     let mut matrix = [[0.0; 6]; 6];
-    for j in 0..6 {
-        let column = w_times(std::array::from_fn(|i| sums.stiffness[i][j]));
+    for (j, column) in sums.stiffness.iter().enumerate() {
+        let column = six(&mass.response(column));
         for i in 0..6 {
             matrix[i][j] = column[i] + f64::from(u8::from(i == j));
         }
     }
-    let pushed = w_times(sums.impulse);
-    let (lag, turn) = (alone.linear - now.linear, alone.angular - now.angular);
-    let missing = [lag.x, lag.y, lag.z, turn.x, turn.y, turn.z];
-    let right = std::array::from_fn(|i| missing[i] + pushed[i]);
-    solve6(matrix, right)
+    let missing = Twist {
+        linear: alone.linear - now.linear,
+        angular: alone.angular - now.angular,
+    };
+    let right = six(&(missing + mass.response(&sums.impulse)));
+    let step = solve6(matrix, right)?;
+    Some(Twist {
+        linear: DVec3::from_slice(&step[..3]),
+        angular: DVec3::from_slice(&step[3..]),
+    })
+}
+
+fn six(twist: &Twist) -> [f64; 6] {
+    let ([x, y, z], [rx, ry, rz]) = (twist.linear.to_array(), twist.angular.to_array());
+    [x, y, z, rx, ry, rz]
 }
 
 /// A pass over all contacts with the bodies in given motion; the last one changes the nodes.
@@ -220,7 +194,7 @@ fn pass(
     let parts: Vec<Vec<Sums>> = tasks
         .par_iter_mut()
         .map(|(nodes, contacts)| {
-            let mut sums = vec![Sums::ZERO; list.len()];
+            let mut sums = vec![Sums::default(); list.len()];
             for of_node in contacts.chunk_by_mut(|a, b| a.node == b.node) {
                 let at = of_node[0].node as usize * NODE;
                 let mut v = Vec3::new(nodes[at], nodes[at + 1], nodes[at + 2]);
@@ -246,10 +220,10 @@ fn pass(
             sums
         })
         .collect();
-    let mut total = vec![Sums::ZERO; list.len()];
+    let mut total = vec![Sums::default(); list.len()];
     for part in &parts {
         for (total, part) in total.iter_mut().zip(part) {
-            *total = total.plus(part);
+            total.add_all(part);
         }
     }
     total
@@ -284,7 +258,7 @@ fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]
 }
 
 /// Gaussian elimination with partial pivoting; `None` when the matrix is singular or not finite.
-fn solve6(mut a: Matrix6, mut b: Vector6) -> Option<Vector6> {
+fn solve6(mut a: [[f64; 6]; 6], mut b: [f64; 6]) -> Option<[f64; 6]> {
     for k in 0..6 {
         let pivot = (k..6).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
         if a[pivot][k] == 0.0 || !a[pivot][k].is_finite() {

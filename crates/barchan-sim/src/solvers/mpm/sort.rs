@@ -6,7 +6,7 @@
 use super::particles::{Packet, Rows, pad};
 use crate::grid::blocks::{self, Period, Topology};
 use crate::grid::{BLOCK, BLOCK_NODES, MAX_BLOCK};
-use crate::material::{PreparedLaw, WithRows};
+use crate::material::{ConstitutiveLaw, PreparedLaw, with_law};
 use crate::math::lanes::{LANES, Row};
 use crate::solver::SolverError;
 use fearless_simd::{Level, dispatch};
@@ -124,11 +124,11 @@ impl Sorter {
     /// Writes the distinct keys, sorted, into the topology. Returns whether they have changed.
     fn find_blocks(&mut self, topology: &mut Topology) -> bool {
         let part = self.keys.len().div_ceil(PARTS).max(1);
+        self.found.iter_mut().for_each(Vec::clear);
         self.found
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .for_each(|(found, keys)| {
-                found.clear();
                 let mut last = NO_PARTICLE;
                 for &key in keys.iter().flatten() {
                     if key != last && key != NO_PARTICLE {
@@ -139,15 +139,9 @@ impl Sorter {
                 found.sort_unstable();
                 found.dedup();
             });
-        let parts = self.keys.chunks(part).len();
-        let all = &mut self.found[..];
-        let (first, rest) = all.split_at_mut(1);
-        for other in &rest[..parts.saturating_sub(1)] {
-            first[0].extend_from_slice(other);
-        }
-        let merged = &mut first[0];
-        if parts == 0 {
-            merged.clear();
+        let [merged, others @ ..] = &mut self.found;
+        for other in others {
+            merged.extend_from_slice(other);
         }
         merged.sort_unstable();
         merged.dedup();
@@ -184,12 +178,11 @@ impl Sorter {
     /// Counts the particles of each bin in each part.
     fn count_bins(&mut self, bins: usize) {
         let part = self.keys.len().div_ceil(PARTS).max(1);
-        let parts = self.keys.chunks(part).len();
         for counts in &mut self.counts {
             counts.clear();
             counts.resize(bins, 0);
         }
-        self.counts[..parts]
+        self.counts
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .for_each(|(counts, keys)| {
@@ -239,9 +232,8 @@ impl Sorter {
             .with_min_len(4096)
             .for_each(|source| source.store(blocks::NONE, Ordering::Relaxed));
         let part = self.keys.len().div_ceil(PARTS).max(1);
-        let parts = self.keys.chunks(part).len();
         let sources = &self.sources;
-        self.counts[..parts]
+        self.counts
             .par_iter_mut()
             .zip(self.keys.par_chunks(part))
             .enumerate()
@@ -279,11 +271,9 @@ impl Sorter {
                 // All particles of a packet have one material.
                 let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
                 packet.material = old[first as usize / LANES].material;
-                laws[packet.material as usize].with_rows(MovePacket {
-                    packet: &mut *packet,
-                    state: &mut *state,
-                    sources,
-                    old: (old, old_state, rows),
+                let before = (old, old_state, rows);
+                with_law!(&laws[packet.material as usize], law => {
+                    move_packet(law, (&mut *packet, &mut *state), sources, before);
                 });
                 pad(packet, state);
             });
@@ -292,53 +282,45 @@ impl Sorter {
     }
 }
 
-/// Slot of a particle before the sort.
-type Slot = AtomicU32;
-
-/// Fills a packet and its state from the slots in `sources`.
-struct MovePacket<'a> {
-    packet: &'a mut Packet,
-    state: &'a mut [Row],
-    sources: &'a [Slot],
-    /// Packets, states and rows per state before the sort.
-    old: (&'a [Packet], &'a [Row], usize),
-}
-
-impl WithRows for MovePacket<'_> {
-    #[inline(always)]
-    fn call<const N: usize>(self) {
-        let (packets, states, rows) = self.old;
-        let Some((state, unused)) = self.state.split_first_chunk_mut::<N>() else {
-            return;
-        };
-        unused.fill(Row([0.0; LANES]));
-        let old = |source: usize| {
-            let state = states.get(source * rows..)?.first_chunk::<N>()?;
-            Some((packets.get(source)?, state))
-        };
-        // Particles of a packet mostly come from the same packet, so the last one is kept.
-        let (mut last, mut found) = (usize::MAX, None);
-        let mut len = 0;
-        for (lane, slot) in (0..LANES).zip(self.sources) {
-            let slot = slot.load(Ordering::Relaxed);
-            if slot == blocks::NONE {
-                break;
-            }
-            let (source, from) = (slot as usize / LANES, slot as usize % LANES);
-            if source != last {
-                (last, found) = (source, old(source));
-            }
-            let Some((old_packet, old_state)) = found else {
-                break;
-            };
-            self.packet.copy_lane(lane, old_packet, from);
-            for row in 0..N {
-                state[row].0[lane] = old_state[row].0[from];
-            }
-            len = lane as u8 + 1;
+/// Fills a packet and the state of its law from the slots in `sources`. `before`: packets, states and rows per state before the
+/// sort.
+#[inline(always)]
+fn move_packet<L: ConstitutiveLaw<N>, const N: usize>(
+    _: &L,
+    (packet, state): (&mut Packet, &mut [Row]),
+    sources: &[AtomicU32],
+    (packets, states, rows): (&[Packet], &[Row], usize),
+) {
+    let Some((state, unused)) = state.split_first_chunk_mut::<N>() else {
+        return;
+    };
+    unused.fill(Row([0.0; LANES]));
+    let old = |source: usize| {
+        let state = states.get(source * rows..)?.first_chunk::<N>()?;
+        Some((packets.get(source)?, state))
+    };
+    // Particles of a packet mostly come from the same packet, so the last one is kept.
+    let (mut last, mut found) = (usize::MAX, None);
+    let mut len = 0;
+    for (lane, slot) in (0..LANES).zip(sources) {
+        let slot = slot.load(Ordering::Relaxed);
+        if slot == blocks::NONE {
+            break;
         }
-        self.packet.len = len;
+        let (source, from) = (slot as usize / LANES, slot as usize % LANES);
+        if source != last {
+            (last, found) = (source, old(source));
+        }
+        let Some((old_packet, old_state)) = found else {
+            break;
+        };
+        packet.copy_lane(lane, old_packet, from);
+        for row in 0..N {
+            state[row].0[lane] = old_state[row].0[from];
+        }
+        len = lane as u8 + 1;
     }
+    packet.len = len;
 }
 
 /// Block and cell of each particle of a packet; returns the last one out of range.

@@ -9,10 +9,10 @@ use crate::grid::blocks;
 use crate::material::{self, FlagColumn, PreparedLaw, StateColumn};
 use crate::math::Sym3;
 use crate::math::lanes::{LANES, Row};
-use crate::particles::Recycled;
+use crate::particles::{Recycled, check_materials, missing_column};
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
-use barchan_scene::{Dimensions, Kernel, OutputColumn, Transfer};
+use barchan_scene::{Dimensions, Kernel, OutputColumn};
 use rayon::prelude::*;
 
 /// Scalar of a checkpoint: the largest speed [m/s], on which the next time step depends.
@@ -86,17 +86,45 @@ impl<'a> Reader<'a> {
         values
     }
 
+    /// A column of the packets, by its index in [`PACKET_COLUMNS`].
+    fn packet_column(&self, index: usize, memory: Vec<f32>) -> Column {
+        let (name, components, unit, meaning) = PACKET_COLUMNS[index];
+        let data = self.read(components, memory, |p, _, lane, out| {
+            for (value, row) in out.iter_mut().zip(p.column(index)) {
+                *value = row[lane];
+            }
+        });
+        Column::exact(name, unit, meaning, components, ColumnData::F32(data))
+    }
+
+    fn id_column(&self, memory: Vec<u32>) -> Column {
+        let data = ColumnData::U32(self.scalar(memory, |p, lane| p.id[lane]));
+        Column::exact("id", Unit::One, "stable identity", 1, data)
+    }
+
+    fn material_column(&self, memory: Vec<u8>) -> Column {
+        let data = ColumnData::U8(self.scalar(memory, |p, _| p.material));
+        Column::exact("material", Unit::One, "index of the material", 1, data)
+    }
+
     /// A column of the laws; zero for particles whose law does not have it.
-    fn state_column(&self, column: &StateColumn, memory: Vec<f32>) -> Vec<f32> {
-        let name = column.name;
+    fn state_column(&self, column: &StateColumn, memory: Vec<f32>) -> Column {
+        let StateColumn {
+            name,
+            components,
+            unit,
+            meaning,
+            ..
+        } = *column;
         let rows: Vec<_> = self.laws.iter().map(|law| law.rows_of(name)).collect();
-        self.read(column.components, memory, |p, state, lane, out| {
+        let data = self.read(components, memory, |p, state, lane, out| {
             let rows = rows[p.material as usize].clone().unwrap_or_default();
             out.fill(0.0);
             for (value, row) in out.iter_mut().zip(&state[rows]) {
                 *value = row.0[lane];
             }
-        })
+        });
+        Column::exact(name, unit, meaning, components, ColumnData::F32(data))
     }
 
     /// A flag of the laws; zero for particles whose law does not have it.
@@ -119,17 +147,6 @@ impl<'a> Reader<'a> {
     ) -> Vec<T> {
         self.read(1, memory, |p, _, lane, out| out[0] = value(p, lane))
     }
-
-    /// Three values of each particle.
-    fn vector(
-        &self,
-        memory: Vec<f32>,
-        value: impl Fn(&Packet, usize) -> [f32; 3] + Sync,
-    ) -> Vec<f32> {
-        self.read(3, memory, |p, _, lane, out| {
-            out.copy_from_slice(&value(p, lane));
-        })
-    }
 }
 
 impl Mpm {
@@ -138,12 +155,8 @@ impl Mpm {
         let dx = self.spec.dx as f32;
         let particles = Reader::new(self);
         let mut recycled = Recycled(std::mem::take(&mut out.columns));
-        let position = particles.vector(recycled.f32("position"), |p, lane| {
-            p.position_of(lane).to_array()
-        });
-        let velocity = particles.vector(recycled.f32("velocity"), |p, lane| {
-            p.velocity_of(lane).to_array()
-        });
+        let position = particles.packet_column(0, recycled.f32("position"));
+        let velocity = particles.packet_column(1, recycled.f32("velocity"));
         let pressure = particles.read(1, recycled.f32("pressure"), |p, state, lane, out| {
             let law = &self.laws[p.material as usize];
             out[0] = pressure_of(law, state, lane, self.dimensions);
@@ -151,32 +164,30 @@ impl Mpm {
         let mass = particles.scalar(recycled.f32("mass"), |p, lane| {
             p.volume[lane] * self.density[p.material as usize]
         });
-        let id = particles.scalar(recycled.u32("id"), |p, lane| p.id[lane]);
-        let material = particles.scalar(recycled.u8("material"), |p, _| p.material);
-        let flags: Vec<Column> = material::flag_columns(&self.laws)
-            .iter()
-            .map(|flag| particles.flag_column(flag, recycled.u8(flag.name)))
-            .collect();
-        let requested = self.columns.iter();
-        let requested: Vec<Column> = requested
-            .map(|c| self.requested_column(*c, &particles, recycled.f32(c.name())))
-            .collect();
-        let exact = |name, meaning, data| Column::exact(name, Unit::One, meaning, 1, data);
         let pressure_is = "mean Cauchy stress, compression positive";
         out.columns = vec![
-            Column::vector3("position", Unit::Meter, "position", dx / 1024.0, position),
-            Column::vector3("velocity", Unit::MeterPerSecond, "velocity", 1e-3, velocity),
-            exact("id", "stable identity", ColumnData::U32(id)),
-            exact(
-                "material",
-                "index of the material",
-                ColumnData::U8(material),
-            ),
+            Column {
+                tolerance: dx / 1024.0,
+                ..position
+            },
+            Column {
+                tolerance: 1e-3,
+                ..velocity
+            },
+            particles.id_column(recycled.u32("id")),
+            particles.material_column(recycled.u8("material")),
             Column::scalar("mass", Unit::Kilogram, "mass", 0.0, mass),
             Column::scalar("pressure", Unit::Pascal, pressure_is, 1.0, pressure),
         ];
-        out.columns.extend(flags);
-        out.columns.extend(requested);
+        for flag in material::flag_columns(&self.laws) {
+            let column = particles.flag_column(&flag, recycled.u8(flag.name));
+            out.columns.push(column);
+        }
+        for column in &self.columns {
+            let memory = recycled.f32(column.name());
+            out.columns
+                .push(self.requested_column(*column, &particles, memory));
+        }
         out.columns.retain(|column| columns.include(&column.name));
     }
 
@@ -209,41 +220,23 @@ impl Mpm {
                 let declared = columns.into_iter().find(|c| c.name == name);
                 let column =
                     declared.unwrap_or(StateColumn::new(name, 1, Unit::One, "no material has it"));
-                let data = particles.state_column(&column, memory);
-                Column::scalar(name, column.unit, column.meaning, 0.0, data)
+                particles.state_column(&column, memory)
             }
         }
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
         let particles = Reader::new(self);
-        let of_packets = PACKET_COLUMNS.iter().enumerate();
-        let of_packets = of_packets.map(|(i, &(name, components, unit, meaning))| {
-            let data = particles.read(components, Vec::new(), |p, _, lane, out| {
-                for (value, row) in out.iter_mut().zip(p.column(i)) {
-                    *value = row[lane];
-                }
-            });
-            Column::exact(name, unit, meaning, components, ColumnData::F32(data))
-        });
-        out.columns = of_packets.collect();
+        let of_packets = |index: usize| particles.packet_column(index, Vec::new());
+        out.columns = (0..PACKET_COLUMNS.len()).map(of_packets).collect();
         let of_laws = material::state_columns(&self.laws);
-        let of_laws = of_laws.iter().map(|c| {
-            let data = ColumnData::F32(particles.state_column(c, Vec::new()));
-            Column::exact(c.name, c.unit, c.meaning, c.components, data)
-        });
+        let of_laws = of_laws.iter();
+        let of_laws = of_laws.map(|c| particles.state_column(c, Vec::new()));
         // After the affine velocity, before the volume.
         let last = out.columns.len() - 1;
         out.columns.splice(last..last, of_laws);
-        let id = particles.scalar(Vec::new(), |p, lane| p.id[lane]);
-        let material = particles.scalar(Vec::new(), |p, _| p.material);
-        let mut whole = |name: &str, meaning: &str, data: ColumnData| {
-            let column = Column::exact(name, Unit::One, meaning, 1, data);
-            out.columns.push(column);
-        };
-        whole("id", "stable identity", ColumnData::U32(id));
-        let material = ColumnData::U8(material);
-        whole("material", "index of the material", material);
+        out.columns.push(particles.id_column(Vec::new()));
+        out.columns.push(particles.material_column(Vec::new()));
         for flag in material::flag_columns(&self.laws) {
             out.columns.push(particles.flag_column(&flag, Vec::new()));
         }
@@ -272,12 +265,7 @@ impl Mpm {
         let stored = Stored::read(from, &self.laws)?;
         stored.pack(&self.laws, &mut self.packets, &mut self.state);
         self.count = stored.count;
-        if self.spec.transfer != Transfer::Apic {
-            // As for emitted particles: a state of another transfer may have C.
-            for packet in &mut self.packets {
-                packet.affine = Packet::EMPTY.affine;
-            }
-        }
+        self.clear_unused_affine(0);
         self.max_speed = stored.max_speed;
         self.needs_sort = true;
         if let Some(blocks) = stored.blocks {
@@ -341,28 +329,24 @@ struct Stored<'a> {
     max_speed: f32,
 }
 
-fn missing(name: &str) -> SolverError {
-    SolverError::Checkpoint(format!("column `{name}` is missing or has another shape"))
+/// The values of a column of a checkpoint, so many components for each particle.
+fn values<'a, T>(
+    from: &'a Checkpoint,
+    name: &str,
+    components: usize,
+    of_type: fn(&ColumnData) -> Option<&[T]>,
+) -> Result<&'a [T], SolverError> {
+    let values = from.column(name).and_then(|c| of_type(&c.data));
+    let values = values.filter(|v| v.len() == components * from.particles());
+    values.ok_or_else(|| missing_column(name))
 }
 
 impl<'a> Stored<'a> {
     fn read(from: &'a Checkpoint, laws: &[PreparedLaw]) -> Result<Self, SolverError> {
-        let count = from.particles();
-        let data = |name: &str| from.column(name).map(|c| &c.data);
-        let floats = |name: &str, components: usize| match data(name) {
-            Some(ColumnData::F32(data)) if data.len() == count * components => Ok(&data[..]),
-            _ => Err(missing(name)),
-        };
-        let bytes = |name: &str| match data(name) {
-            Some(ColumnData::U8(data)) if data.len() == count => Ok(&data[..]),
-            _ => Err(missing(name)),
-        };
+        let floats = |name: &str, components| values(from, name, components, ColumnData::as_f32);
+        let bytes = |name: &str| values(from, name, 1, ColumnData::as_u8);
         let material = bytes("material")?;
-        if material.iter().any(|m| *m as usize >= laws.len()) {
-            return Err(SolverError::Checkpoint(
-                "it names a material that the scene does not have".into(),
-            ));
-        }
+        check_materials(material, laws.len())?;
         // A law's columns are needed if the checkpoint has particles of it.
         let used = |m: usize| material.iter().any(|own| *own as usize == m);
         let used: Vec<PreparedLaw> = (0..laws.len())
@@ -371,13 +355,11 @@ impl<'a> Stored<'a> {
             .collect();
         let state = material::state_columns(&used);
         let state = state.iter().map(|c| {
-            let rows = laws
-                .iter()
-                .map(|law| law.rows_of(c.name).unwrap_or_default());
+            let rows = laws.iter().map(|law| law.rows_of(c.name));
             Ok(StoredColumn {
                 components: c.components,
                 data: floats(c.name, c.components)?,
-                rows: rows.collect(),
+                rows: rows.map(Option::unwrap_or_default).collect(),
             })
         });
         let state = state.collect::<Result<_, SolverError>>()?;
@@ -391,20 +373,15 @@ impl<'a> Stored<'a> {
             .scalar(MAX_SPEED)
             .ok_or_else(|| SolverError::Checkpoint(format!("it has no scalar `{MAX_SPEED}`")))?;
         Ok(Self {
-            count,
+            count: from.particles(),
             packet: packet.collect::<Result<_, _>>()?,
             state,
             flags: flags.collect(),
-            id: match data("id") {
-                Some(ColumnData::U32(data)) if data.len() == count => data,
-                _ => return Err(missing("id")),
-            },
+            id: values(from, "id", 1, ColumnData::as_u32)?,
             material,
-            blocks: match data(BLOCK) {
-                Some(ColumnData::U64(data)) if data.len() == count => Some(data),
-                None => None,
-                Some(_) => return Err(missing(BLOCK)),
-            },
+            blocks: (from.column(BLOCK))
+                .map(|_| values(from, BLOCK, 1, ColumnData::as_u64))
+                .transpose()?,
             max_speed: max_speed as f32,
         })
     }

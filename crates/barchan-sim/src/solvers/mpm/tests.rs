@@ -1,8 +1,8 @@
 //! One step by the separate passes against the fused ones: the same bits from grid to particles, a derived bound from
 //! particles to grid, whose sums have another order.
 
+use super::grid_to_particles::{GRADIENT, MOMENT, VELOCITY};
 use super::grid_update::{NodeProjection, Projection, collide};
-use super::passes::Part;
 use super::*;
 use crate::collider::{BodyImpulses, Colliders};
 use crate::grid::{BLOCK_NODES, NODE, blocks};
@@ -126,7 +126,7 @@ fn bound(mpm: &Mpm) -> Field {
     let (d, k) = (mpm.dimensions.count(), mpm.spec.kernel);
     let mut bound = Field::default();
     bound.resize(&mpm.scratch.topology);
-    bound.zero();
+    bound.nodes_mut().fill(0.0);
     let mut count = vec![0.0f64; bound.nodes().len()];
     let mut sums = vec![0.0f64; bound.nodes().len()];
     for (p, packet) in mpm.packets.iter().enumerate() {
@@ -218,10 +218,10 @@ fn advance_separately(mpm: &mut Mpm, velocity: &Field, old: &Field) {
     let mut trial = Rows::new(mpm.state.per_packet());
     let mut flags: Vec<[u8; LANES]> = mpm.packets.iter().map(|p| p.flag).collect();
     let passes = passes!(mpm);
-    passes.gather(Part::Velocity, &mpm.packets, velocity, &mut v);
-    passes.gather(Part::Velocity, &mpm.packets, old, &mut before);
-    passes.gather(Part::Moment, &mpm.packets, velocity, &mut moment);
-    passes.gather(Part::Gradient, &mpm.packets, velocity, &mut gradient);
+    passes.gather::<VELOCITY>(&mpm.packets, velocity, &mut v);
+    passes.gather::<VELOCITY>(&mpm.packets, old, &mut before);
+    passes.gather::<MOMENT>(&mpm.packets, velocity, &mut moment);
+    passes.gather::<GRADIENT>(&mpm.packets, velocity, &mut gradient);
     passes.trial(&mpm.packets, &mpm.state, &gradient, DT, &mut trial);
     passes.return_map(&mpm.packets, &mut trial, &mut flags);
     mpm.state = trial;
@@ -306,7 +306,7 @@ fn separate_and_fused(dimensions: usize, kernel: Kernel, transfer: Transfer) {
         };
     }
     let mut most = Rows::new(3);
-    passes.gather(Part::Velocity, &whole.packets, &off, &mut most);
+    passes.gather::<VELOCITY>(&whole.packets, &off, &mut most);
     advance_separately(&mut whole, &velocity, &old);
     for (p, (a, b)) in fused.packets.iter().zip(&whole.packets).enumerate() {
         for axis in 0..3 {
@@ -393,8 +393,8 @@ fn species_share_a_topology_and_nothing_else() {
         ..passes!(mpm)
     };
     let [mut everyone, mut found] = [(); 2].map(|()| Rows::new(3));
-    passes!(mpm).gather(Part::Velocity, &mpm.packets, &all, &mut everyone);
-    passes.gather(Part::Velocity, &mpm.packets, &all, &mut found);
+    passes!(mpm).gather::<VELOCITY>(&mpm.packets, &all, &mut everyone);
+    passes.gather::<VELOCITY>(&mpm.packets, &all, &mut found);
     for (p, packet) in mpm.packets.iter().enumerate() {
         match packet.material {
             1 => assert_eq!(found.of(p), everyone.of(p)),

@@ -4,6 +4,7 @@
 //! wᵢ and wⱼ causes a relative displacement λ = Δt² (wᵢ + wⱼ) f in a step (Eq. 34 with the reduced mass).
 
 use crate::math::Scalar;
+pub use crate::math::scalar::dot;
 use barchan_scene::PbdFriction;
 
 /// A vector of scalars.
@@ -97,12 +98,6 @@ pub fn resolvable(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
 pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
     let part = (penetration / smaller_radius).clamp(0.0, 1.0) - 1.0;
     std::f64::consts::PI * smaller_radius * smaller_radius * (1.0 - part * part)
-}
-
-/// A dot product.
-#[inline(always)]
-pub fn dot<S: Scalar>(a: V3<S>, b: V3<S>) -> S {
-    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 /// Normal from j to i and gap C_s (Eq. 22) of two spheres with offset `apart` at the beginning of the step and relative

@@ -290,12 +290,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// Contacts of a group of grains that are close together.
     fn group(&self, grains: Range<usize>, list: &mut Vec<WallContact>) {
-        let (mut region, mut reach) = (Bounds::EMPTY, 0.0f32);
+        let positions = &self.grains.position[grains.clone()];
+        let region = Bounds::from_points(positions.iter().copied());
+        let mut reach = 0.0f32;
         for grain in grains.clone() {
-            let (x, d) = (self.grains.position[grain], self.motion[grain].moved);
-            region.min = region.min.min(x);
-            region.max = region.max.max(x);
-            let travel = d.truncate().abs().element_sum();
+            let travel = self.motion[grain].moved.truncate().abs().element_sum();
             reach = reach.max(self.grains.radius[grain] + self.step.margin + travel);
         }
         let near = NearBodies::select(self.colliders, |collider| {

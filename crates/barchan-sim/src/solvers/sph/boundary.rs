@@ -4,6 +4,7 @@
 //! the sand.
 
 use super::kernel::Kernel;
+use crate::neighbors::cells_between;
 use barchan_scene::{Bounds, Dimensions, Geometry, SphWalls};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -147,8 +148,5 @@ fn sort_and_dedup(cells: &mut Vec<IVec3>) {
 /// Tiles with boundary particles in reach of a cell.
 fn tiles_of(sampling: &Sampling, cell: IVec3) -> impl Iterator<Item = IVec3> {
     let reach = sampling.reach_of(cell);
-    let (low, high) = (sampling.tile_of(reach.min), sampling.tile_of(reach.max));
-    (low.z..=high.z).flat_map(move |z| {
-        (low.y..=high.y).flat_map(move |y| (low.x..=high.x).map(move |x| IVec3::new(x, y, z)))
-    })
+    cells_between(sampling.tile_of(reach.min), sampling.tile_of(reach.max))
 }

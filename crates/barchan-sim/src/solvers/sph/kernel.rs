@@ -1,9 +1,10 @@
 //! The cubic spline kernel, and its sums over a lattice at rest.
 
+use crate::neighbors::cells_between;
 use barchan_scene::Dimensions;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
-use glam::DVec3;
+use glam::{DVec3, IVec3};
 
 /// Number of wavelengths sampled for the peak.
 const WAVES: u32 = 64;
@@ -91,14 +92,12 @@ impl Prototype {
         let kernel = Kernel::new(2.0 * spacing, dimensions);
         let volume = spacing.powi(dimensions.count() as i32);
         // The response is largest along the diagonal.
-        let (layers, diagonal) = match dimensions {
-            Dimensions::Three => (-2..=2, DVec3::ONE),
-            Dimensions::Two => (0..=0, DVec3::new(1.0, 1.0, 0.0)),
+        let diagonal = match dimensions {
+            Dimensions::Three => IVec3::ONE,
+            Dimensions::Two => IVec3::new(1, 1, 0),
         };
-        let site = |i: i32, j: i32, k: i32| DVec3::new(i.into(), j.into(), k.into());
-        let row = |j, k| (-2..=2).map(move |i| site(i, j, k));
-        let sites = layers.flat_map(|k| (-2..=2).flat_map(move |j| row(j, k)));
-        let sites: Vec<DVec3> = sites.collect();
+        let sites = cells_between(-2 * diagonal, 2 * diagonal);
+        let sites: Vec<DVec3> = sites.map(|site| site.as_dvec3()).collect();
         let gradient = |p: DVec3| {
             let r = spacing * p.length();
             volume * f64::from(kernel.slope(r as f32)) * spacing * p
@@ -118,7 +117,8 @@ impl Prototype {
             sums.spread += weight * r * r;
         }
         for step in 1..=WAVES {
-            let wave = diagonal * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
+            let wave =
+                diagonal.as_dvec3() * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
             let responses = sites.iter().map(|p| gradient(*p) * wave.dot(*p).sin());
             let response: DVec3 = responses.sum();
             sums.peak = sums.peak.max(response.length_squared());
