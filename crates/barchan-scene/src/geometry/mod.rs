@@ -181,18 +181,13 @@ impl Geometry {
     /// A point is inside where the mesh winds around it once or more, so overlapping closed parts unite and inward-facing
     /// shells are cavities. An open mesh has no inside: it becomes a shell that reaches one voxel to either side of the
     /// triangles. Near the surface nodes hold exact distances, farther away those of the eikonal equation. A grid holds
-    /// at most 256³ nodes: a finer `voxel` is coarsened to fit, and one that is not positive replaced by
-    /// [`default_voxel`](Self::default_voxel). A mesh without triangles is nothing at all.
+    /// at most 256³ nodes: a finer `voxel` is coarsened to fit, and one that is not positive replaced by one that gives
+    /// about 128³. A mesh without triangles is nothing at all.
     pub fn mesh(mesh: &TriangleMesh, voxel: f32) -> Self {
         match SampledMesh::new(mesh, voxel) {
             Some((grid, bounds)) => Self::compile(Shape::Mesh(grid), bounds),
             None => Self::union(Vec::new()),
         }
-    }
-
-    /// A grid spacing [m] that gives a mesh about 128³ nodes, with flat ones resolved more finely.
-    pub fn default_voxel(mesh: &TriangleMesh) -> f32 {
-        sampled::default_voxel(mesh)
     }
 
     /// What lies in any part; nothing without parts.
