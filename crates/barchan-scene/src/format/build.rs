@@ -24,7 +24,7 @@ impl Builder<'_> {
         self.substances(document);
         let name = self.scene_name(document, stem);
         let gravity = self.gravity(document);
-        let domain = self.domain(document);
+        let domain = document.optional("domain", |node| self.box_of(node));
         let periodic = self.periodic(document);
         let solver = self.solver(document);
         let mut names = Vec::new();
@@ -37,14 +37,14 @@ impl Builder<'_> {
             builder.joint(name, table, at, &holds)
         });
         self.robots(document, &mut names, &mut bodies, &mut joints);
-        let start = self.start(document);
+        let start = document.optional("start", |node| self.start(node));
         let fills = self.own(document, "fill", Self::fill);
         let emitters = self.own(document, "emitter", Self::emitter);
         let drains = self.own(document, "drain", Self::drain);
         let wettings = self.own(document, "wetting", Self::wetting);
         let terrain = self.terrain(document);
         let check = self.check(document);
-        let camera = self.camera(document);
+        let camera = document.optional("camera", |node| self.camera(node));
         self.something_to_simulate(document, at);
 
         if !self.viewing {
@@ -163,11 +163,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The start: `None` when it is wrong, `Some(None)` when there is none.
-    fn start(&mut self, document: &Table) -> Option<Option<Start>> {
-        let Some(node) = document.get("start") else {
-            return Some(None);
-        };
+    fn start(&mut self, node: &Node) -> Option<Start> {
         let table = node.table()?;
         let result = table.text("result")?;
         if result.trim().is_empty() {
@@ -175,26 +171,14 @@ impl Builder<'_> {
             let at = table.at("result", node.at);
             return self.report.refuse(at, "`start.result` is empty", help);
         }
-        let frame = match table.get("frame") {
-            Some(_) => Some(u32::try_from(table.integer("frame")?).ok()?),
-            None => None,
-        };
         let result_at = table.at("result", node.at);
-        Some(Some(Start {
+        Some(Start {
             result: result.to_owned(),
             path: self.directory.join(result),
-            frame,
+            frame: table.optional("frame", Node::count)?,
             result_mark: self.report.mark(result_at),
             frame_mark: self.report.mark(table.at("frame", result_at)),
-        }))
-    }
-
-    /// The domain: `None` when it is wrong, `Some(None)` when there is none.
-    fn domain(&mut self, document: &Table) -> Option<Option<Bounds>> {
-        let Some(node) = document.get("domain") else {
-            return Some(None);
-        };
-        self.box_of(node.table()?, node.at).map(Some)
+        })
     }
 
     /// Axes along which the domain repeats.
@@ -213,12 +197,13 @@ impl Builder<'_> {
     }
 
     /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.
-    fn box_of(&mut self, table: &Table, at: Place) -> Option<Bounds> {
+    fn box_of(&mut self, node: &Node) -> Option<Bounds> {
+        let table = node.table()?;
         let (mut min, mut max) = (table.vector("min")?, table.vector("max")?);
         if table.list("min").len() == 2 && table.list("max").len() == 2 {
             (min.z, max.z) = (-0.5, 0.5);
         }
-        self.bounds(min, max, false, table.at("max", at))
+        self.bounds(min, max, false, table.at("max", node.at))
     }
 
     /// Reads a list of tables, each with its name, which no other of its kind has; `None` where one is wrong.
@@ -366,14 +351,11 @@ impl Builder<'_> {
     }
 
     fn wetting(&mut self, name: String, table: &Table, _: Place) -> Option<Wetting> {
-        let shape = table.has("shape").then(|| self.shape_of(table));
+        let shape = table.optional("shape", |node| self.shape(node));
         let (start, end) = self.times(table)?;
         Some(Wetting {
             name,
-            shape: match shape {
-                Some(shape) => Some(shape?),
-                None => None,
-            },
+            shape: shape?,
             rate: table.number("rate").unwrap_or(1.0),
             start,
             end,
@@ -389,11 +371,9 @@ impl Builder<'_> {
             .list("mass_in")
             .iter()
             .map(|node| {
-                let table = node.table()?;
-                let bounds = self.box_of(table, node.at);
                 Some(MassIn {
-                    bounds: bounds?,
-                    part: table.pair("part")?,
+                    bounds: self.box_of(node)?,
+                    part: node.table()?.pair("part")?,
                 })
             })
             .collect();

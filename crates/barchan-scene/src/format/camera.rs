@@ -8,11 +8,8 @@ use crate::motion::{Interpolation, Track};
 use glam::DVec3;
 
 impl Builder<'_> {
-    /// The camera: `None` when it is wrong, `Some(None)` when there is none.
-    pub fn camera(&mut self, document: &Table) -> Option<Option<Camera>> {
-        let Some(node) = document.get("camera") else {
-            return Some(None);
-        };
+    /// The camera of the scene.
+    pub fn camera(&mut self, node: &Node) -> Option<Camera> {
         let table = node.table()?;
         let mut camera = Camera {
             orbit: table.number("orbit").unwrap_or(0.0),
@@ -38,20 +35,14 @@ impl Builder<'_> {
         camera.target = vector("target").or_else(|| still_vector("target"));
         camera.fov = number("fov").or_else(|| table.number("fov").and_then(still));
         camera.turn = number("angle");
-        Some(Some(camera))
+        Some(camera)
     }
 
     fn camera_keys<'a>(&mut self, table: &Table, node: &'a Node) -> Option<Keys<'a>> {
         let list = node.list()?;
         let tables: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
-        let times = tables.iter().map(|key| Some((key.number("time")?, ())));
         // Checks their order.
-        self.track_or(
-            times.collect::<Option<_>>()?,
-            table,
-            node.at,
-            Interpolation::Smooth,
-        )?;
+        self.track(table, node, |_, _, _| Some(()))?;
         let way = match table.text("interpolation") {
             Some("linear") => Interpolation::Linear,
             _ => Interpolation::Smooth,

@@ -29,9 +29,7 @@ impl Builder<'_> {
             for key in turning.iter().chain(&["value"]) {
                 self.useless(table, key, "where gravity has keyframes");
             }
-            let keys = self.vector_keys(node)?;
-            let track = self.track(keys, table, node.at)?;
-            return Some(Gravity::Keyframes(track));
+            return self.vectors(table, node).map(Gravity::Keyframes);
         }
         self.useless(table, "interpolation", "without keyframes");
         self.in_plane(table, "value");
@@ -63,7 +61,10 @@ impl Builder<'_> {
             self.useless(table, "end", "without a constant `velocity`");
         }
         let times = self.times(table);
-        let position = self.position(table);
+        let position = table.optional("position", |node| {
+            let table = node.table()?;
+            self.vectors(table, table.get("keyframes")?)
+        });
         let rotation = self.rotation(table);
         let pivot = table.or("pivot", DVec3::ZERO, Node::vector);
         let (start, end) = times?;
@@ -75,16 +76,6 @@ impl Builder<'_> {
             rotation: rotation?,
             pivot: pivot?,
         })
-    }
-
-    fn position(&mut self, motion: &Table) -> Option<Option<Track<DVec3>>> {
-        let Some(node) = motion.get("position") else {
-            return Some(None);
-        };
-        let table = node.table()?;
-        let keyframes = table.get("keyframes")?;
-        let keys = self.vector_keys(keyframes)?;
-        self.track(keys, table, keyframes.at).map(Some)
     }
 
     fn rotation(&mut self, motion: &Table) -> Option<Rotation> {
@@ -109,81 +100,61 @@ impl Builder<'_> {
         }
         if table.has("axis") {
             let axis = self.turning_axis(table, node.at)?;
-            let keys = self.angle_keys(keyframes)?;
-            let track = self.track(keys, table, keyframes.at)?;
-            return Some(Rotation::Angles { axis, track });
+            let track = self.track(table, keyframes, |builder, key, _| {
+                builder.useless(key, "axis", "where the rotation has a fixed axis");
+                Some(key.number("angle")?.to_radians())
+            });
+            return Some(Rotation::Angles {
+                axis,
+                track: track?,
+            });
         }
-        let keys = self.orientation_keys(keyframes)?;
-        let track = self.track(keys, table, keyframes.at)?;
-        Some(Rotation::Orientations(track))
-    }
-
-    fn vector_keys(&mut self, node: &Node) -> Option<Vec<(f64, DVec3)>> {
-        let keys = node.list()?.iter().map(|key| {
-            let table = key.table()?;
-            self.in_plane(table, "value");
-            Some((table.number("time")?, table.vector("value")?))
+        let track = self.track(table, keyframes, |builder, key, at| {
+            if !key.has("axis") {
+                return builder.report.refuse(
+                    at,
+                    "this keyframe turns about no axis",
+                    "give the rotation an `axis`, or each of its keyframes",
+                );
+            }
+            let axis = builder.turning_axis(key, at)?;
+            let angle = key.number("angle")?.to_radians();
+            Some(DQuat::from_axis_angle(axis, angle))
         });
-        keys.collect()
+        track.map(Rotation::Orientations)
     }
 
-    fn angle_keys(&mut self, node: &Node) -> Option<Vec<(f64, f64)>> {
-        let keys = node.list()?.iter().map(|key| {
-            let table = key.table()?;
-            self.useless(table, "axis", "where the rotation has a fixed axis");
-            Some((table.number("time")?, table.number("angle")?.to_radians()))
+    fn vectors(&mut self, table: &Table, keyframes: &Node) -> Option<Track<DVec3>> {
+        self.track(table, keyframes, |builder, key, _| {
+            builder.in_plane(key, "value");
+            key.vector("value")
+        })
+    }
+
+    /// The track of a table from its keyframes, each with what `read` makes of it; no keyframes and times that do not
+    /// grow are refused.
+    pub fn track<T: Copy>(
+        &mut self,
+        table: &Table,
+        keyframes: &Node,
+        mut read: impl FnMut(&mut Self, &Table, Place) -> Option<T>,
+    ) -> Option<Track<T>> {
+        let (list, at) = (keyframes.list()?, keyframes.at);
+        let keys = list.iter().map(|key| {
+            let value = read(self, key.table()?, key.at)?;
+            Some((key.table()?.number("time")?, value))
         });
-        keys.collect()
-    }
-
-    fn orientation_keys(&mut self, node: &Node) -> Option<Vec<(f64, DQuat)>> {
-        let keys: Vec<_> = node
-            .list()?
-            .iter()
-            .map(|key| {
-                let table = key.table()?;
-                if !table.has("axis") {
-                    return self.report.refuse(
-                        key.at,
-                        "this keyframe turns about no axis",
-                        "give the rotation an `axis`, or each of its keyframes",
-                    );
-                }
-                let axis = self.turning_axis(table, key.at)?;
-                let angle = table.number("angle")?.to_radians();
-                Some((table.number("time")?, DQuat::from_axis_angle(axis, angle)))
-            })
-            .collect();
-        keys.into_iter().collect()
-    }
-
-    /// A track from keys; no keys and times that do not grow are refused.
-    fn track<T: Copy>(
-        &mut self,
-        keys: Vec<(f64, T)>,
-        table: &Table,
-        at: Place,
-    ) -> Option<Track<T>> {
-        self.track_or(keys, table, at, Interpolation::Linear)
-    }
-
-    /// The same, with an interpolation where the table names none.
-    pub fn track_or<T: Copy>(
-        &mut self,
-        keys: Vec<(f64, T)>,
-        table: &Table,
-        at: Place,
-        usual: Interpolation,
-    ) -> Option<Track<T>> {
+        // All of them are read, so that whatever is wrong in them comes out.
+        let keys: Vec<Option<(f64, T)>> = keys.collect();
+        let keys = keys.into_iter().collect::<Option<Vec<_>>>()?;
         if keys.is_empty() {
             let help = "list at least one: [{ time = 0, … }]";
             return self.report.refuse(at, "there are no keyframes", help);
         }
         for (i, pair) in keys.windows(2).enumerate() {
             if pair[1].0 <= pair[0].0 {
-                let place = table.list("keyframes").get(i + 1).map_or(at, |k| k.at);
                 return self.report.refuse(
-                    place,
+                    list[i + 1].at,
                     format!(
                         "keyframes are out of order: {} s comes after {} s",
                         pair[1].0, pair[0].0
@@ -195,8 +166,7 @@ impl Builder<'_> {
         let interpolation = match table.text("interpolation") {
             Some("smooth") => Interpolation::Smooth,
             Some("step") => Interpolation::Step,
-            Some(_) => Interpolation::Linear,
-            None => usual,
+            _ => Interpolation::Linear,
         };
         Track::new(keys, interpolation)
     }

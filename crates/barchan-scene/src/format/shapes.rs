@@ -34,7 +34,7 @@ impl Builder<'_> {
         self.shape(table.get("shape")?)
     }
 
-    fn shape(&mut self, node: &Node) -> Option<Geometry> {
+    pub fn shape(&mut self, node: &Node) -> Option<Geometry> {
         let table = node.table()?;
         let mut kinds = table
             .entries
@@ -258,11 +258,7 @@ impl Builder<'_> {
         let axis = self.direction(table, "axis", DVec3::Y, at)?;
         let from = table.or("from", DVec3::ZERO, Node::vector)?;
         let node = table.get("profile")?;
-        let profile: Vec<[f64; 2]> = node
-            .list()?
-            .iter()
-            .map(|p| p.numbers().and_then(|n| n.try_into().ok()))
-            .collect::<Option<_>>()?;
+        let profile: Vec<[f64; 2]> = node.list()?.iter().map(Node::pair).collect::<Option<_>>()?;
         if let Some((message, help)) = profile_fault(&profile) {
             return self.report.refuse(node.at, message, help);
         }

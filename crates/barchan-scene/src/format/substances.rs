@@ -77,7 +77,7 @@ impl Builder<'_> {
 
     fn substance(&mut self, entry: &Entry) -> Option<Material> {
         let table = entry.node.table()?;
-        let preset = self.preset(table)?;
+        let preset = table.optional("preset", |node| self.preset(node))?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
             let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
@@ -116,11 +116,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The preset that a material names, if any; `None` when there is no such preset.
-    fn preset(&mut self, table: &Table) -> Option<Option<&'static Material>> {
-        let Some(node) = table.get("preset") else {
-            return Some(None);
-        };
+    /// The preset that a material names.
+    fn preset(&mut self, node: &Node) -> Option<&'static Material> {
         let name = node.text()?;
         let found = find(name);
         if found.is_none() {
@@ -128,7 +125,7 @@ impl Builder<'_> {
             let message = format!("unknown preset `{name}`");
             self.report.error(node.at, message, help);
         }
-        found.map(|p| Some(&p.material))
+        found.map(|p| &p.material)
     }
 
     fn is_elastic(&mut self, table: &Table, preset: Option<&Material>) -> Option<bool> {

@@ -116,7 +116,7 @@ impl Builder<'_> {
     fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
         let (size, center) = (
             table.pair("size")?,
-            table.or("center", [0.0; 2], |n| n.numbers()?.try_into().ok())?,
+            table.or("center", [0.0; 2], Node::pair)?,
         );
         let cell = table.number_or("cell", self.resolution)?;
         let size_at = table.at("size", at);

@@ -346,8 +346,8 @@ impl Builder<'_> {
         let name = format!("{}/{}", file.name, hinge.name);
         let (mut motor, mut control) = (None, None);
         if let Some(table) = setting {
-            motor = self.motor(kind, table)?;
-            control = self.control(&name, kind, table)?;
+            motor = table.optional("motor", |node| self.motor(kind, node))?;
+            control = table.optional("control", |node| self.control(&name, kind, node))?;
         }
         if motor.is_none() && control.is_some() {
             motor = Some(Motor::hold());
