@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::model::Dimensions;
-use crate::motion::{Gravity, Interpolation, Motion, Rotation, Track};
+use crate::motion::{Gravity, Interpolation, Motion, Rotation, Track, Turning};
 use glam::{DQuat, DVec3};
 
 impl Builder<'_> {
@@ -37,15 +37,9 @@ impl Builder<'_> {
         if !turning.iter().any(|key| table.has(key)) {
             return value.map(Gravity::Constant);
         }
-        let (axis, rate) = self.axis_and_rate(table, at)?;
-        let (start, end) = self.times(table)?;
-        Some(Gravity::Rotating {
-            value: value?,
-            axis,
-            rate,
-            start,
-            end,
-        })
+        let turning = self.turning(table, at)?;
+        let value = value?;
+        Some(Gravity::Rotating { value, turning })
     }
 
     /// Motion of a collider.
@@ -86,14 +80,7 @@ impl Builder<'_> {
         let table = node.table()?;
         let Some(keyframes) = table.get("keyframes") else {
             self.useless(table, "interpolation", "without keyframes");
-            let (axis, rate) = self.axis_and_rate(table, node.at)?;
-            let (start, end) = self.times(table)?;
-            return Some(Rotation::Rate {
-                axis,
-                rate,
-                start,
-                end,
-            });
+            return self.turning(table, node.at).map(Rotation::Rate);
         };
         for key in ["rate", "start", "end"] {
             self.useless(table, key, "where the rotation has keyframes");
@@ -171,7 +158,7 @@ impl Builder<'_> {
         Track::new(keys, interpolation)
     }
 
-    fn axis_and_rate(&mut self, table: &Table, at: Place) -> Option<(DVec3, f64)> {
+    fn turning(&mut self, table: &Table, at: Place) -> Option<Turning> {
         for key in ["axis", "rate"] {
             if !table.has(key) {
                 self.report.error(
@@ -185,7 +172,14 @@ impl Builder<'_> {
             return None;
         }
         let axis = self.turning_axis(table, at)?;
-        Some((axis, table.number("rate")?.to_radians()))
+        let rate = table.number("rate")?.to_radians();
+        let (start, end) = self.times(table)?;
+        Some(Turning {
+            axis,
+            rate,
+            start,
+            end,
+        })
     }
 
     /// The unit axis of a rotation; in 2D it must stand on the plane.

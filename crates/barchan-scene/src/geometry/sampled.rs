@@ -8,6 +8,7 @@ use crate::mesh::TriangleMesh;
 use glam::{DVec2, UVec3, Vec3};
 use parry3d::query::PointQuery;
 use parry3d::shape::TriMesh;
+use rayon::prelude::*;
 
 /// Most nodes along an axis.
 const MAX_NODES: u32 = 256;
@@ -91,23 +92,8 @@ impl SampledMesh {
         let layer = (self.nodes.x * self.nodes.y) as usize;
         let slab = layer * BLOCK as usize;
         let mut values = std::mem::take(&mut self.values);
-        let next = std::sync::Mutex::new(values.chunks_mut(slab).enumerate());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let this = &*self;
-        let work = || {
-            loop {
-                // A poisoned lock means another worker panicked; the scope passes that on.
-                let item = next.lock().ok().and_then(|mut slabs| slabs.next());
-                let Some((index, slab)) = item else { break };
-                this.fill_slab(trimesh, index as u32 * BLOCK, slab);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
+        let slabs = values.par_chunks_mut(slab).enumerate();
+        slabs.for_each(|(index, slab)| self.fill_slab(trimesh, index as u32 * BLOCK, slab));
         self.values = values;
     }
 
