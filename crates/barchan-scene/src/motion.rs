@@ -1,6 +1,7 @@
 //! Scripted motion of colliders, and gravity over time. All of it is evaluated in double precision.
 
 use glam::{DQuat, DVec3, Quat, Vec3};
+use serde::Deserialize;
 
 /// Position and orientation: `world_from_body`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,8 @@ impl Pose {
 }
 
 /// How a value goes from one keyframe to the next. Before the first and after the last it stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Interpolation {
     /// At constant speed.
     #[default]

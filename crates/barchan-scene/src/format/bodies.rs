@@ -91,12 +91,7 @@ impl Builder<'_> {
         at: Place,
         holds: &Holds,
     ) -> Option<Joint> {
-        let kind = match table.text("type")? {
-            "revolute" => JointKind::Revolute,
-            "prismatic" => JointKind::Prismatic,
-            "fixed" => JointKind::Fixed,
-            _ => JointKind::Spherical,
-        };
+        let kind: JointKind = table.choice("type")?;
         let ends = self.ends(table, holds);
         if !kind.is_single() {
             for key in ["axis", "limits", "motor", "control"] {
@@ -274,28 +269,14 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
         motion: Motion::default(),
         boundary: boundary(table),
         friction: table.number("friction").unwrap_or(0.5),
-        look: Some(look(table).unwrap_or(Look::Solid)),
+        look: Some(table.choice("look").unwrap_or(Look::Solid)),
         color: table.get("color").and_then(color),
     }
 }
 
 /// Boundary condition for grains at a surface.
 pub(super) fn boundary(table: &Table) -> Boundary {
-    match table.text("boundary") {
-        Some("sticky") => Boundary::Sticky,
-        Some("slipping") => Boundary::Slipping,
-        _ => Boundary::Separating,
-    }
-}
-
-/// Look in pictures.
-pub(super) fn look(table: &Table) -> Option<Look> {
-    match table.text("look")? {
-        "solid" => Some(Look::Solid),
-        "glass" => Some(Look::Glass),
-        "cutaway" => Some(Look::Cutaway),
-        _ => Some(Look::Hidden),
-    }
+    table.choice("boundary").unwrap_or(Boundary::Separating)
 }
 
 /// Degrees as radians where the joint turns.

@@ -1,7 +1,7 @@
 //! A checked document → the scene.
 
 use super::Builder;
-use super::bodies::{Holds, boundary, look, vector};
+use super::bodies::{Holds, boundary, vector};
 use super::node::{Node, Table};
 use super::substances::color;
 use crate::bodies::Body;
@@ -271,7 +271,7 @@ impl Builder<'_> {
             motion: motion?,
             boundary: boundary(table),
             friction: table.number("friction").unwrap_or(0.5),
-            look: look(table),
+            look: table.choice("look"),
             color: table.get("color").and_then(color),
         })
     }
@@ -290,11 +290,7 @@ impl Builder<'_> {
             velocity: vector(table, "velocity"),
             spin: vector(table, "spin"),
             spin_center: table.or("spin_center", center, Node::vector)?.as_vec3(),
-            sampling: match table.text("sampling") {
-                Some("lattice") => Sampling::Lattice,
-                Some(_) => Sampling::Poisson,
-                None => self.family.sampling,
-            },
+            sampling: table.choice("sampling").unwrap_or(self.family.sampling),
         };
         let at = table.at("shape", at);
         Some(Placed { part, at })

@@ -43,15 +43,13 @@ impl Builder<'_> {
         let tables: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
         // Checks their order.
         self.track(table, node, |_, _, _| Some(()))?;
-        let way = match table.text("interpolation") {
-            Some("linear") => Interpolation::Linear,
-            _ => Interpolation::Smooth,
-        };
         let places = list.iter().map(|key| key.at).collect();
         Some(Keys {
             tables,
             places,
-            way,
+            way: table
+                .choice("interpolation")
+                .unwrap_or(Interpolation::Smooth),
         })
     }
 

@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::model::Dimensions;
-use crate::motion::{Gravity, Interpolation, Motion, Rotation, Track, Turning};
+use crate::motion::{Gravity, Motion, Rotation, Track, Turning};
 use glam::{DQuat, DVec3};
 
 impl Builder<'_> {
@@ -150,12 +150,7 @@ impl Builder<'_> {
                 );
             }
         }
-        let interpolation = match table.text("interpolation") {
-            Some("smooth") => Interpolation::Smooth,
-            Some("step") => Interpolation::Step,
-            _ => Interpolation::Linear,
-        };
-        Track::new(keys, interpolation)
+        Track::new(keys, table.choice("interpolation").unwrap_or_default())
     }
 
     fn turning(&mut self, table: &Table, at: Place) -> Option<Turning> {

@@ -1,6 +1,8 @@
 //! The scene file as a tree in which every key and value knows its place in the text.
 
 use crate::errors::{Place, Report};
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -175,6 +177,12 @@ impl Node {
         }
     }
 
+    /// The variant that a word names. Which words there may be, the check of the keys has asked.
+    pub fn choice<T: DeserializeOwned>(&self) -> Option<T> {
+        let word: StrDeserializer<'_, Error> = self.text()?.into_deserializer();
+        T::deserialize(word).ok()
+    }
+
     pub fn list(&self) -> Option<&[Node]> {
         match &self.value {
             Value::List(list) => Some(list),
@@ -280,6 +288,10 @@ impl Table {
 
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
+    }
+
+    pub fn choice<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.get(key)?.choice()
     }
 
     pub fn vector(&self, key: &str) -> Option<glam::DVec3> {

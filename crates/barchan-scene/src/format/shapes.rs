@@ -7,7 +7,7 @@ use crate::geometry::{Bounds, Geometry};
 use crate::mesh::{self, TriangleMesh};
 use crate::model::{Dimensions, MeshFile};
 use crate::numbers::rounded;
-use glam::{DVec3, Quat, Vec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
 
 /// Keys of a shape that say what it is; the others place it.
 pub(super) const KINDS: [&str; 12] = [
@@ -78,15 +78,18 @@ impl Builder<'_> {
     fn transform(&mut self, table: &Table) -> Option<(Quat, Vec3, f32)> {
         let translation = table.vector("translate").unwrap_or_default().as_vec3();
         let scale = table.number("scale").unwrap_or(1.0) as f32;
-        let rotation = match (table.get("rotate"), table.table("rotate")) {
-            (Some(node), Some(rotate)) => {
-                let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
-                let angle = rotate.number("angle")?.to_radians();
-                glam::DQuat::from_axis_angle(axis, angle).as_quat()
-            }
-            _ => Quat::IDENTITY,
-        };
+        let rotation = self.rotate(table)?.as_quat();
         Some((rotation, translation, scale))
+    }
+
+    /// The rotation under `rotate`; none where there is none.
+    pub fn rotate(&mut self, table: &Table) -> Option<DQuat> {
+        let rotation = table.optional("rotate", |node| {
+            let axis = self.direction(node.table()?, "axis", DVec3::Y, node.at)?;
+            let angle = node.table()?.number("angle")?.to_radians();
+            Some(DQuat::from_axis_angle(axis, angle))
+        });
+        rotation.map(Option::unwrap_or_default)
     }
 
     fn combination(&mut self, kind: &str, node: &Node) -> Option<Geometry> {
@@ -321,12 +324,7 @@ impl Builder<'_> {
     }
 
     fn mesh_voxel(&mut self, mesh: &TriangleMesh, table: &Table, at: Place) -> Option<f32> {
-        let zero = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (low, high) = mesh
-            .vertices
-            .iter()
-            .fold(zero, |(l, h), v| (l.min(*v), h.max(*v)));
-        let longest = (high - low).max_element();
+        let longest = mesh.bounds().size().max_element();
         if !(longest > 1e-7 && longest.is_finite()) {
             return self.refuse_mesh(
                 table.at("file", at),

@@ -178,19 +178,13 @@ impl Builder<'_> {
     }
 
     fn sand(&mut self, table: &Table, base: SandLaw) -> Option<SandLaw> {
-        let cone = match table.get("cone").map(|n| n.text()) {
-            None => self.default_cone(),
-            Some(Some("triaxial")) => ConeMatch::Triaxial,
-            Some(Some(_)) => ConeMatch::PlaneStrain,
-            Some(None) => return None,
-        };
         let friction = self.friction(table, base.friction);
         Some(SandLaw {
             young: table.number_or("young", base.young)?,
             poisson: table.number_or("poisson", base.poisson)?,
             friction: friction?,
             cohesion: table.number_or("cohesion", base.cohesion)?,
-            cone,
+            cone: table.or("cone", self.default_cone(), Node::choice)?,
             volume_correction: table
                 .flag("volume_correction")
                 .unwrap_or(base.volume_correction),
@@ -245,17 +239,10 @@ fn hardening_fault(h0: f64, h1: f64, h2: f64, h3: f64) -> Option<String> {
 }
 
 fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
-    let model = match table.get("model").map(|n| n.text()) {
-        None => base.model,
-        Some(Some("neo-hookean")) => ElasticModel::NeoHookean,
-        Some(Some("fixed corotated")) => ElasticModel::FixedCorotated,
-        Some(Some(_)) => ElasticModel::Hencky,
-        Some(None) => return None,
-    };
     Some(ElasticLaw {
         young: table.number_or("young", base.young)?,
         poisson: table.number_or("poisson", base.poisson)?,
-        model,
+        model: table.or("model", base.model, Node::choice)?,
     })
 }
 

@@ -142,17 +142,9 @@ impl Builder<'_> {
             Some("y") => DQuat::IDENTITY,
             _ => DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2),
         };
-        let turn = file.table.get("rotate").zip(file.table.table("rotate"));
-        let turn = turn.and_then(|(node, rotate)| {
-            let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
-            Some(DQuat::from_axis_angle(
-                axis,
-                rotate.number("angle")?.to_radians(),
-            ))
-        });
         Frame {
             position: file.table.vector("position").unwrap_or_default(),
-            rotation: turn.unwrap_or(DQuat::IDENTITY) * up,
+            rotation: self.rotate(file.table).unwrap_or_default() * up,
         }
     }
 

@@ -19,6 +19,7 @@ mod volume;
 pub use bounds::Bounds;
 pub use moments::Moments;
 pub use solids::{Piece, Solid};
+pub(crate) use thickness::children;
 
 use crate::mesh::TriangleMesh;
 use crate::model::Dimensions;

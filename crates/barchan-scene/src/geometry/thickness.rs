@@ -49,7 +49,8 @@ pub(super) fn thickness(shape: &Geometry, dimensions: Dimensions, enough: f32) -
     (deepest > 0.0).then_some(2.0 * deepest)
 }
 
-fn children(center: Vec3, half: Vec3, flat: bool) -> impl Iterator<Item = Vec3> {
+/// Centers of the boxes of half the size in a box about `center`, four in the plane z = 0; `half` is theirs.
+pub(crate) fn children(center: Vec3, half: Vec3, flat: bool) -> impl Iterator<Item = Vec3> {
     let count = if flat { 4 } else { 8 };
     (0..count).map(move |i| {
         let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
