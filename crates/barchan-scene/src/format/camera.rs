@@ -43,10 +43,9 @@ impl Builder<'_> {
         let tables: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
         // Checks their order.
         self.track(table, node, |_, _, _| Some(()))?;
-        let places = list.iter().map(|key| key.at).collect();
         Some(Keys {
             tables,
-            places,
+            nodes: list,
             way: table
                 .choice("interpolation")
                 .unwrap_or(Interpolation::Smooth),
@@ -59,11 +58,11 @@ impl Builder<'_> {
         let first = |key| keyframes.tables.iter().find_map(|frame| frame.vector(key));
         let mut eye = first("position").or(camera.vector("position"));
         let mut aim = first("target").or(camera.vector("target"));
-        for (frame, at) in keyframes.tables.iter().zip(&keyframes.places) {
+        for (frame, node) in keyframes.tables.iter().zip(keyframes.nodes) {
             eye = frame.vector("position").or(eye);
             aim = frame.vector("target").or(aim);
             if frame.has("position") || frame.has("target") {
-                self.distinct(eye, aim, *at);
+                self.distinct(eye, aim, node.at);
             }
         }
     }
@@ -85,8 +84,8 @@ impl Builder<'_> {
 /// Keyframes of the camera, in order.
 #[derive(Default)]
 struct Keys<'a> {
+    nodes: &'a [Node],
     tables: Vec<&'a Table>,
-    places: Vec<Place>,
     way: Interpolation,
 }
 

@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
-use crate::mesh::{self, TriangleMesh};
+use crate::mesh::{self, MeshError, TriangleMesh};
 use crate::model::{Dimensions, MeshFile};
 use crate::numbers::rounded;
 use glam::{DQuat, DVec3, Quat, Vec3};
@@ -284,17 +284,10 @@ impl Builder<'_> {
             );
         }
         let allow_open = table.flag("allow_open").unwrap_or(false);
-        let mut mesh = match mesh::load_mesh(&path, allow_open) {
-            Ok(mesh) => mesh,
-            Err(error) => {
-                let message = format!("cannot use the mesh {error}");
-                let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
-                return self.refuse_mesh(node.at, message, help);
-            }
-        };
-        self.remember_mesh(node.text()?, &mesh);
+        let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
         let scale = table.number("scale").unwrap_or(1.0) as f32;
-        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        let mesh = mesh::load_mesh(&path, allow_open);
+        let mesh = self.scaled_mesh(mesh, node.text()?, scale, node.at, help)?;
         let voxel = self.mesh_voxel(&mesh, table, at)?;
         Some(Geometry::mesh(&mesh, voxel))
     }
@@ -316,9 +309,30 @@ impl Builder<'_> {
         None
     }
 
-    pub fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
+    /// A mesh that was read from a file, scaled; what is wrong with it is reported.
+    pub fn scaled_mesh(
+        &mut self,
+        mesh: Result<TriangleMesh, MeshError>,
+        file: &str,
+        scale: f32,
+        at: Place,
+        help: &str,
+    ) -> Option<TriangleMesh> {
+        let mut mesh = match mesh {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                return self.refuse_mesh(at, format!("cannot use the mesh {error}"), help);
+            }
+        };
+        self.remember(file, || mesh.digest());
+        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        Some(mesh)
+    }
+
+    /// Lists a file among those that the scene was read with.
+    pub fn remember(&mut self, file: &str, digest: impl FnOnce() -> String) {
         if self.meshes.iter().all(|m| m.file != file) {
-            let (file, digest) = (file.to_owned(), mesh.digest());
+            let (file, digest) = (file.to_owned(), digest());
             self.meshes.push(MeshFile { file, digest });
         }
     }

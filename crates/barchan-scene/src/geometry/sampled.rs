@@ -226,11 +226,9 @@ impl SampledMesh {
                         (!s, -area)
                     }
                 };
-                let (sides, areas): (Vec3b, [f64; 3]) = {
-                    let (a, b, c) = (side(1, 2), side(2, 0), side(0, 1));
-                    ([a.0, b.0, c.0], [a.1, b.1, c.1])
-                };
-                if sides[0] != sides[1] || sides[1] != sides[2] {
+                let sides = [side(1, 2), side(2, 0), side(0, 1)];
+                let (is_left, areas) = (sides[0].0, sides.map(|side| side.1));
+                if sides.iter().any(|side| side.0 != is_left) {
                     continue;
                 }
                 let total: f64 = areas.iter().sum();
@@ -244,7 +242,7 @@ impl SampledMesh {
                 let i = (behind.floor() + 1.0).max(0.0) as u32;
                 if i < self.nodes.x {
                     // Counter-clockwise seen from +x: the normal points to +x, so the ray leaves the solid.
-                    let step = if sides[0] { -1 } else { 1 };
+                    let step = if is_left { -1 } else { 1 };
                     let at = self.index(i, j, k);
                     steps[at] = steps[at].saturating_add(step);
                 }
@@ -289,8 +287,6 @@ impl SampledMesh {
         Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z)).normalize_or(Vec3::Y)
     }
 }
-
-type Vec3b = [bool; 3];
 
 fn unsigned_distance(trimesh: &TriMesh, p: Vec3, max: f32) -> Option<f32> {
     let projection = trimesh.project_local_point_with_max_dist(p, false, max)?;
