@@ -69,7 +69,7 @@ impl BaseFrame {
         let velocity = vectors(&frame, "velocity")?;
         let ids = ids(&frame)?;
         let count = ids.len();
-        let kind_of = kinds(&frame, manifest);
+        let kinds: Vec<Kind> = (0..count).map(kinds(&frame, manifest)).collect();
         let mut order: Vec<u32> = (0..count as u32).collect();
         order.sort_unstable_by_key(|i| ids[*i as usize]);
         let mut base = Self {
@@ -96,7 +96,7 @@ impl BaseFrame {
             if let Some(value) = not_finite(v) {
                 return Err(invalid("velocity", value));
             }
-            let kind = kind_of(i);
+            let kind = kinds[i];
             if !(kind.radius > 0.0 && kind.radius.is_finite()) {
                 return Err(invalid("radius", kind.radius));
             }

@@ -267,16 +267,11 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
         name,
         shape,
         motion: Motion::default(),
-        boundary: boundary(table),
+        boundary: table.choice("boundary").unwrap_or(Boundary::Separating),
         friction: table.number("friction").unwrap_or(0.5),
         look: Some(table.choice("look").unwrap_or(Look::Solid)),
         color: table.get("color").and_then(color),
     }
-}
-
-/// Boundary condition for grains at a surface.
-pub(super) fn boundary(table: &Table) -> Boundary {
-    table.choice("boundary").unwrap_or(Boundary::Separating)
 }
 
 /// Degrees as radians where the joint turns.

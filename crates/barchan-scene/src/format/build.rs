@@ -1,9 +1,8 @@
 //! A checked document → the scene.
 
 use super::Builder;
-use super::bodies::{Holds, boundary, vector};
+use super::bodies::{Holds, surface, vector};
 use super::node::{Node, Table};
-use super::substances::color;
 use crate::bodies::Body;
 use crate::errors::{Place, Places};
 use crate::geometry::Bounds;
@@ -266,13 +265,9 @@ impl Builder<'_> {
     fn collider(&mut self, name: String, table: &Table, _: Place) -> Option<Collider> {
         let (shape, motion) = (self.shape_of(table), self.motion(table));
         Some(Collider {
-            name,
-            shape: shape?,
             motion: motion?,
-            boundary: boundary(table),
-            friction: table.number("friction").unwrap_or(0.5),
             look: table.choice("look"),
-            color: table.get("color").and_then(color),
+            ..surface(name, shape?, table)
         })
     }
 

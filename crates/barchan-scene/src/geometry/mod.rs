@@ -340,12 +340,6 @@ impl Geometry {
         }
     }
 
-    /// Thickness where it is thickest [m]: the diameter of the largest ball (disc in 2D) that fits inside, to about 1 %.
-    /// Beyond `enough` it is not followed further. `None` for shapes that are empty or infinite.
-    pub fn thickness(&self, dimensions: Dimensions, enough: f32) -> Option<f32> {
-        thickness::thickness(self, dimensions, enough)
-    }
-
     /// Area [m²] of the cut with the plane through the center of the bounds, perpendicular to `normal`. In 2D the length
     /// of the cut with the line in z = 0, times 1 m. Infinite for unbounded shapes.
     pub fn cross_section(&self, normal: Vec3, dimensions: Dimensions) -> f64 {
