@@ -147,10 +147,7 @@ impl Builder<'_> {
             let node = document.get(key);
             node.is_some_and(|n| n.list().is_none_or(|l| !l.is_empty()))
         };
-        if !["fill", "emitter"].into_iter().any(has)
-            && !document.has("start")
-            && !document.has("terrain")
-        {
+        if !["fill", "emitter", "start", "terrain"].into_iter().any(has) {
             self.report.error(
                 Place {
                     end: at.start,

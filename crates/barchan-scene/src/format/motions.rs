@@ -192,11 +192,8 @@ impl Builder<'_> {
 
     /// `start` and `end`, an interval that is not empty.
     pub fn times(&mut self, table: &Table) -> Option<(f64, f64)> {
-        if table.is_bad("start") || table.is_bad("end") {
-            return None;
-        }
-        let start = table.number("start").unwrap_or(0.0);
-        let end = table.number("end").unwrap_or(f64::INFINITY);
+        let start = table.number_or("start", 0.0)?;
+        let end = table.number_or("end", f64::INFINITY)?;
         if let Some(node) = table.get("end").filter(|_| end <= start) {
             return self.report.refuse(
                 node.at,

@@ -247,13 +247,7 @@ impl Builder<'_> {
         Some(match kind {
             "cylinder" => Geometry::cylinder(from, to, radius),
             "capsule" => Geometry::capsule(from, to, radius),
-            _ if table.is_bad("radius_to") => return None,
-            _ => Geometry::cone(
-                from,
-                to,
-                radius,
-                table.number("radius_to").unwrap_or(0.0) as f32,
-            ),
+            _ => Geometry::cone(from, to, radius, table.number_or("radius_to", 0.0)? as f32),
         })
     }
 
@@ -346,10 +340,7 @@ impl Builder<'_> {
                 "set its `scale` so that it comes out in meters",
             );
         }
-        if table.is_bad("voxel") {
-            return None;
-        }
-        let Some(voxel) = table.number("voxel") else {
+        let Some(voxel) = table.optional("voxel", Node::number)? else {
             let wanted = self.voxel() as f32;
             return Some(wanted.clamp(longest / MESH_VOXELS, longest / 32.0));
         };

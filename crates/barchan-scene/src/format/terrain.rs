@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use super::spec::{Key, Kind, Range, keys};
 use crate::errors::Place;
-use crate::model::{Dimensions, Friction, Law};
+use crate::model::{Dimensions, Law};
 use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
 use image::ImageReader;
 
@@ -252,19 +252,19 @@ impl Builder<'_> {
 
     /// Angle of repose [degrees].
     fn repose(&mut self, table: &Table, material: usize, at: Place) -> Option<f64> {
-        if table.has("angle_of_repose") {
-            return table.number("angle_of_repose");
+        if let Some(node) = table.get("angle_of_repose") {
+            return node.number();
         }
         let known = self.substances.get(material)?.material.as_ref()?;
-        let (angle, name) = match known.law {
-            Law::Sand(law) => match law.friction {
-                Friction::Constant(angle) => (angle, &known.name),
-                Friction::Hardening { h0, .. } => (h0, &known.name),
-            },
-            Law::Elastic(_) => (0.0, &known.name),
+        let angle = match known.law {
+            Law::Sand(law) => law.friction.last_angle(),
+            Law::Elastic(_) => 0.0,
         };
         if angle < 1.0 {
-            let message = format!("`{name}` has no friction angle at which soil could rest");
+            let message = format!(
+                "`{}` has no friction angle at which soil could rest",
+                known.name
+            );
             let help = "name a sand or soil, or set `terrain.angle_of_repose`";
             return self.report.refuse(at, message, help);
         }
