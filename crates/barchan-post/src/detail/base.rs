@@ -67,7 +67,7 @@ impl BaseFrame {
         let index = frame.index;
         let position = vectors(&frame, "position")?;
         let velocity = vectors(&frame, "velocity")?;
-        let ids = ids(&frame)?;
+        let ids = ids(index, frame.column("id"))?;
         let count = ids.len();
         let kinds: Vec<Kind> = (0..count).map(kinds(&frame, manifest)).collect();
         let mut order: Vec<u32> = (0..count as u32).collect();
@@ -121,24 +121,18 @@ impl BaseFrame {
 
 /// Identities of the particles of a frame, in its order.
 pub(super) fn read_ids(directory: &ResultDirectory, index: u32) -> Result<Vec<u64>, DetailError> {
-    let frame = Frame {
-        index,
-        columns: vec![directory.read_column(index, "id")?],
-        ..Frame::default()
-    };
-    ids(&frame)
+    ids(index, Some(&directory.read_column(index, "id")?))
 }
 
-fn ids(frame: &Frame) -> Result<Vec<u64>, DetailError> {
-    let wrong = DetailError::Column {
-        frame: frame.index,
-        column: "id",
-        expected: "whole numbers",
-    };
-    match frame.column("id").map(|c| (&c.data, c.components)) {
+fn ids(frame: u32, column: Option<&Column>) -> Result<Vec<u64>, DetailError> {
+    match column.map(|c| (&c.data, c.components)) {
         Some((ColumnData::U32(v), 1)) => Ok(v.iter().map(|i| u64::from(*i)).collect()),
         Some((ColumnData::U64(v), 1)) => Ok(v.clone()),
-        _ => Err(wrong),
+        _ => Err(DetailError::Column {
+            frame,
+            column: "id",
+            expected: "whole numbers",
+        }),
     }
 }
 

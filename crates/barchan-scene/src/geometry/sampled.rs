@@ -68,7 +68,7 @@ impl SampledMesh {
         grid.values = vec![f32::INFINITY; grid.nodes.element_product() as usize];
         grid.fill_band(&trimesh);
         grid.sweep();
-        if mesh.open_edges() == 0 {
+        if mesh.edge_fault().is_none() {
             grid.sign_by_winding(mesh);
             Some((grid, bounds.expand(voxel)))
         } else {

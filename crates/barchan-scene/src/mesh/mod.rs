@@ -136,15 +136,10 @@ fn repair(raw: TriangleMesh, allow_open: bool) -> Result<TriangleMesh, MeshFault
     if mesh.triangles.is_empty() || size.max_element() <= 1e-15 {
         return Err(MeshFault::Degenerate);
     }
-    let edges = mesh.edge_faults();
-    if allow_open && (edges.open > 0 || edges.inconsistent > 0) {
-        return Ok(mesh);
-    }
-    if edges.open > 0 {
-        return Err(MeshFault::NotWatertight(edges.open));
-    }
-    if edges.inconsistent > 0 {
-        return Err(MeshFault::Inconsistent(edges.inconsistent));
+    match mesh.edge_fault() {
+        Some(_) if allow_open => return Ok(mesh),
+        Some(fault) => return Err(fault),
+        None => {}
     }
     let volume = mesh.signed_volume();
     if volume.abs() <= 1e-9 * f64::from(size.max_element()).powi(3) {
@@ -179,24 +174,10 @@ fn weld(raw: &TriangleMesh) -> TriangleMesh {
     mesh
 }
 
-/// Edges that keep a mesh from being a closed, oriented surface.
-struct EdgeFaults {
-    /// With an odd number of triangles.
-    open: usize,
-    /// With an even number of triangles that do not pair up in opposite directions.
-    inconsistent: usize,
-}
-
 impl TriangleMesh {
     /// The box around all vertices.
     pub fn bounds(&self) -> Bounds {
         Bounds::from_points(self.vertices.iter().copied())
-    }
-
-    /// Edges that are open or join triangles facing opposite ways: zero for a mesh that encloses a volume.
-    pub fn open_edges(&self) -> usize {
-        let faults = self.edge_faults();
-        faults.open + faults.inconsistent
     }
 
     /// blake3 (hexadecimal) of vertices and triangles, so that a changed file is noticed: buffers beside a glTF file
@@ -225,7 +206,8 @@ impl TriangleMesh {
             .sum()
     }
 
-    fn edge_faults(&self) -> EdgeFaults {
+    /// Edges that are open or join triangles facing opposite ways: none for a mesh that encloses a volume.
+    pub fn edge_fault(&self) -> Option<MeshFault> {
         // Number of triangles and how many more run up than down, for each edge.
         let mut edges: HashMap<[u32; 2], (u32, i32)> = HashMap::new();
         for &[a, b, c] in &self.triangles {
@@ -236,10 +218,12 @@ impl TriangleMesh {
             }
         }
         let open = edges.values().filter(|(n, _)| n % 2 == 1).count();
-        let inconsistent = edges
-            .values()
-            .filter(|(n, balance)| n % 2 == 0 && *balance != 0)
-            .count();
-        EdgeFaults { open, inconsistent }
+        let faces_opposite = |(n, balance): &&(u32, i32)| n % 2 == 0 && *balance != 0;
+        let inconsistent = edges.values().filter(faces_opposite).count();
+        match (open, inconsistent) {
+            (0, 0) => None,
+            (0, edges) => Some(MeshFault::Inconsistent(edges)),
+            (open, _) => Some(MeshFault::NotWatertight(open)),
+        }
     }
 }

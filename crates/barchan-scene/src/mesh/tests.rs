@@ -262,7 +262,7 @@ fn every_format_gives_the_same_mesh() {
             (read.bounds().min - mesh.bounds().min).length() < 1e-5,
             "{name}"
         );
-        assert_eq!(read.open_edges(), 0, "{name}");
+        assert_eq!(read.edge_fault(), None, "{name}");
     }
 }
 
