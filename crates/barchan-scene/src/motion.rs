@@ -61,6 +61,14 @@ pub struct Track<T> {
 }
 
 impl<T: Copy> Track<T> {
+    /// One value at all times.
+    pub fn constant(value: T) -> Self {
+        Self {
+            keys: vec![(0.0, value)],
+            interpolation: Interpolation::Linear,
+        }
+    }
+
     /// `None` unless there is a key and the times are finite and strictly grow.
     pub fn new(keys: Vec<(f64, T)>, interpolation: Interpolation) -> Option<Self> {
         let grows = keys.windows(2).all(|w| w[0].0 < w[1].0);
@@ -93,14 +101,6 @@ impl<T: Copy> Track<T> {
 }
 
 impl Track<f64> {
-    /// One value at all times.
-    pub fn constant(value: f64) -> Self {
-        Self {
-            keys: vec![(0.0, value)],
-            interpolation: Interpolation::Linear,
-        }
-    }
-
     /// The value at a time [s].
     pub fn value(&self, time: f64) -> f64 {
         self.at(time, |a, b, w| a + (b - a) * w)

@@ -214,10 +214,9 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
 }
 
 fn read_material(table: &Table) -> Settings {
+    let usual = SphMaterial::default();
     Settings::of(SphMaterial {
-        viscosity: table
-            .number("viscosity")
-            .unwrap_or(SphMaterial::default().viscosity),
+        viscosity: table.number("viscosity").unwrap_or(usual.viscosity),
         cohesion_intensity: table.number("cohesion_intensity"),
         wet_viscosity: table.number("wet_viscosity"),
         wet_cohesion_intensity: table.number("wet_cohesion_intensity"),

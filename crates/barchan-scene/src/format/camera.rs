@@ -11,10 +11,6 @@ impl Builder<'_> {
     /// The camera of the scene.
     pub fn camera(&mut self, node: &Node) -> Option<Camera> {
         let table = node.table()?;
-        let mut camera = Camera {
-            orbit: table.number("orbit").unwrap_or(0.0),
-            ..Camera::default()
-        };
         let keyframes = match table.get("keyframes") {
             Some(keyframes) => self.camera_keys(table, keyframes)?,
             None => {
@@ -30,12 +26,14 @@ impl Builder<'_> {
         self.look_at_something(table, &keyframes, table.at("target", node.at));
         let vector = |key| keyframes.track(|frame| frame.vector(key));
         let number = |key| keyframes.track(|frame| frame.number(key));
-        let still_vector = |key| table.vector(key).and_then(still);
-        camera.position = vector("position").or_else(|| still_vector("position"));
-        camera.target = vector("target").or_else(|| still_vector("target"));
-        camera.fov = number("fov").or_else(|| table.number("fov").and_then(still));
-        camera.turn = number("angle");
-        Some(camera)
+        let still = |key| table.vector(key).map(Track::constant);
+        Some(Camera {
+            position: vector("position").or_else(|| still("position")),
+            target: vector("target").or_else(|| still("target")),
+            fov: number("fov").or_else(|| table.number("fov").map(Track::constant)),
+            orbit: table.number("orbit").unwrap_or(0.0),
+            turn: number("angle"),
+        })
     }
 
     fn camera_keys<'a>(&mut self, table: &Table, node: &'a Node) -> Option<Keys<'a>> {
@@ -100,9 +98,4 @@ impl Keys<'_> {
         });
         Track::new(track.collect::<Option<_>>()?, self.way)
     }
-}
-
-/// A value that stays.
-fn still<T: Copy>(value: T) -> Option<Track<T>> {
-    Track::new(vec![(0.0, value)], Interpolation::Smooth)
 }
