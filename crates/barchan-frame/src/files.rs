@@ -34,7 +34,12 @@ pub(crate) fn write_directory(
 ) -> Result<u64, CacheError> {
     let partial = partial_name(path);
     remove_directory_if_any(&partial)?;
-    let written = NewDirectory::create(&partial).and_then(|mut new| {
+    let written = create_directory(&partial).and_then(|()| {
+        let mut new = NewDirectory {
+            path: partial.clone(),
+            folders: vec![partial.clone()],
+            bytes: 0,
+        };
         fill(&mut new)?;
         new.folders.iter().try_for_each(|d| sync_directory(d))?;
         remove_directory(path)?;
@@ -55,15 +60,6 @@ pub(crate) struct NewDirectory {
 }
 
 impl NewDirectory {
-    fn create(path: &Path) -> Result<Self, CacheError> {
-        create_directory(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            folders: vec![path.to_owned()],
-            bytes: 0,
-        })
-    }
-
     /// Writes a file, and the folders it lies in.
     pub fn put(&mut self, relative: &str, content: &[u8]) -> Result<(), CacheError> {
         let path = self.path.join(relative);

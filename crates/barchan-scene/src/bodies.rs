@@ -4,6 +4,7 @@ use crate::geometry::Moments;
 use crate::model::{Collider, Scene};
 use crate::motion::Track;
 use glam::{DMat3, DVec3, Vec3};
+use serde::Deserialize;
 
 /// A body that grains, joints and other bodies push. Its frame is the world's at t = 0.
 #[derive(Debug, Clone)]
@@ -97,7 +98,8 @@ pub struct Joint {
 }
 
 /// Type of joint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum JointKind {
     /// Turns about its axis.
     Revolute,

@@ -51,10 +51,7 @@ impl Camera {
             Some(p) if (p - target).length() > 1e-6 => p - target,
             _ => offset,
         };
-        let turned = self
-            .turn
-            .as_ref()
-            .map_or(0.0, |track| track.at(time, blend));
+        let turned = self.turn.as_ref().map_or(0.0, |track| track.value(time));
         let turn = DQuat::from_rotation_y((self.orbit * time + turned).to_radians());
         View {
             position: (target + turn * from_target).as_vec3(),
@@ -65,13 +62,8 @@ impl Camera {
 
     /// Vertical field of view at a time [degrees], where the camera has one: framing needs to know it.
     pub fn fov_at(&self, time: f64) -> Option<f32> {
-        let track = self.fov.as_ref()?;
-        Some(track.at(time, blend) as f32)
+        Some(self.fov.as_ref()?.value(time) as f32)
     }
-}
-
-fn blend(a: f64, b: f64, weight: f64) -> f64 {
-    a + (b - a) * weight
 }
 
 #[cfg(test)]

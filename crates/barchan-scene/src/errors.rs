@@ -13,12 +13,25 @@ impl SourceMark {
     /// That something is wrong there, as the only problem of the scene.
     pub fn refuse(&self, message: impl Into<String>, help: impl Into<String>) -> SceneErrors {
         let scene = self.0.as_ref().map_or("scene", |p| p.source.name());
+        self.refuse_scene(scene, message, help)
+    }
+
+    /// The same of a scene by its name, which a problem without a place needs, such as a file that is not there.
+    pub(crate) fn refuse_scene(
+        &self,
+        scene: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> SceneErrors {
         let error = SceneError {
             message: message.into(),
             help: help.into(),
             place: self.0.clone(),
         };
-        SceneErrors::single(scene, error)
+        SceneErrors {
+            scene: scene.to_owned(),
+            errors: vec![error],
+        }
     }
 }
 
@@ -95,15 +108,6 @@ struct Located {
 }
 
 impl SceneError {
-    /// A problem that has no place in a text, such as a file that is not there.
-    pub(crate) fn without_place(message: String, help: String) -> Self {
-        Self {
-            message,
-            help,
-            place: None,
-        }
-    }
-
     /// What is wrong, in one sentence.
     pub fn message(&self) -> &str {
         &self.message
@@ -169,14 +173,6 @@ pub struct SceneErrors {
 }
 
 impl SceneErrors {
-    /// The only problem of the scene called `scene`.
-    pub(crate) fn single(scene: &str, error: SceneError) -> Self {
-        Self {
-            scene: scene.to_owned(),
-            errors: vec![error],
-        }
-    }
-
     /// Problems in the order of the text.
     pub fn errors(&self) -> &[SceneError] {
         &self.errors

@@ -35,6 +35,6 @@ pub use format::{Overrides, SceneSource, load, load_file, load_for_viewing, sche
 pub use geometry::{Bounds, Geometry};
 pub use materials::{Preset, material_presets};
 pub use model::*;
-pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track};
+pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track, Turning};
 pub use terrain::TerrainSpec;
 pub use yield_cone::YieldCone;

@@ -36,14 +36,6 @@ pub const GRAIN_COLORS: &[(Color, f32)] = &[
     ([191, 142, 62], 0.2),
     ([234, 203, 132], 0.1),
 ];
-/// Rubber: dull red.
-pub const RUBBER_COLOR: Color = [176, 58, 52];
-/// Soft rubber: blue.
-pub const SOFT_RUBBER_COLOR: Color = [52, 108, 176];
-/// Jelly: green.
-pub const JELLY_COLOR: Color = [96, 164, 84];
-/// Foam: pale yellow.
-pub const FOAM_COLOR: Color = [236, 218, 148];
 /// An elastic material that no preset describes: muted teal.
 pub const ELASTIC_COLOR: Color = [92, 138, 140];
 
@@ -68,59 +60,54 @@ pub fn material_presets() -> &'static [Preset] {
 fn presets() -> Vec<Preset> {
     let constant = Friction::Constant;
     let klar = Friction::Hardening { h0: 35.0, h1: 9.0, h2: 0.2, h3: 10.0 };
+    let (dull_red, blue) = (&[([176, 58, 52], 1.0)], &[([52, 108, 176], 1.0)]);
+    let (green, pale_yellow) = (&[([96, 164, 84], 1.0)], &[([236, 218, 148], 1.0)]);
+    let mut wet = preset("wet sand", "moist sand that holds a castle (1700–2000 kg/m³, 32–38°, 0.5–5 kPa of suction)", 1850.0, sand(1e6, 0.3, constant(35.0), 1e3), SAND_COLORS);
+    wet.material.color = wet.material.color.darkened(WET_LIGHT);
     vec![
-        sand("dry sand", "dry, medium dense sand (1500–1700 kg/m³, 30–38°)", 1600.0, 1e6, 0.3, constant(35.0), 0.0),
-        sand("loose sand", "dry sand as poured (1400–1550 kg/m³, 28–33°)", 1450.0, 8e5, 0.3, constant(31.0), 0.0),
-        sand("dense sand", "dry, compacted sand (1700–1900 kg/m³, 38–45°)", 1800.0, 2e6, 0.3, constant(41.0), 0.0),
-        sand("wet sand", "moist sand that holds a castle (1700–2000 kg/m³, 32–38°, 0.5–5 kPa of suction)", 1850.0, 1e6, 0.3, constant(35.0), 1e3),
-        sand("gravel", "crushed stone (1500–1800 kg/m³, 38–45°)", 1700.0, 2e6, 0.25, constant(42.0), 0.0),
-        sand("soil", "garden loam (1200–1600 kg/m³, 25–32°, 2–10 kPa)", 1400.0, 8e5, 0.3, constant(28.0), 4e3),
-        sand("clay", "soft, moist clay (1700–2000 kg/m³, 15–25°, 10–25 kPa)", 1800.0, 1e6, 0.35, constant(20.0), 1.5e4),
-        sand("grain", "wheat in a silo (750–830 kg/m³, 23–28°)", 780.0, 5e5, 0.3, constant(25.0), 0.0),
-        sand("klar sand", "the sand of [Klar16] with its hardening", 2200.0, 3.537e5, 0.3, klar, 0.0),
-        elastic("rubber", "natural rubber (900–1200 kg/m³, 1–5 MPa, nearly incompressible)", 1100.0, 1e6, 0.45),
-        elastic("soft rubber", "silicone or a bouncy ball (1000–1150 kg/m³, 0.1–0.5 MPa)", 1050.0, 2e5, 0.45),
-        elastic("jelly", "gelatine (1000–1050 kg/m³, 5–30 kPa)", 1020.0, 1.5e4, 0.45),
-        elastic("foam", "upholstery foam (25–60 kg/m³, 20–100 kPa)", 50.0, 5e4, 0.1),
+        preset("dry sand", "dry, medium dense sand (1500–1700 kg/m³, 30–38°)", 1600.0, sand(1e6, 0.3, constant(35.0), 0.0), SAND_COLORS),
+        preset("loose sand", "dry sand as poured (1400–1550 kg/m³, 28–33°)", 1450.0, sand(8e5, 0.3, constant(31.0), 0.0), SAND_COLORS),
+        preset("dense sand", "dry, compacted sand (1700–1900 kg/m³, 38–45°)", 1800.0, sand(2e6, 0.3, constant(41.0), 0.0), SAND_COLORS),
+        wet,
+        preset("gravel", "crushed stone (1500–1800 kg/m³, 38–45°)", 1700.0, sand(2e6, 0.25, constant(42.0), 0.0), GRAVEL_COLORS),
+        preset("soil", "garden loam (1200–1600 kg/m³, 25–32°, 2–10 kPa)", 1400.0, sand(8e5, 0.3, constant(28.0), 4e3), SOIL_COLORS),
+        preset("clay", "soft, moist clay (1700–2000 kg/m³, 15–25°, 10–25 kPa)", 1800.0, sand(1e6, 0.35, constant(20.0), 1.5e4), CLAY_COLORS),
+        preset("grain", "wheat in a silo (750–830 kg/m³, 23–28°)", 780.0, sand(5e5, 0.3, constant(25.0), 0.0), GRAIN_COLORS),
+        preset("klar sand", "the sand of [Klar16] with its hardening", 2200.0, sand(3.537e5, 0.3, klar, 0.0), SAND_COLORS),
+        preset("rubber", "natural rubber (900–1200 kg/m³, 1–5 MPa, nearly incompressible)", 1100.0, elastic(1e6, 0.45), dull_red),
+        preset("soft rubber", "silicone or a bouncy ball (1000–1150 kg/m³, 0.1–0.5 MPa)", 1050.0, elastic(2e5, 0.45), blue),
+        preset("jelly", "gelatine (1000–1050 kg/m³, 5–30 kPa)", 1020.0, elastic(1.5e4, 0.45), green),
+        preset("foam", "upholstery foam (25–60 kg/m³, 20–100 kPa)", 50.0, elastic(5e4, 0.1), pale_yellow),
     ]
 }
 
-fn sand(
-    name: &'static str,
-    description: &'static str,
-    density: f64,
-    young: f64,
-    poisson: f64,
-    friction: Friction,
-    cohesion: f64,
-) -> Preset {
-    let law = Law::Sand(SandLaw {
+fn sand(young: f64, poisson: f64, friction: Friction, cohesion: f64) -> Law {
+    Law::Sand(SandLaw {
         young,
         poisson,
         friction,
         cohesion,
         cone: ConeMatch::Triaxial,
         volume_correction: true,
-    });
-    preset(name, description, density, law)
+    })
 }
 
-fn elastic(
-    name: &'static str,
-    description: &'static str,
-    density: f64,
-    young: f64,
-    poisson: f64,
-) -> Preset {
-    let law = Law::Elastic(ElasticLaw {
+fn elastic(young: f64, poisson: f64) -> Law {
+    Law::Elastic(ElasticLaw {
         young,
         poisson,
         model: ElasticModel::NeoHookean,
-    });
-    preset(name, description, density, law)
+    })
 }
 
-fn preset(name: &'static str, description: &'static str, density: f64, law: Law) -> Preset {
+fn preset(
+    name: &'static str,
+    description: &'static str,
+    density: f64,
+    law: Law,
+    colors: &[(Color, f32)],
+) -> Preset {
+    let color = ColorMix::new(colors);
     Preset {
         name,
         description,
@@ -130,27 +117,8 @@ fn preset(name: &'static str, description: &'static str, density: f64, law: Law)
             law,
             wet_cohesion: None,
             settings: Settings::default(),
-            color: preset_color(name),
+            color: color.unwrap_or_else(|| ColorMix::plain(ELASTIC_COLOR)),
         },
-    }
-}
-
-fn preset_color(name: &str) -> ColorMix {
-    let parts = match name {
-        "gravel" => GRAVEL_COLORS,
-        "soil" => SOIL_COLORS,
-        "clay" => CLAY_COLORS,
-        "grain" => GRAIN_COLORS,
-        "rubber" => &[(RUBBER_COLOR, 1.0)],
-        "soft rubber" => &[(SOFT_RUBBER_COLOR, 1.0)],
-        "jelly" => &[(JELLY_COLOR, 1.0)],
-        "foam" => &[(FOAM_COLOR, 1.0)],
-        _ => SAND_COLORS,
-    };
-    let mix = ColorMix::new(parts).unwrap_or_else(|| ColorMix::plain(ELASTIC_COLOR));
-    match name {
-        "wet sand" => mix.darkened(WET_LIGHT),
-        _ => mix,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::geometry::{Bounds, Geometry};
 use crate::motion::{Gravity, Motion};
 use crate::terrain::TerrainSpec;
 use glam::Vec3;
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// A complete, validated description of what to simulate.
@@ -163,11 +164,13 @@ pub enum Friction {
 }
 
 /// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ConeMatch {
     /// α = √(2/3)·2 sin φ/(3 − sin φ): triaxial compression, the default in 3D.
     Triaxial,
     /// α = √2 sin φ/3 in 3D, sin φ/√2 in 2D: plane strain; the default in 2D.
+    #[serde(rename = "plane strain")]
     PlaneStrain,
 }
 
@@ -183,11 +186,13 @@ pub struct ElasticLaw {
 }
 
 /// Hyperelastic energies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ElasticModel {
     /// τ = μ(b − I) + λ ln J I.
     NeoHookean,
     /// τ = 2μ(V² − V) + λ(J − 1)J I, with V = √b.
+    #[serde(rename = "fixed corotated")]
     FixedCorotated,
     /// τ = 2μ ln V + λ ln J I: the law of the sand without its plasticity.
     Hencky,
@@ -237,7 +242,8 @@ pub struct Fill {
 }
 
 /// How a region becomes particles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sampling {
     /// Poisson disk.
     #[default]
@@ -285,7 +291,8 @@ pub struct Collider {
 }
 
 /// How pictures show a collider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Look {
     /// As an opaque body.
     Solid,
@@ -298,7 +305,8 @@ pub enum Look {
 }
 
 /// Boundary condition for grains at the surface of a collider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Boundary {
     /// Move with the body.
     Sticky,

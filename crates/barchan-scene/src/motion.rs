@@ -1,6 +1,7 @@
 //! Scripted motion of colliders, and gravity over time. All of it is evaluated in double precision.
 
 use glam::{DQuat, DVec3, Quat, Vec3};
+use serde::Deserialize;
 
 /// Position and orientation: `world_from_body`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,8 @@ impl Pose {
 }
 
 /// How a value goes from one keyframe to the next. Before the first and after the last it stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Interpolation {
     /// At constant speed.
     #[default]
@@ -59,6 +61,14 @@ pub struct Track<T> {
 }
 
 impl<T: Copy> Track<T> {
+    /// One value at all times.
+    pub fn constant(value: T) -> Self {
+        Self {
+            keys: vec![(0.0, value)],
+            interpolation: Interpolation::Linear,
+        }
+    }
+
     /// `None` unless there is a key and the times are finite and strictly grow.
     pub fn new(keys: Vec<(f64, T)>, interpolation: Interpolation) -> Option<Self> {
         let grows = keys.windows(2).all(|w| w[0].0 < w[1].0);
@@ -81,17 +91,16 @@ impl<T: Copy> Track<T> {
             _ => a,
         }
     }
+
+    fn is_constant(&self) -> bool
+    where
+        T: PartialEq,
+    {
+        self.keys.iter().all(|k| k.1 == self.keys[0].1)
+    }
 }
 
 impl Track<f64> {
-    /// One value at all times.
-    pub fn constant(value: f64) -> Self {
-        Self {
-            keys: vec![(0.0, value)],
-            interpolation: Interpolation::Linear,
-        }
-    }
-
     /// The value at a time [s].
     pub fn value(&self, time: f64) -> f64 {
         self.at(time, |a, b, w| a + (b - a) * w)
@@ -108,6 +117,25 @@ fn elapsed(time: f64, start: f64, end: f64) -> f64 {
     (time.min(end) - start).max(0.0)
 }
 
+/// Turning at a constant rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turning {
+    /// Unit vector.
+    pub axis: DVec3,
+    /// Speed [rad/s].
+    pub rate: f64,
+    /// First moment [s].
+    pub start: f64,
+    /// Last moment [s]; infinite when open-ended.
+    pub end: f64,
+}
+
+impl Turning {
+    fn at(&self, time: f64) -> DQuat {
+        DQuat::from_axis_angle(self.axis, self.rate * elapsed(time, self.start, self.end))
+    }
+}
+
 /// Rotation of a body over time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Rotation {
@@ -115,16 +143,7 @@ pub enum Rotation {
     #[default]
     Fixed,
     /// At a constant rate about an axis.
-    Rate {
-        /// Unit vector.
-        axis: DVec3,
-        /// Speed [rad/s].
-        rate: f64,
-        /// First moment [s].
-        start: f64,
-        /// Last moment [s]; infinite when open-ended.
-        end: f64,
-    },
+    Rate(Turning),
     /// Angles [rad] about one axis; any number of turns between two keys.
     Angles {
         /// Unit vector.
@@ -140,16 +159,8 @@ impl Rotation {
     fn at(&self, time: f64) -> DQuat {
         match self {
             Self::Fixed => DQuat::IDENTITY,
-            Self::Rate {
-                axis,
-                rate,
-                start,
-                end,
-            } => DQuat::from_axis_angle(*axis, rate * elapsed(time, *start, *end)),
-            Self::Angles { axis, track } => {
-                let angle = track.at(time, |a, b, w| a + (b - a) * w);
-                DQuat::from_axis_angle(*axis, angle)
-            }
+            Self::Rate(turning) => turning.at(time),
+            Self::Angles { axis, track } => DQuat::from_axis_angle(*axis, track.value(time)),
             Self::Orientations(track) => track.at(time, |a, b, w| a.slerp(b, w)).normalize(),
         }
     }
@@ -157,11 +168,9 @@ impl Rotation {
     fn is_static(&self) -> bool {
         match self {
             Self::Fixed => true,
-            Self::Rate {
-                rate, start, end, ..
-            } => *rate == 0.0 || start >= end,
-            Self::Angles { track, .. } => track.keys.iter().all(|k| k.1 == track.keys[0].1),
-            Self::Orientations(track) => track.keys.iter().all(|k| k.1 == track.keys[0].1),
+            Self::Rate(turning) => turning.rate == 0.0 || turning.start >= turning.end,
+            Self::Angles { track, .. } => track.is_constant(),
+            Self::Orientations(track) => track.is_constant(),
         }
     }
 }
@@ -208,11 +217,8 @@ impl Motion {
     /// Whether the pose never changes. It may still differ from the identity.
     pub fn is_static(&self) -> bool {
         let drifts = self.velocity != DVec3::ZERO && self.start < self.end;
-        let keyed = self
-            .position
-            .as_ref()
-            .is_some_and(|track| track.keys.iter().any(|k| k.1 != track.keys[0].1));
-        !drifts && !keyed && self.rotation.is_static()
+        let stays = self.position.as_ref().is_none_or(Track::is_constant);
+        !drifts && stays && self.rotation.is_static()
     }
 
     fn exact_pose(&self, time: f64) -> (DVec3, DQuat) {
@@ -237,14 +243,8 @@ pub enum Gravity {
     Rotating {
         /// Value before `start` [m/s²].
         value: DVec3,
-        /// Unit vector.
-        axis: DVec3,
-        /// Speed [rad/s].
-        rate: f64,
-        /// First moment [s].
-        start: f64,
-        /// Last moment [s]; infinite when open-ended.
-        end: f64,
+        /// How it turns.
+        turning: Turning,
     },
 }
 
@@ -260,13 +260,7 @@ impl Gravity {
         let value = match self {
             Self::Constant(value) => *value,
             Self::Keyframes(track) => track.at(time, |a, b, w| a.lerp(b, w)),
-            Self::Rotating {
-                value,
-                axis,
-                rate,
-                start,
-                end,
-            } => DQuat::from_axis_angle(*axis, rate * elapsed(time, *start, *end)) * *value,
+            Self::Rotating { value, turning } => turning.at(time) * *value,
         };
         value.as_vec3()
     }
@@ -276,6 +270,13 @@ impl Gravity {
 mod tests {
     use super::*;
     use std::f64::consts::{FRAC_PI_2, PI};
+
+    const QUARTER_TURNS: Turning = Turning {
+        axis: DVec3::Z,
+        rate: FRAC_PI_2,
+        start: 1.0,
+        end: 3.0,
+    };
 
     fn close(a: Vec3, b: Vec3) -> bool {
         (a - b).length() < 1e-5
@@ -329,12 +330,7 @@ mod tests {
     fn rotation_turns_about_the_pivot() {
         let motion = Motion {
             pivot: DVec3::new(1.0, 0.0, 0.0),
-            rotation: Rotation::Rate {
-                axis: DVec3::Z,
-                rate: FRAC_PI_2,
-                start: 1.0,
-                end: 3.0,
-            },
+            rotation: Rotation::Rate(QUARTER_TURNS),
             ..Motion::default()
         };
         let moved = |t| motion.pose(t).to_world(Vec3::new(2.0, 0.0, 0.0));
@@ -418,10 +414,7 @@ mod tests {
     fn gravity_turns_between_start_and_end() {
         let gravity = Gravity::Rotating {
             value: DVec3::new(0.0, -9.81, 0.0),
-            axis: DVec3::Z,
-            rate: FRAC_PI_2,
-            start: 1.0,
-            end: 3.0,
+            turning: QUARTER_TURNS,
         };
         assert!(close(gravity.at(0.0), Vec3::new(0.0, -9.81, 0.0)));
         assert!(close(gravity.at(2.0), Vec3::new(9.81, 0.0, 0.0)));

@@ -2,7 +2,9 @@
 //!
 //! What other programs put into such files (transmissions, sensors, controllers) is passed over.
 
-use glam::{DMat3, DQuat, DVec3, EulerRot};
+use crate::bodies::JointKind;
+use crate::geometry::Geometry;
+use glam::{DMat3, DQuat, DVec3, EulerRot, Vec3};
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
@@ -79,13 +81,10 @@ pub(crate) struct Part {
     pub at: Range<usize>,
 }
 
-/// Shapes that URDF knows. Cylinders and capsules stand along z.
-#[derive(Debug, Clone, PartialEq)]
+/// Shapes that URDF knows.
+#[derive(Debug, Clone)]
 pub(crate) enum Form {
-    Cuboid(DVec3),
-    Sphere(f64),
-    Cylinder { radius: f64, length: f64 },
-    Capsule { radius: f64, length: f64 },
+    Solid(Geometry),
     Mesh { file: String, scale: f64 },
 }
 
@@ -94,7 +93,8 @@ pub(crate) enum Form {
 pub(crate) struct Hinge {
     pub name: String,
     pub at: Range<usize>,
-    pub kind: HingeKind,
+    /// `None`: nothing holds the child.
+    pub kind: Option<JointKind>,
     pub parent: usize,
     pub child: usize,
     pub frame: Frame,
@@ -104,15 +104,6 @@ pub(crate) struct Hinge {
     pub effort: f64,
     pub speed: f64,
     pub damping: f64,
-}
-
-/// Kinds of joint that can be simulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HingeKind {
-    Revolute,
-    Prismatic,
-    Fixed,
-    Floating,
 }
 
 /// Reads a file; what is wrong with it comes out all at once.
@@ -303,16 +294,24 @@ impl Reader {
             return self.refuse(opening(node), "this has no shape", help);
         };
         let form = match shape.tag_name().name() {
-            "box" => Form::Cuboid(self.vector(&shape, "size", None)?),
-            "sphere" => Form::Sphere(self.number(&shape, "radius", None)?),
-            "cylinder" => Form::Cylinder {
-                radius: self.number(&shape, "radius", None)?,
-                length: self.number(&shape, "length", None)?,
-            },
-            "capsule" => Form::Capsule {
-                radius: self.number(&shape, "radius", None)?,
-                length: self.number(&shape, "length", None)?,
-            },
+            "box" => {
+                let half = 0.5 * DVec3::from(self.sizes(&shape, "size")?);
+                Form::Solid(Geometry::cuboid(-half.as_vec3(), half.as_vec3()))
+            }
+            "sphere" => {
+                let [radius] = self.sizes(&shape, "radius")?;
+                Form::Solid(Geometry::sphere(Vec3::ZERO, radius as f32))
+            }
+            // Both stand along z.
+            round @ ("cylinder" | "capsule") => {
+                let [radius] = self.sizes(&shape, "radius")?;
+                let [length] = self.sizes(&shape, "length")?;
+                let (end, radius) = (Vec3::Z * (0.5 * length) as f32, radius as f32);
+                Form::Solid(match round {
+                    "cylinder" => Geometry::cylinder(-end, end, radius),
+                    _ => Geometry::capsule(-end, end, radius),
+                })
+            }
             "mesh" => Form::Mesh {
                 file: self.text(&shape, "filename")?,
                 scale: self.mesh_scale(&shape)?,
@@ -323,23 +322,29 @@ impl Reader {
                 return self.refuse(shape.range(), message, help);
             }
         };
-        let sizes = match &form {
-            Form::Cuboid(size) => size.to_array().to_vec(),
-            Form::Sphere(r) => vec![*r],
-            Form::Cylinder { radius, length } | Form::Capsule { radius, length } => {
-                vec![*radius, *length]
-            }
-            Form::Mesh { scale, .. } => vec![*scale],
-        };
-        if sizes.iter().any(|s| *s < 1e-7 || *s > 1e6) {
-            let help = "give sizes in meters, above 0";
-            return self.refuse(shape.range(), "this shape has no size", help);
-        }
         Some(Part {
             frame,
             form,
             at: shape.range(),
         })
+    }
+
+    /// Lengths of a shape.
+    fn sizes<const N: usize>(&mut self, shape: &Node<'_, '_>, key: &str) -> Option<[f64; N]> {
+        let sizes = self.numbers(shape, key, None)?;
+        self.usable(shape, sizes)
+    }
+
+    fn usable<const N: usize>(
+        &mut self,
+        shape: &Node<'_, '_>,
+        sizes: [f64; N],
+    ) -> Option<[f64; N]> {
+        if sizes.iter().any(|s| *s < 1e-7 || *s > 1e6) {
+            let help = "give sizes in meters, above 0";
+            return self.refuse(shape.range(), "this shape has no size", help);
+        }
+        Some(sizes)
     }
 
     fn mesh_scale(&mut self, shape: &Node<'_, '_>) -> Option<f64> {
@@ -349,17 +354,17 @@ impl Reader {
             let help = "use the same scale for all axes, or scale the mesh in its file";
             return self.refuse(shape.range(), message, help);
         }
-        Some(scale.x)
+        self.usable(shape, [scale.x]).map(|[scale]| scale)
     }
 
     fn joint(&mut self, node: &Node<'_, '_>, links: &[Link]) -> Option<Hinge> {
         let name = self.text(node, "name")?;
         let word = self.text(node, "type")?;
         let kind = match word.as_str() {
-            "revolute" | "continuous" => HingeKind::Revolute,
-            "prismatic" => HingeKind::Prismatic,
-            "fixed" => HingeKind::Fixed,
-            "floating" => HingeKind::Floating,
+            "revolute" | "continuous" => Some(JointKind::Revolute),
+            "prismatic" => Some(JointKind::Prismatic),
+            "fixed" => Some(JointKind::Fixed),
+            "floating" => None,
             other => {
                 let message =
                     format!("joint `{name}` is of the type `{other}`, which is not known here");

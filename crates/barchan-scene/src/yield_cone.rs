@@ -34,17 +34,20 @@ impl Friction {
             Self::Hardening { h0, h1, h2, h3 } => h0 + (h1 * q - h3) * (-h2 * q).exp(),
         }
     }
+
+    /// Friction angle [degrees] that hardening ends with.
+    pub fn last_angle(self) -> f64 {
+        match self {
+            Self::Constant(angle) | Self::Hardening { h0: angle, .. } => angle,
+        }
+    }
 }
 
 impl SandLaw {
     /// The yield surface at hardening state q. Cohesion is taken at the angle that hardening ends with.
     pub fn yield_cone(&self, q: f64, dimensions: Dimensions) -> YieldCone {
         let sin = self.friction.angle(q).to_radians().sin();
-        let last = match self.friction {
-            Friction::Constant(angle) => angle,
-            Friction::Hardening { h0, .. } => h0,
-        };
-        let (last_sin, last_cos) = last.to_radians().sin_cos();
+        let (last_sin, last_cos) = self.friction.last_angle().to_radians().sin_cos();
         YieldCone {
             slope: match (self.cone, dimensions) {
                 (ConeMatch::Triaxial, _) => (2.0f64 / 3.0).sqrt() * 2.0 * sin / (3.0 - sin),

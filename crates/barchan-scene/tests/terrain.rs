@@ -4,7 +4,7 @@
 mod common;
 
 use barchan_scene::{Overrides, SceneSource, TerrainSpec, load, load_for_viewing};
-use common::breaking::expect;
+use common::breaking::refuse_each;
 use common::*;
 
 const SITE: &str = r#"[solver]
@@ -84,54 +84,25 @@ fn a_picture_gives_heights_with_all_its_bits() {
 
 #[test]
 fn mistakes_are_marked() {
-    let refuse = |from: &str, to: &str, message: &str, marked: &str| {
-        expect(SITE, from, to, message, marked);
-    };
-    refuse("size = [8, 4]", "size = [8, -4]", "above 0", "[8, -4]");
-    refuse(
-        "size = [8, 4]",
-        "size = [8, 0.1]",
-        "no room for two columns",
-        "[8, 0.1]",
-    );
-    refuse("depth = 1", "cell = 0.0005", "more than", "0.0005");
-    refuse("depth = 1", "depth = 0", "at least", "0");
-    refuse(
-        "center = [1, -1]",
-        "center = [1e7, 0]",
-        "farther",
-        "[1e7, 0]",
-    );
-    refuse(
-        "\"dry sand\"",
-        "\"rubber\"",
-        "no friction angle",
-        "\"rubber\"",
-    );
-    refuse(
-        "depth = 1",
-        "heights = [[1, 2], [3]]",
-        "row 1",
-        "[[1, 2], [3]]",
-    );
-    refuse("depth = 1", "heights = []", "is empty", "[]");
-    refuse("depth = 1", "heights = [1, 2]", "rows of numbers", "[1, 2]");
-    refuse("depth = 1", "heights = [[nan]]", "not finite", "[[nan]]");
-    refuse("depth = 1", "heights = [[1e9]]", "beyond", "[[1e9]]");
-    refuse(
-        "depth = 1",
-        "heights = [[1]]\nheight = 1",
-        "`height` has no meaning",
-        "height",
-    );
-    refuse(
-        "depth = 1",
-        "image = { file = \"none.png\", high = 1 }",
-        "none.png",
-        "\"none.png\"",
-    );
-    refuse("depth = 1", "angle_of_repose = 90", "at most 89", "90");
-    refuse("depth = 1", "dept = 1", "unknown key `dept`", "dept");
+    #[rustfmt::skip]
+    let changes = [
+        ["size = [8, 4]", "size = [8, -4]", "above 0", "[8, -4]"],
+        ["size = [8, 4]", "size = [8, 0.1]", "no room for two columns", "[8, 0.1]"],
+        ["depth = 1", "cell = 0.0005", "more than", "0.0005"],
+        ["depth = 1", "depth = 0", "at least", "0"],
+        ["center = [1, -1]", "center = [1e7, 0]", "farther", "[1e7, 0]"],
+        ["\"dry sand\"", "\"rubber\"", "no friction angle", "\"rubber\""],
+        ["depth = 1", "heights = [[1, 2], [3]]", "row 1", "[[1, 2], [3]]"],
+        ["depth = 1", "heights = []", "is empty", "[]"],
+        ["depth = 1", "heights = [1, 2]", "rows of numbers", "[1, 2]"],
+        ["depth = 1", "heights = [[nan]]", "not finite", "[[nan]]"],
+        ["depth = 1", "heights = [[1e9]]", "beyond", "[[1e9]]"],
+        ["depth = 1", "heights = [[1]]\nheight = 1", "`height` has no meaning", "height"],
+        ["depth = 1", "image = { file = \"none.png\", high = 1 }", "none.png", "\"none.png\""],
+        ["depth = 1", "angle_of_repose = 90", "at most 89", "90"],
+        ["depth = 1", "dept = 1", "unknown key `dept`", "dept"],
+    ];
+    refuse_each(SITE, &changes);
     let flat = bad(&format!("dimensions = 2\n{SITE}"));
     assert!(show(&flat).contains("a 2D scene has no terrain"));
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use barchan_scene::{Dimensions, Geometry};
-use common::good;
+use common::{FLAT, MINIMAL, load_with};
 use glam::{Quat, Vec3};
 
 #[track_caller]
@@ -63,31 +63,16 @@ fn enough_is_enough() {
 
 #[test]
 fn discs_of_a_flat_scene_and_meshes() {
-    let scene = good(
-        r#"dimensions = 2
-[solver]
-resolution = 0.02
-[[fill]]
-shape = { box = { min = [3, 0], max = [4, 1] } }
-material = "dry sand"
-[[collider]]
-shape = { box = { min = [0, 0], max = [0.05, 1] }, rotate = { axis = [0, 0, 1], angle = 30 } }
-"#,
-    );
+    let plate = "collider.floor.shape={ box = { min = [0, 0], max = [0.05, 1] }, rotate = { axis = [0, 0, 1], angle = 30 } }";
+    let scene = load_with(FLAT, &[plate]).unwrap();
     let found = scene.colliders[0]
         .shape
         .thickness(Dimensions::Two, 1.0)
         .unwrap();
     assert!((found - 0.05).abs() < 0.001, "{found}");
 
-    let scene = good(
-        r#"[solver]
-resolution = 0.05
-[[fill]]
-shape = { mesh = { file = "tetrahedron.obj", voxel = 0.02 } }
-material = "dry sand"
-"#,
-    );
+    let rock = "fill.0.shape={ mesh = { file = \"tetrahedron.obj\", voxel = 0.02 } }";
+    let scene = load_with(MINIMAL, &[rock, "solver.resolution=0.05"]).unwrap();
     assert_eq!(scene.meshes.len(), 1);
     assert_eq!(scene.meshes[0].file, "tetrahedron.obj");
     // The unit corner tetrahedron holds a ball of radius 1/(3 + √3).

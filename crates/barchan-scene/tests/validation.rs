@@ -14,103 +14,36 @@ fn the_scene_to_break_is_good() {
 
 #[test]
 fn unknown_keys() {
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.kernal = \"cubic\"",
-        "unknown key `kernal` in `solver.mpm`",
-        "kernal",
-    );
-    refuse(
-        "density",
-        "densty",
-        "unknown key `densty` in `materials.sand`",
-        "densty",
-    );
-    refuse(
-        "frames = 10",
-        "framse = 10",
-        "unknown key `framse` at the top level",
-        "framse",
-    );
-    refuse(
-        "radius = 0.2",
-        "radius = 0.2, color = 1",
-        "in `fill.0.shape.sphere`",
-        "color",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["resolution = 0.02", "resolution = 0.02\nmpm.kernal = \"cubic\"", "unknown key `kernal` in `solver.mpm`", "kernal"],
+        ["density", "densty", "unknown key `densty` in `materials.sand`", "densty"],
+        ["frames = 10", "framse = 10", "unknown key `framse` at the top level", "framse"],
+        ["radius = 0.2", "radius = 0.2, color = 1", "in `fill.0.shape.sphere`", "color"],
+    ];
+    refuse_each(SCENE, &changes);
     let errors = bad(&SCENE.replace("density", "densty"));
     assert_eq!(errors.errors()[0].help_text(), "did you mean `density`?");
 }
 
 #[test]
 fn wrong_types() {
-    refuse(
-        "frames = 10",
-        "frames = 10.5",
-        "must be a whole number, not a number",
-        "10.5",
-    );
-    refuse(
-        "density = 1600",
-        "density = \"heavy\"",
-        "must be a number, not text",
-        "\"heavy\"",
-    );
-    refuse(
-        "gravity = [0, -9.81, 0]",
-        "gravity = 9.81",
-        "must be three numbers",
-        "9.81",
-    );
-    refuse(
-        "gravity = [0, -9.81, 0]",
-        "gravity = [0, -9.81]",
-        "must be three numbers",
-        "[0, -9.81]",
-    );
-    refuse("name = \"ball\"", "name = 4", "must be text", "4");
-    refuse(
-        "max_speed = 1",
-        "max_speed = true",
-        "must be a number",
-        "true",
-    );
-    refuse(
-        "max_speed = 1",
-        "max_speed = 1979-05-27",
-        "not a date",
-        "1979-05-27",
-    );
-    refuse(
-        "shape = { sphere = { center = [0, 0.5, 0], radius = 0.2 } }",
-        "shape = \"ball\"",
-        "must be a table",
-        "\"ball\"",
-    );
-    refuse(
-        "friction_angle = 35",
-        "volume_correction = 1",
-        "must be true or false",
-        "1",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.kernel = 2",
-        "must be \"quadratic\" or \"cubic\"",
-        "2",
-    );
-    refuse(
-        "frames = 10",
-        "frames = 99999999999999999999",
-        "too large",
-        "99999999999999999999",
-    );
-    refuse(
-        "friction_angle = 35",
-        "hardening = [35, 9]",
-        "a list of 4 numbers",
-        "[35, 9]",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["frames = 10", "frames = 10.5", "must be a whole number, not a number", "10.5"],
+        ["density = 1600", "density = \"heavy\"", "must be a number, not text", "\"heavy\""],
+        ["gravity = [0, -9.81, 0]", "gravity = 9.81", "must be three numbers", "9.81"],
+        ["gravity = [0, -9.81, 0]", "gravity = [0, -9.81]", "must be three numbers", "[0, -9.81]"],
+        ["name = \"ball\"", "name = 4", "must be text", "4"],
+        ["max_speed = 1", "max_speed = true", "must be a number", "true"],
+        ["max_speed = 1", "max_speed = 1979-05-27", "not a date", "1979-05-27"],
+        ["shape = { sphere = { center = [0, 0.5, 0], radius = 0.2 } }", "shape = \"ball\"", "must be a table", "\"ball\""],
+        ["friction_angle = 35", "volume_correction = 1", "must be true or false", "1"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.kernel = 2", "must be \"quadratic\" or \"cubic\"", "2"],
+        ["frames = 10", "frames = 99999999999999999999", "too large", "99999999999999999999"],
+        ["friction_angle = 35", "hardening = [35, 9]", "a list of 4 numbers", "[35, 9]"],
+    ];
+    refuse_each(SCENE, &changes);
     expect(
         "fill = 3\n[solver]\nresolution = 0.1\n",
         "3",
@@ -122,108 +55,37 @@ fn wrong_types() {
 
 #[test]
 fn numbers_out_of_range() {
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0",
-        "`solver.resolution` is 0",
-        "0",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = -1",
-        "`solver.resolution` is -1",
-        "-1",
-    );
-    refuse("density = 1600", "density = 0", "must be above 0", "0");
-    refuse(
-        "density = 1600",
-        "density = -5.5",
-        "must be above 0",
-        "-5.5",
-    );
-    refuse("density = 1600", "density = nan", "must be above 0", "nan");
-    refuse("density = 1600", "density = inf", "at most 1000000", "inf");
-    refuse("density = 1600", "poisson = 0.5", "below 0.5", "0.5");
-    refuse("density = 1600", "poisson = -1", "above -1", "-1");
-    refuse("density = 1600", "young = 0", "above 0", "0");
-    refuse("density = 1600", "cohesion = -1", "at least 0", "-1");
-    refuse(
-        "friction_angle = 35",
-        "friction_angle = 90",
-        "below 90",
-        "90",
-    );
-    refuse(
-        "friction_angle = 35",
-        "friction_angle = -1",
-        "at least 0",
-        "-1",
-    );
-    refuse("frames = 10", "frames = 0", "at least 1", "0");
-    refuse("frames = 10", "frames = -4", "at least 1", "-4");
-    refuse("frames = 10", "dimensions = 4", "at most 3", "4");
-    refuse("frame_rate = 24", "frame_rate = 0", "above 0", "0");
-    refuse("frame_rate = 24", "seed = -1", "at least 0", "-1");
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.cfl = 1.1",
-        "at most 1",
-        "1.1",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.elastic_cfl = 1.6",
-        "at most 1.5",
-        "1.6",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.max_dt = 0",
-        "above 0",
-        "0",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.transfer = \"flip\"\nmpm.flip = 1.1",
-        "at most 1",
-        "1.1",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.particles_per_cell = 0",
-        "at least 1",
-        "0",
-    );
-    refuse(
-        "gravity = [0, -9.81, 0]",
-        "gravity = [0, nan, 0]",
-        "not finite",
-        "[0, nan, 0]",
-    );
-    refuse(
-        "velocity = [0, -2, 0]",
-        "velocity = [0, -2, inf]",
-        "not finite",
-        "[0, -2, inf]",
-    );
-    refuse(
-        "center = [0, 0.5, 0]",
-        "center = [0, 5e9, 0]",
-        "beyond",
-        "[0, 5e9, 0]",
-    );
-    refuse(
-        "max_speed = 1",
-        "slope_angle_deg = [40, 30]",
-        "40 is above 30",
-        "[40, 30]",
-    );
-    refuse(
-        "max_speed = 1",
-        "runout_m = [-1, 30]",
-        "at least 0",
-        "[-1, 30]",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["resolution = 0.02", "resolution = 0", "`solver.resolution` is 0", "0"],
+        ["resolution = 0.02", "resolution = -1", "`solver.resolution` is -1", "-1"],
+        ["density = 1600", "density = 0", "must be above 0", "0"],
+        ["density = 1600", "density = -5.5", "must be above 0", "-5.5"],
+        ["density = 1600", "density = nan", "must be above 0", "nan"],
+        ["density = 1600", "density = inf", "at most 1000000", "inf"],
+        ["density = 1600", "poisson = 0.5", "below 0.5", "0.5"],
+        ["density = 1600", "poisson = -1", "above -1", "-1"],
+        ["density = 1600", "young = 0", "above 0", "0"],
+        ["density = 1600", "cohesion = -1", "at least 0", "-1"],
+        ["friction_angle = 35", "friction_angle = 90", "below 90", "90"],
+        ["friction_angle = 35", "friction_angle = -1", "at least 0", "-1"],
+        ["frames = 10", "frames = 0", "at least 1", "0"],
+        ["frames = 10", "frames = -4", "at least 1", "-4"],
+        ["frames = 10", "dimensions = 4", "at most 3", "4"],
+        ["frame_rate = 24", "frame_rate = 0", "above 0", "0"],
+        ["frame_rate = 24", "seed = -1", "at least 0", "-1"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.cfl = 1.1", "at most 1", "1.1"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.elastic_cfl = 1.6", "at most 1.5", "1.6"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.max_dt = 0", "above 0", "0"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.transfer = \"flip\"\nmpm.flip = 1.1", "at most 1", "1.1"],
+        ["resolution = 0.02", "resolution = 0.02\nmpm.particles_per_cell = 0", "at least 1", "0"],
+        ["gravity = [0, -9.81, 0]", "gravity = [0, nan, 0]", "not finite", "[0, nan, 0]"],
+        ["velocity = [0, -2, 0]", "velocity = [0, -2, inf]", "not finite", "[0, -2, inf]"],
+        ["center = [0, 0.5, 0]", "center = [0, 5e9, 0]", "beyond", "[0, 5e9, 0]"],
+        ["max_speed = 1", "slope_angle_deg = [40, 30]", "40 is above 30", "[40, 30]"],
+        ["max_speed = 1", "runout_m = [-1, 30]", "at least 0", "[-1, 30]"],
+    ];
+    refuse_each(SCENE, &changes);
     let region = "mass_in = [{ min = [0, 0, 0], max = [1, 1, 1], part = [0.5, 1.5] }]";
     refuse("max_speed = 1", region, "at most 1", "[0.5, 1.5]");
 }
@@ -249,24 +111,13 @@ fn values_at_the_edge_are_fine() {
 
 #[test]
 fn choices() {
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmpm.kernel = \"cubik\"",
-        "cannot be \"cubik\"",
-        "\"cubik\"",
-    );
-    refuse(
-        "resolution = 0.02",
-        "resolution = 0.02\nmethod = \"spf\"",
-        "cannot be \"spf\"",
-        "\"spf\"",
-    );
-    refuse(
-        "motion = { velocity = [0, 0, 0] }",
-        "boundary = \"stikcy\"",
-        "cannot be \"stikcy\"",
-        "\"stikcy\"",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["resolution = 0.02", "resolution = 0.02\nmpm.kernel = \"cubik\"", "cannot be \"cubik\"", "\"cubik\""],
+        ["resolution = 0.02", "resolution = 0.02\nmethod = \"spf\"", "cannot be \"spf\"", "\"spf\""],
+        ["motion = { velocity = [0, 0, 0] }", "boundary = \"stikcy\"", "cannot be \"stikcy\"", "\"stikcy\""],
+    ];
+    refuse_each(SCENE, &changes);
     let errors = bad(&SCENE.replace(
         "resolution = 0.02",
         "resolution = 0.02\nmpm.kernel = \"cubik\"",
@@ -276,24 +127,13 @@ fn choices() {
 
 #[test]
 fn missing_keys() {
-    refuse(
-        "resolution = 0.02",
-        "",
-        "`solver.resolution` is missing",
-        "[solver]",
-    );
-    refuse(
-        "velocity = [0, -2, 0]",
-        "",
-        "`emitter.0.velocity` is missing",
-        "[[emitter]]",
-    );
-    refuse(
-        ", radius = 0.2",
-        "",
-        "`fill.0.shape.sphere.radius` is missing",
-        "{ center = [0, 0.5, 0] }",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["resolution = 0.02", "", "`solver.resolution` is missing", "[solver]"],
+        ["velocity = [0, -2, 0]", "", "`emitter.0.velocity` is missing", "[[emitter]]"],
+        [", radius = 0.2", "", "`fill.0.shape.sphere.radius` is missing", "{ center = [0, 0.5, 0] }"],
+    ];
+    refuse_each(SCENE, &changes);
 }
 
 #[test]
@@ -308,18 +148,12 @@ fn materials() {
     assert_eq!(errors.errors()[0].help_text(), "did you mean `sand`?");
     let errors = bad(&SCENE.replacen("material = \"sand\"", "material = \"dry-sand\"", 1));
     assert_eq!(errors.errors()[0].help_text(), "did you mean `dry sand`?");
-    refuse(
-        "density = 1600",
-        "preset = \"gravle\"",
-        "unknown preset `gravle`",
-        "\"gravle\"",
-    );
-    refuse(
-        "density = 1600",
-        "law = \"elastic\"\ndensity = 1\nyoung = 1",
-        "no meaning for an elastic material",
-        "friction_angle",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["density = 1600", "preset = \"gravle\"", "unknown preset `gravle`", "\"gravle\""],
+        ["density = 1600", "law = \"elastic\"\ndensity = 1\nyoung = 1", "no meaning for an elastic material", "friction_angle"],
+    ];
+    refuse_each(SCENE, &changes);
 }
 
 #[test]
@@ -589,19 +423,13 @@ fn keyframes() {
 fn names() {
     let twin = "[[fill]]\nname = \"ball\"\nshape = { sphere = { center = [0, 1, 0], radius = 0.1 } }\nmaterial = \"sand\"\n[check]";
     refuse("[check]", twin, "already a fill named `ball`", "\"ball\"");
-    refuse("name = \"ball\"", "name = \"\"", "empty name", "\"\"");
-    refuse(
-        "frames = 10",
-        "name = \"a/b\"",
-        "cannot be the name",
-        "\"a/b\"",
-    );
-    refuse(
-        "frames = 10",
-        "name = \"..\"",
-        "cannot be the name",
-        "\"..\"",
-    );
+    #[rustfmt::skip]
+    let changes = [
+        ["name = \"ball\"", "name = \"\"", "empty name", "\"\""],
+        ["frames = 10", "name = \"a/b\"", "cannot be the name", "\"a/b\""],
+        ["frames = 10", "name = \"..\"", "cannot be the name", "\"..\""],
+    ];
+    refuse_each(SCENE, &changes);
 }
 
 #[test]

@@ -67,9 +67,9 @@ impl BaseFrame {
         let index = frame.index;
         let position = vectors(&frame, "position")?;
         let velocity = vectors(&frame, "velocity")?;
-        let ids = ids(&frame)?;
+        let ids = ids(index, frame.column("id"))?;
         let count = ids.len();
-        let kinds = Kinds::of(&frame, manifest);
+        let kinds: Vec<Kind> = (0..count).map(kinds(&frame, manifest)).collect();
         let mut order: Vec<u32> = (0..count as u32).collect();
         order.sort_unstable_by_key(|i| ids[*i as usize]);
         let mut base = Self {
@@ -96,7 +96,7 @@ impl BaseFrame {
             if let Some(value) = not_finite(v) {
                 return Err(invalid("velocity", value));
             }
-            let kind = kinds.kind(i);
+            let kind = kinds[i];
             if !(kind.radius > 0.0 && kind.radius.is_finite()) {
                 return Err(invalid("radius", kind.radius));
             }
@@ -121,24 +121,18 @@ impl BaseFrame {
 
 /// Identities of the particles of a frame, in its order.
 pub(super) fn read_ids(directory: &ResultDirectory, index: u32) -> Result<Vec<u64>, DetailError> {
-    let frame = Frame {
-        index,
-        columns: vec![directory.read_column(index, "id")?],
-        ..Frame::default()
-    };
-    ids(&frame)
+    ids(index, Some(&directory.read_column(index, "id")?))
 }
 
-fn ids(frame: &Frame) -> Result<Vec<u64>, DetailError> {
-    let wrong = DetailError::Column {
-        frame: frame.index,
-        column: "id",
-        expected: "whole numbers",
-    };
-    match frame.column("id").map(|c| (&c.data, c.components)) {
+fn ids(frame: u32, column: Option<&Column>) -> Result<Vec<u64>, DetailError> {
+    match column.map(|c| (&c.data, c.components)) {
         Some((ColumnData::U32(v), 1)) => Ok(v.iter().map(|i| u64::from(*i)).collect()),
         Some((ColumnData::U64(v), 1)) => Ok(v.clone()),
-        _ => Err(wrong),
+        _ => Err(DetailError::Column {
+            frame,
+            column: "id",
+            expected: "whole numbers",
+        }),
     }
 }
 
@@ -153,48 +147,33 @@ fn vectors<'a>(frame: &'a Frame, column: &'static str) -> Result<&'a [[f32; 3]],
     }
 }
 
-/// Columns that determine size and material of particles.
-struct Kinds<'a> {
-    material: Option<&'a ColumnData>,
-    radius: Option<&'a [f32]>,
-    mass: Option<&'a [f32]>,
-    volume: Option<&'a [f32]>,
-    manifest: &'a Manifest,
-}
-
-impl<'a> Kinds<'a> {
-    fn of(frame: &'a Frame, manifest: &'a Manifest) -> Self {
-        let data = |name: &str| frame.column(name).map(|c| &c.data);
-        let floats = |name: &str| data(name).and_then(ColumnData::as_f32);
-        Self {
-            material: data("material"),
-            radius: floats("radius"),
-            mass: floats("mass"),
-            volume: floats("volume"),
-            manifest,
-        }
-    }
-
-    /// The radius is that of the column, else half the edge of a cube (2D: square) of the particle's volume, else a quarter
-    /// of the resolution. The mass is that of the column, else volume times density.
-    fn kind(&self, i: usize) -> Kind {
+/// Size and material of a particle by its place in a frame.
+///
+/// The radius is that of the column, else half the edge of a cube (2D: square) of the particle's volume, else a quarter
+/// of the resolution. The mass is that of the column, else volume times density.
+fn kinds<'a>(frame: &'a Frame, manifest: &'a Manifest) -> impl Fn(usize) -> Kind + 'a {
+    let data = |name: &str| frame.column(name).map(|c| &c.data);
+    let floats = |name: &str| data(name).and_then(ColumnData::as_f32);
+    let materials = data("material");
+    let [radii, masses, volumes] = ["radius", "mass", "volume"].map(floats);
+    let flat = manifest.dimensions == 2;
+    move |i: usize| {
         let at = |list: Option<&[f32]>| list.and_then(|l| l.get(i)).copied();
-        let material = match self.material {
+        let material = match materials {
             Some(ColumnData::U8(v)) => v.get(i).copied().unwrap_or(0),
             Some(ColumnData::U32(v)) => v.get(i).map_or(0, |m| u8::try_from(*m).unwrap_or(u8::MAX)),
             _ => 0,
         };
-        let about = self.manifest.materials.get(usize::from(material));
+        let about = manifest.materials.get(usize::from(material));
         let density = about.map(|m| m.density as f32).filter(|d| *d > 0.0);
-        let flat = self.manifest.dimensions == 2;
         let edge = |volume: f32| if flat { volume.sqrt() } else { volume.cbrt() };
         let cube = |edge: f32| if flat { edge.powi(2) } else { edge.powi(3) };
-        let by_mass = || Some(at(self.mass)? / density?);
-        let volume = at(self.volume).or_else(by_mass);
-        let suggested = 0.25 * self.manifest.dx as f32;
-        let radius = at(self.radius).or(volume.map(|v| 0.5 * edge(v)));
+        let by_mass = || Some(at(masses)? / density?);
+        let volume = at(volumes).or_else(by_mass);
+        let suggested = 0.25 * manifest.dx as f32;
+        let radius = at(radii).or(volume.map(|v| 0.5 * edge(v)));
         let radius = radius.unwrap_or(suggested);
-        let mass = at(self.mass)
+        let mass = at(masses)
             .unwrap_or_else(|| volume.unwrap_or(cube(2.0 * radius)) * density.unwrap_or(0.0));
         Kind {
             radius,

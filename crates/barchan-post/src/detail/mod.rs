@@ -25,7 +25,7 @@ pub use plan::{BaseParticles, Parent, Plan};
 pub use weights::Method;
 pub use world::World;
 
-use barchan_frame::{DetailStatistics, Frame, FrameRecord, Statistics};
+use barchan_frame::{ColumnData, DetailStatistics, Frame, FrameRecord, Statistics};
 use cells::{CellGrid, Guide, GuideGrid, counting_sort};
 use fearless_simd::Level;
 use glam::Vec3;
@@ -325,7 +325,14 @@ impl Refiner {
     /// Gathers grains from the last frame in a new order, and advances them while they are in the cache.
     fn advance_from(&self, order: &[u32], step: &Step<'_>, grains: &mut Grains) {
         grains.resize(order.len());
-        let from = FrameColumns::of(&self.frame);
+        let frame = &*self.frame;
+        let data = |name: &str| frame.column(name).map(|c| &c.data);
+        let [positions, velocities] = ["position", "velocity"].map(|name| vectors(frame, name));
+        let floats = |name: &str| data(name).and_then(ColumnData::as_f32).unwrap_or_default();
+        let (masses, radii) = (floats("mass"), floats("radius"));
+        let ids = data("id").and_then(ColumnData::as_u32).unwrap_or_default();
+        let materials = data("material").and_then(ColumnData::as_u8);
+        let materials = materials.unwrap_or_default();
         let vectors = (grains.position.par_chunks_mut(3 * PART))
             .zip(grains.velocity.par_chunks_mut(3 * PART));
         let marks = (grains.id.par_chunks_mut(PART)).zip(grains.material.par_chunks_mut(PART));
@@ -336,12 +343,12 @@ impl Refiner {
             let (x, v) = (x.as_chunks_mut().0, v.as_chunks_mut().0);
             for (i, &source) in order.iter().enumerate() {
                 let source = source as usize;
-                x[i] = from.position[source];
-                v[i] = from.velocity[source];
-                id[i] = from.id[source];
-                material[i] = from.material[source];
-                mass[i] = from.mass[source];
-                radius[i] = from.radius[source];
+                x[i] = positions[source];
+                v[i] = velocities[source];
+                id[i] = ids[source];
+                material[i] = materials[source];
+                mass[i] = masses[source];
+                radius[i] = radii[source];
             }
             step.advance(x, v, scratch);
         });
@@ -474,28 +481,4 @@ impl Refiner {
 fn vectors<'a>(frame: &'a Frame, name: &str) -> &'a [[f32; 3]] {
     let values = frame.column(name).and_then(|c| c.data.as_f32());
     values.unwrap_or_default().as_chunks().0
-}
-
-/// Borrowed columns of a frame of grains.
-struct FrameColumns<'a> {
-    position: &'a [[f32; 3]],
-    velocity: &'a [[f32; 3]],
-    id: &'a [u32],
-    material: &'a [u8],
-    mass: &'a [f32],
-    radius: &'a [f32],
-}
-
-impl<'a> FrameColumns<'a> {
-    fn of(frame: &'a Frame) -> Self {
-        let data = |name: &str| frame.column(name).map(|c| &c.data);
-        Self {
-            position: vectors(frame, "position"),
-            velocity: vectors(frame, "velocity"),
-            id: data("id").and_then(|d| d.as_u32()).unwrap_or_default(),
-            material: data("material").and_then(|d| d.as_u8()).unwrap_or_default(),
-            mass: data("mass").and_then(|d| d.as_f32()).unwrap_or_default(),
-            radius: data("radius").and_then(|d| d.as_f32()).unwrap_or_default(),
-        }
-    }
 }

@@ -5,24 +5,19 @@ use super::weights::SUPPORT;
 use super::weights::reference::{alpha, fade, weight};
 use super::*;
 use barchan_frame::{BodyRecord, Unit};
-use barchan_scene::{Overrides, Scene, SceneSource, load};
+use barchan_scene::load_file;
 
 const RADIUS: f32 = 0.05;
 const DT: f64 = 0.01;
 const G: f32 = 9.81;
 
-fn scene(more: &str) -> Scene {
-    let text = format!(
-        "[solver]\nmethod = \"pbd\"\nresolution = {}\n[[fill]]\nmaterial = \"dry sand\"\n\
-         shape = {{ box = {{ min = [0, 0, 0], max = [0.3, 0.3, 0.3] }} }}\n{more}",
-        2.0 * RADIUS
-    );
-    let source = SceneSource {
-        name: "grains.toml".into(),
-        text,
-        directory: ".".into(),
-    };
-    load(&source, &Overrides::default()).unwrap()
+/// Removes the floor of the scene.
+const OPEN: &str = "collider=[]";
+
+/// The surroundings in a scene of grains of [`RADIUS`] on a floor, with keys set.
+fn world(set: &[&str]) -> World {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/grain.toml");
+    World::new(&load_file(file, set).unwrap())
 }
 
 /// Base particles with these positions and velocities, numbered from 0.
@@ -84,7 +79,7 @@ fn one_step(
     x: &mut [[f32; 3]],
     v: &mut [[f32; 3]],
 ) {
-    let world = World::new(&scene(""));
+    let world = world(&[OPEN]);
     let guides = GuideGrid::new(guides, RADIUS);
     let step = Step {
         guides: &guides,
@@ -231,11 +226,8 @@ fn a_rigidly_moving_base_carries_its_grains() {
 #[test]
 fn a_resting_base_keeps_its_volume_and_as_printed_it_does_not() {
     let settled = |method| {
-        let world = World::new(&scene(
-            "[[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n",
-        ));
         let first = cube(0, 6, Vec3::ZERO, Vec3::ZERO);
-        let mut r = refiner(world, first, &[], 20_000);
+        let mut r = refiner(world(&[]), first, &[], 20_000);
         r.settings.method = method;
         let start: Vec<[f32; 3]> = by_id(&r);
         for index in 1..=25 {
@@ -265,11 +257,11 @@ fn by_id(r: &Refiner) -> Vec<[f32; 3]> {
 #[test]
 fn a_moving_wall_takes_grains_along() {
     // Grains under a plate that moves at 1 m/s, over a base at rest.
-    let plate = "[[collider]]\nshape = { box = { min = [-1, 0.31, -1], max = [1, 0.5, 1] } }\n\
-                 motion = { velocity = [1, 0, 0] }\n";
-    let mean_speed = |more: &str| {
+    let plate = "collider=[{ shape = { box = { min = [-1, 0.31, -1], max = [1, 0.5, 1] } }, \
+                 motion = { velocity = [1, 0, 0] } }]";
+    let mean_speed = |colliders: &str| {
         let first = cube(0, 3, Vec3::ZERO, Vec3::ZERO);
-        let mut r = refiner(World::new(&scene(more)), first, &[], 5000);
+        let mut r = refiner(world(&[colliders]), first, &[], 5000);
         advance(&mut r, cube(1, 3, Vec3::ZERO, Vec3::ZERO));
         let both = column(&r, "position").iter().zip(column(&r, "velocity"));
         let upper: Vec<f32> = both
@@ -281,13 +273,13 @@ fn a_moving_wall_takes_grains_along() {
     };
     assert!(mean_speed(plate) > 0.2);
     // Negative control.
-    assert!(mean_speed("").abs() < 1e-3);
+    assert!(mean_speed(OPEN).abs() < 1e-3);
 }
 
 #[test]
 fn free_bodies_are_where_frames_record_them() {
-    let ball = "[[body]]\nname = \"ball\"\ndensity = 3000\n\
-                shape = { sphere = { center = [0, 0, 0], radius = 0.12 } }\n";
+    let ball = "body=[{ name = \"ball\", density = 3000, \
+                shape = { sphere = { center = [0, 0, 0], radius = 0.12 } } }]";
     let at = |index: u32| {
         let mut frame = cube(index, 5, Vec3::ZERO, Vec3::ZERO);
         let x = -0.3 + 0.05 * f64::from(index);
@@ -298,7 +290,7 @@ fn free_bodies_are_where_frames_record_them() {
         });
         frame
     };
-    let mut r = refiner(World::new(&scene(ball)), at(0), &[], 20_000);
+    let mut r = refiner(world(&[OPEN, ball]), at(0), &[], 20_000);
     (1..=10).for_each(|index| advance(&mut r, at(index)));
     let near = |center: Vec3| {
         let inside = |p: &&[f32; 3]| Vec3::from(**p).distance(center) < 0.119;
@@ -313,11 +305,11 @@ fn free_bodies_are_where_frames_record_them() {
 #[test]
 fn fast_grains_do_not_pass_thin_bodies() {
     // 20 m/s makes 0.2 m a step; the plate is 2 cm thick.
-    let plate = "[[collider]]\nshape = { box = { min = [-2, -1, -2], max = [2, -0.98, 2] } }\n";
-    let below = |more: &str| {
+    let plate = "collider=[{ shape = { box = { min = [-2, -1, -2], max = [2, -0.98, 2] } } }]";
+    let below = |colliders: &str| {
         let fall = Vec3::new(0.0, -20.0, 0.0);
         let particle = |index| base(index, &[(Vec3::new(0.0, 50.0, 0.0), Vec3::ZERO)]);
-        let mut r = refiner(World::new(&scene(more)), particle(0), &[], 500);
+        let mut r = refiner(world(&[colliders]), particle(0), &[], 500);
         // Far from the base: nothing but gravity and the plate.
         let mut frame = Frame::clone(r.frame());
         for c in &mut frame.columns {
@@ -342,13 +334,13 @@ fn fast_grains_do_not_pass_thin_bodies() {
     };
     assert_eq!(below(plate), 0);
     // Negative control.
-    assert_eq!(below(""), 500);
+    assert_eq!(below(OPEN), 500);
 }
 
 #[test]
 fn mass_identity_and_material_are_kept() {
     let first = cube(0, 4, Vec3::ZERO, Vec3::ZERO);
-    let mut r = refiner(World::new(&scene("")), first, &[], 10_007);
+    let mut r = refiner(world(&[OPEN]), first, &[], 10_007);
     for index in 0..4 {
         if index > 0 {
             advance(&mut r, cube(index, 4, Vec3::ZERO, Vec3::X));
@@ -395,13 +387,12 @@ fn splash(index: u32) -> BaseFrame {
     frame
 }
 
-const FLOOR: &str = "[[collider]]\nshape = { half_space = { normal = [0, 1, 0] } }\n\
-                     [[drain]]\nshape = { box = { min = [0.2, -1, -1], max = [1, 0.2, 1] } }\n";
+const DRAIN: &str = "drain=[{ shape = { box = { min = [0.2, -1, -1], max = [1, 0.2, 1] } } }]";
 
 fn splashing(upto: u32) -> Refiner {
     let frames: Vec<BaseFrame> = (0..8).map(splash).collect();
     let all: Vec<&BaseFrame> = frames.iter().collect();
-    let mut r = refiner(World::new(&scene(FLOOR)), splash(0), &all, 9_000);
+    let mut r = refiner(world(&[DRAIN]), splash(0), &all, 9_000);
     (1..=upto).for_each(|index| advance(&mut r, splash(index)));
     r
 }
@@ -428,10 +419,9 @@ fn going_on_from_a_frame_gives_the_same_bytes() {
     let copy = Frame::clone(first.frame());
     let mut foreign = copy.clone();
     foreign.record.statistics.detail = None;
-    let world = World::new(&scene(FLOOR));
     let refused = Refiner::resume(
         first.plan.clone(),
-        world,
+        world(&[DRAIN]),
         Settings::default(),
         splash(3),
         foreign,
@@ -440,7 +430,7 @@ fn going_on_from_a_frame_gives_the_same_bytes() {
         refused.err(),
         Some(DetailError::Uncounted { frame: 3 })
     ));
-    let (plan, world) = (first.plan.clone(), World::new(&scene(FLOOR)));
+    let (plan, world) = (first.plan.clone(), world(&[DRAIN]));
     let resumed = Refiner::resume(plan, world, Settings::default(), splash(3), copy);
     let mut resumed = resumed.unwrap();
     (4..=7).for_each(|index| advance(&mut resumed, splash(index)));
@@ -486,7 +476,7 @@ fn the_order_of_the_base_does_not_matter() {
             ..Frame::default()
         };
         let first = BaseFrame::of(frame, &manifest).unwrap();
-        let mut r = refiner(World::new(&scene("")), first, &[], 6000);
+        let mut r = refiner(world(&[OPEN]), first, &[], 6000);
         advance(&mut r, splash(3));
         r.frame().digest()
     };
@@ -497,7 +487,7 @@ fn the_order_of_the_base_does_not_matter() {
 fn emitted_particles_bring_their_grains_when_they_appear() {
     let frames: Vec<BaseFrame> = (0..8).map(splash).collect();
     let all: Vec<&BaseFrame> = frames.iter().collect();
-    let mut r = refiner(World::new(&scene("")), splash(0), &all, 9_000);
+    let mut r = refiner(world(&[OPEN]), splash(0), &all, 9_000);
     for index in 0..4 {
         if index > 0 {
             advance(&mut r, splash(index));
@@ -515,21 +505,14 @@ fn emitted_particles_bring_their_grains_when_they_appear() {
 
 #[test]
 fn two_dimensions_stay_in_the_plane() {
-    let text = "dimensions = 2\n[solver]\nmethod = \"pbd\"\nresolution = 0.1\n[[fill]]\nmaterial = \"dry sand\"\n\
-                shape = { box = { min = [0, 0, -1], max = [0.3, 0.3, 1] } }\n\
-                [[collider]]\nshape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } }\n";
-    let source = SceneSource {
-        name: "flat.toml".into(),
-        text: text.into(),
-        directory: ".".into(),
-    };
-    let scene = load(&source, &Overrides::default()).unwrap();
+    let ball = "collider=[{ shape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } } }]";
+    let world = world(&["dimensions=2", ball]);
     let at = |index: u32| {
         let place = |i: usize| Vec3::new((i % 4) as f32, (i / 4) as f32, 0.0) * 0.1;
         let list: Vec<(Vec3, Vec3)> = (0..16).map(|i| (place(i), Vec3::ZERO)).collect();
         base(index, &list)
     };
-    let mut r = refiner(World::new(&scene), at(0), &[], 3000);
+    let mut r = refiner(world, at(0), &[], 3000);
     (1..6).for_each(|index| advance(&mut r, at(index)));
     assert!(column(&r, "position").iter().all(|p| p[2] == 0.0));
     assert!(column(&r, "velocity").iter().all(|v| v[2] == 0.0));
@@ -541,10 +524,10 @@ fn two_dimensions_stay_in_the_plane() {
 
 #[test]
 fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
-    let domain = |more: &str| {
+    let domain = |periodic: &str| {
         let first = cube(0, 3, Vec3::ZERO, Vec3::ZERO);
-        let text = format!("[domain]\nmin = [-0.2, -0.2, -0.2]\nmax = [0.5, 0.5, 0.5]\n{more}\n");
-        let mut r = refiner(World::new(&scene(&text)), first, &[], 2700);
+        let corners = "domain={ min = [-0.2, -0.2, -0.2], max = [0.5, 0.5, 0.5] }";
+        let mut r = refiner(world(&[OPEN, corners, periodic]), first, &[], 2700);
         assert_eq!(r.frame().particles(), 2700);
         for index in 1..=8 {
             let mut next = cube(index, 3, Vec3::ZERO, 3.0 * Vec3::X);
@@ -553,10 +536,10 @@ fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
         }
         r
     };
-    let open = domain("");
+    let open = domain("domain.periodic=[]");
     assert!(open.frame().particles() < 2000);
     assert_eq!(open.removed() as usize + open.frame().particles(), 2700);
-    let repeating = domain("periodic = [\"x\"]");
+    let repeating = domain("domain.periodic=[\"x\"]");
     let kept = repeating.frame().particles();
     assert!(kept > 2500, "{kept}");
     let fast = column(&repeating, "velocity").iter().filter(|v| v[0] > 2.0);
@@ -568,7 +551,7 @@ fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
 
 #[test]
 fn nothing_can_be_refined() {
-    let mut r = refiner(World::new(&scene(FLOOR)), base(0, &[]), &[], 1000);
+    let mut r = refiner(world(&[DRAIN]), base(0, &[]), &[], 1000);
     advance(&mut r, base(1, &[]));
     assert_eq!(r.frame().particles(), 0);
     assert_eq!(r.frame().columns.len(), 6);
@@ -581,7 +564,7 @@ fn nothing_can_be_refined() {
 #[test]
 fn impossible_bases_are_refused() {
     let first = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
-    let mut r = refiner(World::new(&scene("")), first, &[], 100);
+    let mut r = refiner(world(&[OPEN]), first, &[], 100);
     let again = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
     let error = r.advance(again, Frame::default(), &mut |_| Control::Continue);
     assert!(error.unwrap_err().to_string().contains("not later"));

@@ -192,8 +192,8 @@ pub fn measure_with(
 
 /// The columns that measuring needs, checked.
 struct Particles<'a> {
-    position: &'a [f32],
-    velocity: &'a [f32],
+    position: &'a [[f32; 3]],
+    velocity: &'a [[f32; 3]],
     mass: &'a [f32],
     material: Option<&'a [u8]>,
     /// Density by material [kg/m³].
@@ -203,8 +203,8 @@ struct Particles<'a> {
 impl<'a> Particles<'a> {
     fn of(frame: &'a Frame, manifest: &Manifest) -> Result<Self, MeasureError> {
         let particles = Self {
-            position: floats(frame, "position", 3)?,
-            velocity: floats(frame, "velocity", 3)?,
+            position: floats(frame, "position", 3)?.as_chunks().0,
+            velocity: floats(frame, "velocity", 3)?.as_chunks().0,
             mass: floats(frame, "mass", 1)?,
             material: materials(frame)?,
             density: manifest.materials.iter().map(|m| m.density).collect(),
@@ -257,8 +257,8 @@ impl<'a> Particles<'a> {
                 })
             })
         };
-        find(self.position, 3, "position", f32::is_finite)?;
-        find(self.velocity, 3, "velocity", f32::is_finite)?;
+        find(self.position.as_flattened(), 3, "position", f32::is_finite)?;
+        find(self.velocity.as_flattened(), 3, "velocity", f32::is_finite)?;
         find(self.mass, 1, "mass", |m| m.is_finite() && m >= 0.0)
     }
 
@@ -268,12 +268,12 @@ impl<'a> Particles<'a> {
 
     /// [m]
     fn position(&self, i: usize) -> [f64; 3] {
-        vector(self.position, i)
+        self.position[i].map(f64::from)
     }
 
     /// [m/s]
     fn velocity(&self, i: usize) -> [f64; 3] {
-        vector(self.velocity, i)
+        self.velocity[i].map(f64::from)
     }
 
     /// [kg]
@@ -304,10 +304,6 @@ impl<'a> Particles<'a> {
         }
         materials
     }
-}
-
-fn vector(values: &[f32], i: usize) -> [f64; 3] {
-    [values[3 * i], values[3 * i + 1], values[3 * i + 2]].map(f64::from)
 }
 
 fn floats<'a>(

@@ -3,6 +3,7 @@
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling, Scene};
+use serde::Deserialize;
 
 /// The material point method.
 pub static MPM: Family = Family {
@@ -70,7 +71,8 @@ impl SolverSettings for MpmSpec {
 }
 
 /// B-spline degree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kernel {
     /// Three nodes per axis.
     Quadratic,
@@ -125,10 +127,7 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     Settings::of(MpmSpec {
         dx: usual.dx,
         particles_per_cell: number("particles_per_cell", usual.particles_per_cell),
-        kernel: match table.text("kernel") {
-            Some("cubic") => Kernel::Cubic,
-            _ => usual.kernel,
-        },
+        kernel: table.choice("kernel").unwrap_or(usual.kernel),
         transfer,
         max_dt: number("max_dt", usual.max_dt),
         cfl: number("cfl", usual.cfl),

@@ -3,6 +3,7 @@
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling};
+use serde::Deserialize;
 
 /// Position-based grains.
 pub static PBD: Family = Family {
@@ -79,18 +80,21 @@ impl SolverSettings for PbdSpec {
 }
 
 /// How the corrections of a grain's contacts are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PbdScheme {
     /// A grain moves by the mean of the corrections of its contacts (Jacobi).
     Averaged,
     /// The mass of a grain is split among its contacts, so that the corrections can be summed.
+    #[serde(rename = "mass splitting")]
     MassSplitting,
     /// Contacts are corrected one after another, each seeing the corrections before it.
     GaussSeidel,
 }
 
 /// Friction model of contacts between grains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PbdFriction {
     /// Coulomb's cone on the correction accumulated over a step.
     Coulomb,
@@ -148,11 +152,7 @@ static MATERIAL_KEYS: &[Key] = &keys! {
 };
 
 fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
-    let scheme = match table.text("scheme") {
-        Some("averaged") => PbdScheme::Averaged,
-        Some("gauss-seidel") => PbdScheme::GaussSeidel,
-        _ => PbdScheme::MassSplitting,
-    };
+    let scheme = table.choice("scheme").unwrap_or(PbdScheme::MassSplitting);
     let usual = PbdSpec::with_scheme(resolution, scheme);
     let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
     Settings::of(PbdSpec {
@@ -160,10 +160,7 @@ fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
         iterations: table.count("iterations").unwrap_or(usual.iterations),
         substeps: table.count("substeps").unwrap_or(usual.substeps),
         dt: number("dt", usual.dt),
-        friction: match table.text("friction_model") {
-            Some("macklin") => PbdFriction::Macklin,
-            _ => usual.friction,
-        },
+        friction: table.choice("friction_model").unwrap_or(usual.friction),
         error_reduction: number("error_reduction", usual.error_reduction),
         sleep: table.number("sleep_threshold"),
         ..usual

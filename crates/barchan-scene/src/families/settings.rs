@@ -27,12 +27,12 @@ impl Settings {
 
     /// The settings of a type.
     pub fn get<T: SettingsValue>(&self) -> Option<&T> {
-        self.0.iter().find_map(|s| s.any().downcast_ref())
+        self.0.iter().find_map(|s| any(&**s).downcast_ref())
     }
 
     /// Replaces the settings of the same type.
     pub fn set<T: SettingsValue>(&mut self, value: T) {
-        self.0.retain(|s| !s.any().is::<T>());
+        self.0.retain(|s| !any(&**s).is::<T>());
         self.0.push(Box::new(value));
     }
 
@@ -46,7 +46,8 @@ impl Settings {
         if self.get::<T>().is_none() {
             self.set(T::default());
         }
-        self.0.iter_mut().find_map(|s| s.any_mut().downcast_mut())
+        let mut all = self.0.iter_mut().map(|s| &mut **s as &mut dyn Any);
+        all.find_map(|s| s.downcast_mut())
     }
 }
 
@@ -60,26 +61,20 @@ impl Clone for Settings {
 impl PartialEq for Settings {
     fn eq(&self, other: &Self) -> bool {
         let mut own = self.0.iter();
-        self.0.len() == other.0.len() && own.all(|s| other.0.iter().any(|o| s.equals(o.any())))
+        self.0.len() == other.0.len() && own.all(|s| other.0.iter().any(|o| s.equals(any(&**o))))
     }
 }
 
-trait Erased: Debug + Send + Sync {
-    fn any(&self) -> &dyn Any;
-    fn any_mut(&mut self) -> &mut dyn Any;
+fn any(value: &dyn Erased) -> &dyn Any {
+    value
+}
+
+trait Erased: Any + Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn Erased>;
     fn equals(&self, other: &dyn Any) -> bool;
 }
 
 impl<T: SettingsValue> Erased for T {
-    fn any(&self) -> &dyn Any {
-        self
-    }
-
-    fn any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
     fn boxed(&self) -> Box<dyn Erased> {
         Box::new(self.clone())
     }

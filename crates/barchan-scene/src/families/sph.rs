@@ -3,6 +3,7 @@
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, FAST, Key, Kind, Range, Table, keys};
 use crate::model::{Dimensions, Sampling, Scene};
+use serde::Deserialize;
 
 /// Smoothed particle hydrodynamics.
 pub static SPH: Family = Family {
@@ -94,16 +95,19 @@ pub struct SphError {
 }
 
 /// How frictional stress is projected onto the yield cone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SphYield {
     /// ŝ ← ŝ min(1, √2 sin θ p/‖ŝ‖).
     Radial,
     /// Each component clamped separately, as printed in [Ihmsen13] Eq. 13.
+    #[serde(rename = "per component")]
     PerComponent,
 }
 
 /// Friction model of particles against bodies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SphWalls {
     /// Coulomb friction with the body's coefficient.
     Coulomb,
@@ -198,15 +202,9 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
         cfl: number("cfl", usual.cfl),
         iterations,
         until,
-        yielding: match table.text("yield") {
-            Some("per component") => SphYield::PerComponent,
-            _ => usual.yielding,
-        },
+        yielding: table.choice("yield").unwrap_or(usual.yielding),
         static_friction: table.flag("static_friction").unwrap_or(true),
-        wall_friction: match table.text("wall_friction") {
-            Some("viscous") => SphWalls::Viscous,
-            _ => usual.wall_friction,
-        },
+        wall_friction: table.choice("wall_friction").unwrap_or(usual.wall_friction),
         discrete_forces: table.flag("discrete_forces").unwrap_or(true),
         sound_speed: number("sound_speed", usual.sound_speed),
         sleep_velocity: number("sleep_velocity", usual.sleep_velocity),
@@ -216,10 +214,9 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
 }
 
 fn read_material(table: &Table) -> Settings {
+    let usual = SphMaterial::default();
     Settings::of(SphMaterial {
-        viscosity: table
-            .number("viscosity")
-            .unwrap_or(SphMaterial::default().viscosity),
+        viscosity: table.number("viscosity").unwrap_or(usual.viscosity),
         cohesion_intensity: table.number("cohesion_intensity"),
         wet_viscosity: table.number("wet_viscosity"),
         wet_cohesion_intensity: table.number("wet_cohesion_intensity"),

@@ -7,7 +7,7 @@ use crate::bodies::*;
 use crate::errors::{Place, suggestion};
 use crate::geometry::Geometry;
 use crate::model::{Boundary, Collider, Dimensions, Look};
-use crate::motion::{Interpolation, Motion, Track};
+use crate::motion::{Motion, Track};
 use glam::{DVec3, Vec3};
 
 /// The name that joints hold the world by.
@@ -91,12 +91,7 @@ impl Builder<'_> {
         at: Place,
         holds: &Holds,
     ) -> Option<Joint> {
-        let kind = match table.text("type")? {
-            "revolute" => JointKind::Revolute,
-            "prismatic" => JointKind::Prismatic,
-            "fixed" => JointKind::Fixed,
-            _ => JointKind::Spherical,
-        };
+        let kind: JointKind = table.choice("type")?;
         let ends = self.ends(table, holds);
         if !kind.is_single() {
             for key in ["axis", "limits", "motor", "control"] {
@@ -104,9 +99,9 @@ impl Builder<'_> {
             }
         }
         let axis = self.joint_axis(kind, table, at);
-        let limits = self.limits(&name, kind, table);
-        let motor = self.motor(kind, table);
-        let control = self.control(&name, kind, table);
+        let limits = table.optional("limits", |node| self.limits(&name, kind, node));
+        let motor = table.optional("motor", |node| self.motor(kind, node));
+        let control = table.optional("control", |node| self.control(&name, kind, node));
         let (ends, control) = (ends?, control?);
         let motor = motor?.or_else(|| control.is_some().then(Motor::hold));
         let anchor = match table.get("anchor") {
@@ -192,11 +187,8 @@ impl Builder<'_> {
         Some(axis)
     }
 
-    fn limits(&mut self, name: &str, kind: JointKind, table: &Table) -> Option<Option<[f64; 2]>> {
-        let Some(node) = table.get("limits") else {
-            return Some(None);
-        };
-        let [low, high] = table.pair("limits")?;
+    fn limits(&mut self, name: &str, kind: JointKind, node: &Node) -> Option<[f64; 2]> {
+        let [low, high] = node.pair()?;
         if low > 0.0 || high < 0.0 {
             return self.report.refuse(
                 node.at,
@@ -211,14 +203,11 @@ impl Builder<'_> {
                 "use limits from -180 to 180, or leave them out and it turns freely",
             );
         }
-        Some(Some([low, high].map(|x| in_si(kind, x))))
+        Some([low, high].map(|x| in_si(kind, x)))
     }
 
-    /// The motor of a joint: `None` when it is wrong, `Some(None)` when there is none.
-    pub fn motor(&mut self, kind: JointKind, table: &Table) -> Option<Option<Motor>> {
-        let Some(node) = table.get("motor") else {
-            return Some(None);
-        };
+    /// The motor of a joint.
+    pub fn motor(&mut self, kind: JointKind, node: &Node) -> Option<Motor> {
         let motor = node.table()?;
         let drive = match (motor.get("velocity"), motor.get("position")) {
             (Some(value), None) => Drive::Velocity(self.drive(kind, value)?),
@@ -230,18 +219,13 @@ impl Builder<'_> {
                 return self.report.refuse(node.at, message, help);
             }
         };
-        for key in ["stiffness", "damping", "max_force"] {
-            if motor.is_bad(key) {
-                return None;
-            }
-        }
-        Some(Some(Motor {
+        Some(Motor {
             drive,
-            stiffness: motor.number("stiffness"),
-            damping: motor.number("damping"),
-            max_force: motor.number("max_force").unwrap_or(f64::INFINITY),
+            stiffness: motor.optional("stiffness", Node::number)?,
+            damping: motor.optional("damping", Node::number)?,
+            max_force: motor.number_or("max_force", f64::INFINITY)?,
             max_speed: f64::INFINITY,
-        }))
+        })
     }
 
     fn drive(&mut self, kind: JointKind, node: &Node) -> Option<Track<f64>> {
@@ -249,50 +233,31 @@ impl Builder<'_> {
             return Some(Track::constant(in_si(kind, value)));
         }
         let table = node.table()?;
-        let keyframes = table.get("keyframes")?;
-        let keys = keyframes.list()?.iter().map(|key| {
-            let key = key.table()?;
-            Some((key.number("time")?, in_si(kind, key.number("value")?)))
-        });
-        let keys = keys.collect::<Option<Vec<_>>>()?;
-        self.track_or(keys, table, keyframes.at, Interpolation::Linear)
+        self.track(table, table.get("keyframes")?, |_, key, _| {
+            Some(in_si(kind, key.number("value")?))
+        })
     }
 
-    /// How people drive a joint: `None` when it is wrong, `Some(None)` when they do not.
-    pub fn control(
-        &mut self,
-        name: &str,
-        kind: JointKind,
-        table: &Table,
-    ) -> Option<Option<JointControl>> {
-        let Some(node) = table.get("control") else {
-            return Some(None);
-        };
+    /// How people drive a joint.
+    pub fn control(&mut self, name: &str, kind: JointKind, node: &Node) -> Option<JointControl> {
         let control = node.table()?;
-        let keys = match control.get("keys") {
-            Some(keys) => {
-                let words = keys.list()?.iter();
-                let words = words.map(|w| w.text().map(str::to_owned));
-                let words = words.collect::<Option<Vec<_>>>()?;
-                Some(<[String; 2]>::try_from(words).ok()?)
-            }
-            None => None,
-        };
-        let gamepad_axis = match control.get("gamepad_axis") {
-            Some(_) => Some(u32::try_from(control.integer("gamepad_axis")?).ok()?),
-            None => None,
-        };
+        let keys = control.optional("keys", |keys| {
+            let words = keys.list()?.iter();
+            let words = words.map(|w| w.text().map(str::to_owned));
+            <[String; 2]>::try_from(words.collect::<Option<Vec<_>>>()?).ok()
+        })?;
+        let gamepad_axis = control.optional("gamepad_axis", Node::count)?;
         if keys.is_none() && gamepad_axis.is_none() {
             let message = "nothing drives this control";
             let help = "give it `keys = [\"a\", \"d\"]` or a `gamepad_axis`";
             return self.report.refuse(node.at, message, help);
         }
-        Some(Some(JointControl {
+        Some(JointControl {
             keys,
             gamepad_axis,
             speed: in_si(kind, control.number("speed")?),
             label: control.text("label").unwrap_or(name).to_owned(),
-        }))
+        })
     }
 }
 
@@ -302,29 +267,10 @@ pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider 
         name,
         shape,
         motion: Motion::default(),
-        boundary: boundary(table),
+        boundary: table.choice("boundary").unwrap_or(Boundary::Separating),
         friction: table.number("friction").unwrap_or(0.5),
-        look: Some(look(table).unwrap_or(Look::Solid)),
+        look: Some(table.choice("look").unwrap_or(Look::Solid)),
         color: table.get("color").and_then(color),
-    }
-}
-
-/// Boundary condition for grains at a surface.
-pub(super) fn boundary(table: &Table) -> Boundary {
-    match table.text("boundary") {
-        Some("sticky") => Boundary::Sticky,
-        Some("slipping") => Boundary::Slipping,
-        _ => Boundary::Separating,
-    }
-}
-
-/// Look in pictures.
-pub(super) fn look(table: &Table) -> Option<Look> {
-    match table.text("look")? {
-        "solid" => Some(Look::Solid),
-        "glass" => Some(Look::Glass),
-        "cutaway" => Some(Look::Cutaway),
-        _ => Some(Look::Hidden),
     }
 }
 

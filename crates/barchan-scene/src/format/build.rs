@@ -1,9 +1,8 @@
 //! A checked document → the scene.
 
 use super::Builder;
-use super::bodies::{Holds, boundary, look, vector};
+use super::bodies::{Holds, surface, vector};
 use super::node::{Node, Table};
-use super::substances::color;
 use crate::bodies::Body;
 use crate::errors::{Place, Places};
 use crate::geometry::Bounds;
@@ -24,7 +23,7 @@ impl Builder<'_> {
         self.substances(document);
         let name = self.scene_name(document, stem);
         let gravity = self.gravity(document);
-        let domain = self.domain(document);
+        let domain = document.optional("domain", |node| self.box_of(node));
         let periodic = self.periodic(document);
         let solver = self.solver(document);
         let mut names = Vec::new();
@@ -37,14 +36,14 @@ impl Builder<'_> {
             builder.joint(name, table, at, &holds)
         });
         self.robots(document, &mut names, &mut bodies, &mut joints);
-        let start = self.start(document);
+        let start = document.optional("start", |node| self.start(node));
         let fills = self.own(document, "fill", Self::fill);
         let emitters = self.own(document, "emitter", Self::emitter);
         let drains = self.own(document, "drain", Self::drain);
         let wettings = self.own(document, "wetting", Self::wetting);
         let terrain = self.terrain(document);
         let check = self.check(document);
-        let camera = self.camera(document);
+        let camera = document.optional("camera", |node| self.camera(node));
         self.something_to_simulate(document, at);
 
         if !self.viewing {
@@ -148,10 +147,7 @@ impl Builder<'_> {
             let node = document.get(key);
             node.is_some_and(|n| n.list().is_none_or(|l| !l.is_empty()))
         };
-        if !["fill", "emitter"].into_iter().any(has)
-            && !document.has("start")
-            && !document.has("terrain")
-        {
+        if !["fill", "emitter", "start", "terrain"].into_iter().any(has) {
             self.report.error(
                 Place {
                     end: at.start,
@@ -163,11 +159,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The start: `None` when it is wrong, `Some(None)` when there is none.
-    fn start(&mut self, document: &Table) -> Option<Option<Start>> {
-        let Some(node) = document.get("start") else {
-            return Some(None);
-        };
+    fn start(&mut self, node: &Node) -> Option<Start> {
         let table = node.table()?;
         let result = table.text("result")?;
         if result.trim().is_empty() {
@@ -175,26 +167,14 @@ impl Builder<'_> {
             let at = table.at("result", node.at);
             return self.report.refuse(at, "`start.result` is empty", help);
         }
-        let frame = match table.get("frame") {
-            Some(_) => Some(u32::try_from(table.integer("frame")?).ok()?),
-            None => None,
-        };
         let result_at = table.at("result", node.at);
-        Some(Some(Start {
+        Some(Start {
             result: result.to_owned(),
             path: self.directory.join(result),
-            frame,
+            frame: table.optional("frame", Node::count)?,
             result_mark: self.report.mark(result_at),
             frame_mark: self.report.mark(table.at("frame", result_at)),
-        }))
-    }
-
-    /// The domain: `None` when it is wrong, `Some(None)` when there is none.
-    fn domain(&mut self, document: &Table) -> Option<Option<Bounds>> {
-        let Some(node) = document.get("domain") else {
-            return Some(None);
-        };
-        self.box_of(node.table()?, node.at).map(Some)
+        })
     }
 
     /// Axes along which the domain repeats.
@@ -213,12 +193,13 @@ impl Builder<'_> {
     }
 
     /// A box by `min` and `max`; given as [x, y] it is a slab 1 m thick.
-    fn box_of(&mut self, table: &Table, at: Place) -> Option<Bounds> {
+    fn box_of(&mut self, node: &Node) -> Option<Bounds> {
+        let table = node.table()?;
         let (mut min, mut max) = (table.vector("min")?, table.vector("max")?);
         if table.list("min").len() == 2 && table.list("max").len() == 2 {
             (min.z, max.z) = (-0.5, 0.5);
         }
-        self.bounds(min, max, false, table.at("max", at))
+        self.bounds(min, max, false, table.at("max", node.at))
     }
 
     /// Reads a list of tables, each with its name, which no other of its kind has; `None` where one is wrong.
@@ -281,13 +262,9 @@ impl Builder<'_> {
     fn collider(&mut self, name: String, table: &Table, _: Place) -> Option<Collider> {
         let (shape, motion) = (self.shape_of(table), self.motion(table));
         Some(Collider {
-            name,
-            shape: shape?,
             motion: motion?,
-            boundary: boundary(table),
-            friction: table.number("friction").unwrap_or(0.5),
-            look: look(table),
-            color: table.get("color").and_then(color),
+            look: table.choice("look"),
+            ..surface(name, shape?, table)
         })
     }
 
@@ -305,11 +282,7 @@ impl Builder<'_> {
             velocity: vector(table, "velocity"),
             spin: vector(table, "spin"),
             spin_center: table.or("spin_center", center, Node::vector)?.as_vec3(),
-            sampling: match table.text("sampling") {
-                Some("lattice") => Sampling::Lattice,
-                Some(_) => Sampling::Poisson,
-                None => self.family.sampling,
-            },
+            sampling: table.choice("sampling").unwrap_or(self.family.sampling),
         };
         let at = table.at("shape", at);
         Some(Placed { part, at })
@@ -366,14 +339,11 @@ impl Builder<'_> {
     }
 
     fn wetting(&mut self, name: String, table: &Table, _: Place) -> Option<Wetting> {
-        let shape = table.has("shape").then(|| self.shape_of(table));
+        let shape = table.optional("shape", |node| self.shape(node));
         let (start, end) = self.times(table)?;
         Some(Wetting {
             name,
-            shape: match shape {
-                Some(shape) => Some(shape?),
-                None => None,
-            },
+            shape: shape?,
             rate: table.number("rate").unwrap_or(1.0),
             start,
             end,
@@ -389,11 +359,9 @@ impl Builder<'_> {
             .list("mass_in")
             .iter()
             .map(|node| {
-                let table = node.table()?;
-                let bounds = self.box_of(table, node.at);
                 Some(MassIn {
-                    bounds: bounds?,
-                    part: table.pair("part")?,
+                    bounds: self.box_of(node)?,
+                    part: node.table()?.pair("part")?,
                 })
             })
             .collect();

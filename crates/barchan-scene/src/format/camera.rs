@@ -8,16 +8,9 @@ use crate::motion::{Interpolation, Track};
 use glam::DVec3;
 
 impl Builder<'_> {
-    /// The camera: `None` when it is wrong, `Some(None)` when there is none.
-    pub fn camera(&mut self, document: &Table) -> Option<Option<Camera>> {
-        let Some(node) = document.get("camera") else {
-            return Some(None);
-        };
+    /// The camera of the scene.
+    pub fn camera(&mut self, node: &Node) -> Option<Camera> {
         let table = node.table()?;
-        let mut camera = Camera {
-            orbit: table.number("orbit").unwrap_or(0.0),
-            ..Camera::default()
-        };
         let keyframes = match table.get("keyframes") {
             Some(keyframes) => self.camera_keys(table, keyframes)?,
             None => {
@@ -33,34 +26,27 @@ impl Builder<'_> {
         self.look_at_something(table, &keyframes, table.at("target", node.at));
         let vector = |key| keyframes.track(|frame| frame.vector(key));
         let number = |key| keyframes.track(|frame| frame.number(key));
-        let still_vector = |key| table.vector(key).and_then(still);
-        camera.position = vector("position").or_else(|| still_vector("position"));
-        camera.target = vector("target").or_else(|| still_vector("target"));
-        camera.fov = number("fov").or_else(|| table.number("fov").and_then(still));
-        camera.turn = number("angle");
-        Some(Some(camera))
+        let still = |key| table.vector(key).map(Track::constant);
+        Some(Camera {
+            position: vector("position").or_else(|| still("position")),
+            target: vector("target").or_else(|| still("target")),
+            fov: number("fov").or_else(|| table.number("fov").map(Track::constant)),
+            orbit: table.number("orbit").unwrap_or(0.0),
+            turn: number("angle"),
+        })
     }
 
     fn camera_keys<'a>(&mut self, table: &Table, node: &'a Node) -> Option<Keys<'a>> {
         let list = node.list()?;
         let tables: Vec<&Table> = list.iter().map(Node::table).collect::<Option<_>>()?;
-        let times = tables.iter().map(|key| Some((key.number("time")?, ())));
         // Checks their order.
-        self.track_or(
-            times.collect::<Option<_>>()?,
-            table,
-            node.at,
-            Interpolation::Smooth,
-        )?;
-        let way = match table.text("interpolation") {
-            Some("linear") => Interpolation::Linear,
-            _ => Interpolation::Smooth,
-        };
-        let places = list.iter().map(|key| key.at).collect();
+        self.track(table, node, |_, _, _| Some(()))?;
         Some(Keys {
             tables,
-            places,
-            way,
+            nodes: list,
+            way: table
+                .choice("interpolation")
+                .unwrap_or(Interpolation::Smooth),
         })
     }
 
@@ -70,11 +56,11 @@ impl Builder<'_> {
         let first = |key| keyframes.tables.iter().find_map(|frame| frame.vector(key));
         let mut eye = first("position").or(camera.vector("position"));
         let mut aim = first("target").or(camera.vector("target"));
-        for (frame, at) in keyframes.tables.iter().zip(&keyframes.places) {
+        for (frame, node) in keyframes.tables.iter().zip(keyframes.nodes) {
             eye = frame.vector("position").or(eye);
             aim = frame.vector("target").or(aim);
             if frame.has("position") || frame.has("target") {
-                self.distinct(eye, aim, *at);
+                self.distinct(eye, aim, node.at);
             }
         }
     }
@@ -96,8 +82,8 @@ impl Builder<'_> {
 /// Keyframes of the camera, in order.
 #[derive(Default)]
 struct Keys<'a> {
+    nodes: &'a [Node],
     tables: Vec<&'a Table>,
-    places: Vec<Place>,
     way: Interpolation,
 }
 
@@ -112,9 +98,4 @@ impl Keys<'_> {
         });
         Track::new(track.collect::<Option<_>>()?, self.way)
     }
-}
-
-/// A value that stays.
-fn still<T: Copy>(value: T) -> Option<Track<T>> {
-    Track::new(vec![(0.0, value)], Interpolation::Smooth)
 }

@@ -29,7 +29,7 @@ pub use overrides::Overrides;
 pub use schema::schema;
 pub(crate) use spec::{Key, Kind, Range, keys};
 
-use crate::errors::{Report, SceneError, SceneErrors};
+use crate::errors::{Report, SceneErrors, SourceMark};
 use crate::families::{FAMILIES, Family, SolverSpec};
 use crate::model::{Dimensions, MeshFile, Scene};
 use std::path::{Path, PathBuf};
@@ -51,10 +51,7 @@ impl SceneSource {
     /// Reads a scene file.
     pub fn from_file(path: &Path) -> Result<Self, SceneErrors> {
         let name = path.display().to_string();
-        let fail = |reason: String, help: &str| {
-            let error = SceneError::without_place(reason, help.to_owned());
-            SceneErrors::single(&name, error)
-        };
+        let fail = |reason: String, help| SourceMark::default().refuse_scene(&name, reason, help);
         if path.is_dir() {
             let help = "name a scene file, such as scene.toml";
             return Err(fail(format!("{name} is a folder, not a scene"), help));
@@ -157,16 +154,14 @@ fn load_as(
     viewing: bool,
 ) -> Result<(Scene, Vec<String>), SceneErrors> {
     let mut report = Report::new(&source.name, &source.text);
-    let mut warnings = Vec::new();
-    let scene = read(source, overrides, viewing, &mut report, &mut warnings);
+    let scene = read(source, overrides, viewing, &mut report);
     match (report.into_errors(), scene) {
-        (None, Some(scene)) => Ok((scene, warnings)),
+        (None, Some(scene)) => Ok(scene),
         (Some(errors), _) => Err(errors),
         (None, None) => {
             let reason = "the scene could not be built, for no reason that was noticed";
             let help = "please report this scene as a bug";
-            let error = SceneError::without_place(reason.to_owned(), help.to_owned());
-            Err(SceneErrors::single(&source.name, error))
+            Err(SourceMark::default().refuse_scene(&source.name, reason, help))
         }
     }
 }
@@ -176,8 +171,7 @@ fn read(
     overrides: &Overrides,
     viewing: bool,
     report: &mut Report,
-    warnings: &mut Vec<String>,
-) -> Option<Scene> {
+) -> Option<(Scene, Vec<String>)> {
     let mut tree = node::parse(&source.text, 0, report);
     if !report.is_empty() {
         return None;
@@ -213,12 +207,12 @@ fn read(
         warnings: Vec::new(),
     };
     let scene = builder.scene(document, tree.at, &source.stem());
-    *warnings = builder.warnings;
+    let warnings = builder.warnings;
     let mut scene = scene?;
     if !text.contains_key("name") {
         text.insert("name", toml_edit::value(&scene.name));
     }
     scene.document = text.to_string();
     scene.places = report.places(tree);
-    Some(scene)
+    Some((scene, warnings))
 }

@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::model::Dimensions;
-use crate::motion::{Gravity, Interpolation, Motion, Rotation, Track};
+use crate::motion::{Gravity, Motion, Rotation, Track, Turning};
 use glam::{DQuat, DVec3};
 
 impl Builder<'_> {
@@ -29,9 +29,7 @@ impl Builder<'_> {
             for key in turning.iter().chain(&["value"]) {
                 self.useless(table, key, "where gravity has keyframes");
             }
-            let keys = self.vector_keys(node)?;
-            let track = self.track(keys, table, node.at)?;
-            return Some(Gravity::Keyframes(track));
+            return self.vectors(table, node).map(Gravity::Keyframes);
         }
         self.useless(table, "interpolation", "without keyframes");
         self.in_plane(table, "value");
@@ -39,15 +37,9 @@ impl Builder<'_> {
         if !turning.iter().any(|key| table.has(key)) {
             return value.map(Gravity::Constant);
         }
-        let (axis, rate) = self.axis_and_rate(table, at)?;
-        let (start, end) = self.times(table)?;
-        Some(Gravity::Rotating {
-            value: value?,
-            axis,
-            rate,
-            start,
-            end,
-        })
+        let turning = self.turning(table, at)?;
+        let value = value?;
+        Some(Gravity::Rotating { value, turning })
     }
 
     /// Motion of a collider.
@@ -63,7 +55,10 @@ impl Builder<'_> {
             self.useless(table, "end", "without a constant `velocity`");
         }
         let times = self.times(table);
-        let position = self.position(table);
+        let position = table.optional("position", |node| {
+            let table = node.table()?;
+            self.vectors(table, table.get("keyframes")?)
+        });
         let rotation = self.rotation(table);
         let pivot = table.or("pivot", DVec3::ZERO, Node::vector);
         let (start, end) = times?;
@@ -77,16 +72,6 @@ impl Builder<'_> {
         })
     }
 
-    fn position(&mut self, motion: &Table) -> Option<Option<Track<DVec3>>> {
-        let Some(node) = motion.get("position") else {
-            return Some(None);
-        };
-        let table = node.table()?;
-        let keyframes = table.get("keyframes")?;
-        let keys = self.vector_keys(keyframes)?;
-        self.track(keys, table, keyframes.at).map(Some)
-    }
-
     fn rotation(&mut self, motion: &Table) -> Option<Rotation> {
         let Some(node) = motion.get("rotation") else {
             self.useless(motion, "pivot", "without a `rotation`");
@@ -95,95 +80,68 @@ impl Builder<'_> {
         let table = node.table()?;
         let Some(keyframes) = table.get("keyframes") else {
             self.useless(table, "interpolation", "without keyframes");
-            let (axis, rate) = self.axis_and_rate(table, node.at)?;
-            let (start, end) = self.times(table)?;
-            return Some(Rotation::Rate {
-                axis,
-                rate,
-                start,
-                end,
-            });
+            return self.turning(table, node.at).map(Rotation::Rate);
         };
         for key in ["rate", "start", "end"] {
             self.useless(table, key, "where the rotation has keyframes");
         }
         if table.has("axis") {
             let axis = self.turning_axis(table, node.at)?;
-            let keys = self.angle_keys(keyframes)?;
-            let track = self.track(keys, table, keyframes.at)?;
-            return Some(Rotation::Angles { axis, track });
+            let track = self.track(table, keyframes, |builder, key, _| {
+                builder.useless(key, "axis", "where the rotation has a fixed axis");
+                Some(key.number("angle")?.to_radians())
+            });
+            return Some(Rotation::Angles {
+                axis,
+                track: track?,
+            });
         }
-        let keys = self.orientation_keys(keyframes)?;
-        let track = self.track(keys, table, keyframes.at)?;
-        Some(Rotation::Orientations(track))
-    }
-
-    fn vector_keys(&mut self, node: &Node) -> Option<Vec<(f64, DVec3)>> {
-        let keys = node.list()?.iter().map(|key| {
-            let table = key.table()?;
-            self.in_plane(table, "value");
-            Some((table.number("time")?, table.vector("value")?))
+        let track = self.track(table, keyframes, |builder, key, at| {
+            if !key.has("axis") {
+                return builder.report.refuse(
+                    at,
+                    "this keyframe turns about no axis",
+                    "give the rotation an `axis`, or each of its keyframes",
+                );
+            }
+            let axis = builder.turning_axis(key, at)?;
+            let angle = key.number("angle")?.to_radians();
+            Some(DQuat::from_axis_angle(axis, angle))
         });
-        keys.collect()
+        track.map(Rotation::Orientations)
     }
 
-    fn angle_keys(&mut self, node: &Node) -> Option<Vec<(f64, f64)>> {
-        let keys = node.list()?.iter().map(|key| {
-            let table = key.table()?;
-            self.useless(table, "axis", "where the rotation has a fixed axis");
-            Some((table.number("time")?, table.number("angle")?.to_radians()))
+    fn vectors(&mut self, table: &Table, keyframes: &Node) -> Option<Track<DVec3>> {
+        self.track(table, keyframes, |builder, key, _| {
+            builder.in_plane(key, "value");
+            key.vector("value")
+        })
+    }
+
+    /// The track of a table from its keyframes, each with what `read` makes of it; no keyframes and times that do not
+    /// grow are refused.
+    pub fn track<T: Copy>(
+        &mut self,
+        table: &Table,
+        keyframes: &Node,
+        mut read: impl FnMut(&mut Self, &Table, Place) -> Option<T>,
+    ) -> Option<Track<T>> {
+        let (list, at) = (keyframes.list()?, keyframes.at);
+        let keys = list.iter().map(|key| {
+            let value = read(self, key.table()?, key.at)?;
+            Some((key.table()?.number("time")?, value))
         });
-        keys.collect()
-    }
-
-    fn orientation_keys(&mut self, node: &Node) -> Option<Vec<(f64, DQuat)>> {
-        let keys: Vec<_> = node
-            .list()?
-            .iter()
-            .map(|key| {
-                let table = key.table()?;
-                if !table.has("axis") {
-                    return self.report.refuse(
-                        key.at,
-                        "this keyframe turns about no axis",
-                        "give the rotation an `axis`, or each of its keyframes",
-                    );
-                }
-                let axis = self.turning_axis(table, key.at)?;
-                let angle = table.number("angle")?.to_radians();
-                Some((table.number("time")?, DQuat::from_axis_angle(axis, angle)))
-            })
-            .collect();
-        keys.into_iter().collect()
-    }
-
-    /// A track from keys; no keys and times that do not grow are refused.
-    fn track<T: Copy>(
-        &mut self,
-        keys: Vec<(f64, T)>,
-        table: &Table,
-        at: Place,
-    ) -> Option<Track<T>> {
-        self.track_or(keys, table, at, Interpolation::Linear)
-    }
-
-    /// The same, with an interpolation where the table names none.
-    pub fn track_or<T: Copy>(
-        &mut self,
-        keys: Vec<(f64, T)>,
-        table: &Table,
-        at: Place,
-        usual: Interpolation,
-    ) -> Option<Track<T>> {
+        // All of them are read, so that whatever is wrong in them comes out.
+        let keys: Vec<Option<(f64, T)>> = keys.collect();
+        let keys = keys.into_iter().collect::<Option<Vec<_>>>()?;
         if keys.is_empty() {
             let help = "list at least one: [{ time = 0, … }]";
             return self.report.refuse(at, "there are no keyframes", help);
         }
         for (i, pair) in keys.windows(2).enumerate() {
             if pair[1].0 <= pair[0].0 {
-                let place = table.list("keyframes").get(i + 1).map_or(at, |k| k.at);
                 return self.report.refuse(
-                    place,
+                    list[i + 1].at,
                     format!(
                         "keyframes are out of order: {} s comes after {} s",
                         pair[1].0, pair[0].0
@@ -192,16 +150,10 @@ impl Builder<'_> {
                 );
             }
         }
-        let interpolation = match table.text("interpolation") {
-            Some("smooth") => Interpolation::Smooth,
-            Some("step") => Interpolation::Step,
-            Some(_) => Interpolation::Linear,
-            None => usual,
-        };
-        Track::new(keys, interpolation)
+        Track::new(keys, table.choice("interpolation").unwrap_or_default())
     }
 
-    fn axis_and_rate(&mut self, table: &Table, at: Place) -> Option<(DVec3, f64)> {
+    fn turning(&mut self, table: &Table, at: Place) -> Option<Turning> {
         for key in ["axis", "rate"] {
             if !table.has(key) {
                 self.report.error(
@@ -215,7 +167,14 @@ impl Builder<'_> {
             return None;
         }
         let axis = self.turning_axis(table, at)?;
-        Some((axis, table.number("rate")?.to_radians()))
+        let rate = table.number("rate")?.to_radians();
+        let (start, end) = self.times(table)?;
+        Some(Turning {
+            axis,
+            rate,
+            start,
+            end,
+        })
     }
 
     /// The unit axis of a rotation; in 2D it must stand on the plane.
@@ -233,11 +192,8 @@ impl Builder<'_> {
 
     /// `start` and `end`, an interval that is not empty.
     pub fn times(&mut self, table: &Table) -> Option<(f64, f64)> {
-        if table.is_bad("start") || table.is_bad("end") {
-            return None;
-        }
-        let start = table.number("start").unwrap_or(0.0);
-        let end = table.number("end").unwrap_or(f64::INFINITY);
+        let start = table.number_or("start", 0.0)?;
+        let end = table.number_or("end", f64::INFINITY)?;
         if let Some(node) = table.get("end").filter(|_| end <= start) {
             return self.report.refuse(
                 node.at,

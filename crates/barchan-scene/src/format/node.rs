@@ -1,6 +1,8 @@
 //! The scene file as a tree in which every key and value knows its place in the text.
 
 use crate::errors::{Place, Report};
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -156,11 +158,29 @@ impl Node {
         }
     }
 
+    pub fn integer(&self) -> Option<i64> {
+        match self.value {
+            Value::Integer(i) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub fn count(&self) -> Option<u32> {
+        self.integer()?.try_into().ok()
+    }
+
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(s) => Some(s),
             _ => None,
         }
+    }
+
+    /// The variant that a word names. Which words there may be, the check of the keys has asked.
+    pub fn choice<T: DeserializeOwned>(&self) -> Option<T> {
+        let word: StrDeserializer<'_, Error> = self.text()?.into_deserializer();
+        T::deserialize(word).ok()
     }
 
     pub fn list(&self) -> Option<&[Node]> {
@@ -180,6 +200,10 @@ impl Node {
     /// All the numbers of a list of numbers.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         self.list()?.iter().map(Node::number).collect()
+    }
+
+    pub fn pair(&self) -> Option<[f64; 2]> {
+        self.numbers()?.try_into().ok()
     }
 
     /// Three numbers, or two with zero as the third.
@@ -232,21 +256,27 @@ impl Table {
         self.get(key).map_or(Some(default), read)
     }
 
+    /// The same where a missing value has no default: `Some(None)`.
+    pub fn optional<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Node) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.get(key)
+            .map_or(Some(None), |node| read(node).map(Some))
+    }
+
     /// The number under a key, or the default; `None` when the number was refused.
     pub fn number_or(&self, key: &str, default: f64) -> Option<f64> {
         self.or(key, default, Node::number)
     }
 
     pub fn integer(&self, key: &str) -> Option<i64> {
-        match self.get(key)?.value {
-            Value::Integer(i) => Some(i),
-            _ => None,
-        }
+        self.get(key)?.integer()
     }
 
-    /// A whole number that is not negative.
     pub fn count(&self, key: &str) -> Option<u32> {
-        self.integer(key)?.try_into().ok()
+        self.get(key)?.count()
     }
 
     pub fn flag(&self, key: &str) -> Option<bool> {
@@ -258,6 +288,10 @@ impl Table {
 
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
+    }
+
+    pub fn choice<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.get(key)?.choice()
     }
 
     pub fn vector(&self, key: &str) -> Option<glam::DVec3> {
@@ -272,9 +306,8 @@ impl Table {
         self.get(key)?.table()
     }
 
-    /// Two numbers.
     pub fn pair(&self, key: &str) -> Option<[f64; 2]> {
-        self.get(key)?.numbers()?.try_into().ok()
+        self.get(key)?.pair()
     }
 
     /// Where the key stands; `otherwise` when it is not there.

@@ -5,8 +5,8 @@
 
 use super::keys::{SCENE, SHAPE};
 use super::node::{Entry, Node, Table, Value, parse_value};
-use super::spec::{Key, Kind, is_mix, join};
-use crate::errors::{Place, Report, suggestion};
+use super::spec::{Kind, is_mix, join};
+use crate::errors::{Place, Report, nearest, suggestion};
 use toml_edit::{DocumentMut, Item};
 
 /// Changes to a scene file from the command line.
@@ -39,13 +39,6 @@ enum Step {
 struct Word {
     text: String,
     at: Place,
-}
-
-/// Why a path leads nowhere.
-struct Fault {
-    at: Place,
-    message: String,
-    help: String,
 }
 
 /// Applies all changes; what is wrong with them is reported.
@@ -153,12 +146,15 @@ impl Changed<'_> {
     }
 
     fn set(&mut self, words: &[Word], value: Node, written: toml_edit::Value) {
-        let mut steps = Vec::new();
-        match set_in_keys(self.tree, SCENE, words, "", value, &mut steps) {
-            Ok(()) => {
-                edit(self.text.as_item_mut(), &steps, written);
-            }
-            Err(fault) => self.report.error(fault.at, fault.message, fault.help),
+        let mut walk = Walk {
+            report: self.report,
+            steps: Vec::new(),
+        };
+        if walk
+            .set(self.tree, Kind::Table(SCENE), words, "", value)
+            .is_some()
+        {
+            edit(self.text.as_item_mut(), &walk.steps, written);
         }
     }
 }
@@ -193,144 +189,123 @@ fn split_path(setting: &str, source: usize) -> Option<(Vec<Word>, usize)> {
     None
 }
 
-fn set_in_keys(
-    node: &mut Node,
-    keys: &'static [Key],
-    words: &[Word],
-    path: &str,
-    value: Node,
-    steps: &mut Vec<Step>,
-) -> Result<(), Fault> {
-    let Some((word, rest)) = words.split_first() else {
-        *node = value;
-        return Ok(());
-    };
-    let Value::Table(table) = &mut node.value else {
-        return Err(no_parts(word, path));
-    };
-    let Some(key) = keys.iter().find(|k| k.name == word.text) else {
-        return Err(Fault {
-            at: word.at,
-            message: format!("there is no key `{}`", join(path, &word.text)),
-            help: suggestion(&word.text, keys.iter().map(|k| k.name)),
-        });
-    };
-    steps.push(Step::Key(word.text.clone()));
-    let path = join(path, key.name);
-    if let Some(child) = table.get_mut(key.name) {
-        return set_in_kind(child, &key.kind, rest, &path, value, steps);
-    }
-    let mut child = Node {
-        value: Value::Table(Table::default()),
-        at: word.at,
-    };
-    set_in_kind(&mut child, &key.kind, rest, &path, value, steps)?;
-    table.entries.push(Entry {
-        key: word.text.clone(),
-        key_at: word.at,
-        node: child,
-    });
-    Ok(())
+/// The way along a path to a value of the tree. What leads nowhere is reported.
+struct Walk<'a> {
+    report: &'a mut Report,
+    /// Steps so far.
+    steps: Vec<Step>,
 }
 
-fn set_in_kind(
-    node: &mut Node,
-    kind: &'static Kind,
-    words: &[Word],
-    path: &str,
-    value: Node,
-    steps: &mut Vec<Step>,
-) -> Result<(), Fault> {
-    let Some((word, rest)) = words.split_first() else {
-        *node = value;
-        return Ok(());
-    };
-    let items_of = match kind {
-        Kind::Table(keys) => return set_in_keys(node, keys, words, path, value, steps),
-        Kind::VectorOr(_, keys) | Kind::NumberOr(_, keys) if node.table().is_some() => {
-            return set_in_keys(node, keys, words, path, value, steps);
-        }
-        Kind::Shape => return set_in_keys(node, SHAPE, words, path, value, steps),
-        Kind::Named(keys) => return set_in_named(node, keys, words, path, value, steps),
-        Kind::Tables(keys) => Some(*keys),
-        Kind::ColorMix(keys) if is_mix(node) => Some(*keys),
-        Kind::Shapes => Some(SHAPE),
-        _ => None,
-    };
-    let Value::List(list) = &mut node.value else {
-        return Err(no_parts(word, path));
-    };
-    let index = list_index(list, word, path)?;
-    steps.push(Step::Index(index));
-    let (item, path) = (&mut list[index], join(path, &index.to_string()));
-    match (items_of, rest.first()) {
-        (Some(keys), _) => set_in_keys(item, keys, rest, &path, value, steps),
-        (None, Some(_)) => set_in_kind(item, &Kind::Points, rest, &path, value, steps),
-        (None, None) => {
-            *item = value;
-            Ok(())
-        }
-    }
-}
-
-fn set_in_named(
-    node: &mut Node,
-    keys: &'static [Key],
-    words: &[Word],
-    path: &str,
-    value: Node,
-    steps: &mut Vec<Step>,
-) -> Result<(), Fault> {
-    let (Some((word, rest)), Value::Table(table)) = (words.split_first(), &mut node.value) else {
-        return Ok(());
-    };
-    let names: Vec<String> = table.entries.iter().map(|e| e.key.clone()).collect();
-    match table.get_mut(&word.text) {
-        Some(child) => {
-            steps.push(Step::Key(word.text.clone()));
-            let path = join(path, &word.text);
-            set_in_keys(child, keys, rest, &path, value, steps)
-        }
-        None => Err(Fault {
-            at: word.at,
-            message: format!("the scene has no `{}`", join(path, &word.text)),
-            help: match names.is_empty() {
-                true => "it has none; those of presets take no changes".to_owned(),
-                false => suggestion(&word.text, names.iter().map(String::as_str)),
-            },
-        }),
-    }
-}
-
-/// Position in a list by number or by the `name` of a table in it.
-fn list_index(list: &[Node], word: &Word, path: &str) -> Result<usize, Fault> {
-    let name_of = |node: &Node| node.table()?.text("name").map(str::to_owned);
-    let names: Vec<String> = list.iter().filter_map(name_of).collect();
-    let by_number = word.text.parse().ok().filter(|i| *i < list.len());
-    let by_name = || {
-        list.iter()
-            .position(|n| name_of(n).as_deref() == Some(&word.text))
-    };
-    by_number.or_else(by_name).ok_or_else(|| {
-        let near = crate::errors::nearest(&word.text, names.iter().map(String::as_str));
-        let help = match (near, list.len()) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, 0) => "it is empty".to_owned(),
-            (None, n) => format!("number them from 0 to {}, or use their names", n - 1),
+impl Walk<'_> {
+    /// Puts a value where the rest of a path leads from a node of that kind.
+    fn set(
+        &mut self,
+        node: &mut Node,
+        kind: Kind,
+        words: &[Word],
+        path: &str,
+        value: Node,
+    ) -> Option<()> {
+        let Some((word, rest)) = words.split_first() else {
+            *node = value;
+            return Some(());
         };
-        Fault {
-            at: word.at,
-            message: format!("`{path}` has no `{}`", word.text),
-            help,
+        let is_table = node.table().is_some();
+        let keys = match kind {
+            Kind::Table(keys) => keys,
+            Kind::VectorOr(_, keys) | Kind::NumberOr(_, keys) if is_table => keys,
+            Kind::Shape => SHAPE,
+            Kind::Named(keys) => {
+                let own = self.named(node, word, path)?;
+                let path = join(path, &word.text);
+                return self.set(own, Kind::Table(keys), rest, &path, value);
+            }
+            _ => {
+                let items = match kind {
+                    Kind::Tables(keys) => Kind::Table(keys),
+                    Kind::ColorMix(keys) if is_mix(node) => Kind::Table(keys),
+                    Kind::Shapes => Kind::Shape,
+                    _ => Kind::Points,
+                };
+                let (item, path) = self.item(node, word, path)?;
+                return self.set(item, items, rest, &path, value);
+            }
+        };
+        let Value::Table(table) = &mut node.value else {
+            return self.no_parts(word, path);
+        };
+        let path = join(path, &word.text);
+        let Some(key) = keys.iter().find(|k| k.name == word.text) else {
+            let help = suggestion(&word.text, keys.iter().map(|k| k.name));
+            let message = format!("there is no key `{path}`");
+            return self.report.refuse(word.at, message, help);
+        };
+        self.steps.push(Step::Key(word.text.clone()));
+        if let Some(child) = table.get_mut(key.name) {
+            return self.set(child, key.kind, rest, &path, value);
         }
-    })
-}
+        let mut child = Node {
+            value: Value::Table(Table::default()),
+            at: word.at,
+        };
+        self.set(&mut child, key.kind, rest, &path, value)?;
+        table.entries.push(Entry {
+            key: word.text.clone(),
+            key_at: word.at,
+            node: child,
+        });
+        Some(())
+    }
 
-fn no_parts(word: &Word, path: &str) -> Fault {
-    Fault {
-        at: word.at,
-        message: format!("`{path}` has no part `{}` in this scene", word.text),
-        help: format!("set `{path}` as a whole"),
+    /// The table of that name, among those whose names the user chooses.
+    fn named<'n>(&mut self, node: &'n mut Node, word: &Word, path: &str) -> Option<&'n mut Node> {
+        let Value::Table(table) = &mut node.value else {
+            return None;
+        };
+        if !table.has(&word.text) {
+            let help = match table.entries.is_empty() {
+                true => "it has none; those of presets take no changes".to_owned(),
+                false => suggestion(&word.text, table.entries.iter().map(|e| e.key.as_str())),
+            };
+            let message = format!("the scene has no `{}`", join(path, &word.text));
+            return self.report.refuse(word.at, message, help);
+        }
+        self.steps.push(Step::Key(word.text.clone()));
+        table.get_mut(&word.text)
+    }
+
+    /// The item of a list by number or by the `name` of a table in it, with the path to it.
+    fn item<'n>(
+        &mut self,
+        node: &'n mut Node,
+        word: &Word,
+        path: &str,
+    ) -> Option<(&'n mut Node, String)> {
+        let Value::List(list) = &mut node.value else {
+            return self.no_parts(word, path);
+        };
+        let names = list.iter().map(|node| node.table()?.text("name"));
+        let by_number = word.text.parse().ok().filter(|i| *i < list.len());
+        let by_name = || names.clone().position(|n| n == Some(&word.text));
+        let Some(index) = by_number.or_else(by_name) else {
+            let help = match (nearest(&word.text, names.flatten()), list.len()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, 0) => "it is empty".to_owned(),
+                (None, n) => format!("number them from 0 to {}, or use their names", n - 1),
+            };
+            let message = format!("`{path}` has no `{}`", word.text);
+            return self.report.refuse(word.at, message, help);
+        };
+        self.steps.push(Step::Index(index));
+        Some((&mut list[index], join(path, &index.to_string())))
+    }
+
+    fn no_parts<T>(&mut self, word: &Word, path: &str) -> Option<T> {
+        self.report.refuse(
+            word.at,
+            format!("`{path}` has no part `{}` in this scene", word.text),
+            format!("set `{path}` as a whole"),
+        )
     }
 }
 

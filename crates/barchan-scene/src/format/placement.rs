@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::errors::Place;
-use crate::geometry::{Bounds, Geometry};
+use crate::geometry::{Bounds, Geometry, children};
 use crate::model::{Collider, Dimensions, Emitter, Fill};
 use crate::numbers::{exact, rounded};
 use glam::Vec3;
@@ -208,14 +208,9 @@ fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<V
         if distance > radius || radius < 1e-6 {
             continue;
         }
-        let children = if flat { 4 } else { 8 };
         let quarter = 0.5 * half;
-        let mut found: Vec<(f32, Vec3)> = (0..children)
-            .map(|i| {
-                let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
-                let p = center + quarter * Vec3::new(sign(1), sign(2), sign(4));
-                (shape.distance(p), p)
-            })
+        let mut found: Vec<(f32, Vec3)> = children(center, quarter, flat)
+            .map(|p| (shape.distance(p), p))
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         open.extend(found.into_iter().map(|(_, p)| (p, quarter)));

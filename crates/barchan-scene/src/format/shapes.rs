@@ -4,10 +4,10 @@ use super::Builder;
 use super::node::{Node, Table};
 use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
-use crate::mesh::{self, TriangleMesh};
+use crate::mesh::{self, MeshError, TriangleMesh};
 use crate::model::{Dimensions, MeshFile};
 use crate::numbers::rounded;
-use glam::{DVec3, Quat, Vec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
 
 /// Keys of a shape that say what it is; the others place it.
 pub(super) const KINDS: [&str; 12] = [
@@ -34,7 +34,7 @@ impl Builder<'_> {
         self.shape(table.get("shape")?)
     }
 
-    fn shape(&mut self, node: &Node) -> Option<Geometry> {
+    pub fn shape(&mut self, node: &Node) -> Option<Geometry> {
         let table = node.table()?;
         let mut kinds = table
             .entries
@@ -78,15 +78,18 @@ impl Builder<'_> {
     fn transform(&mut self, table: &Table) -> Option<(Quat, Vec3, f32)> {
         let translation = table.vector("translate").unwrap_or_default().as_vec3();
         let scale = table.number("scale").unwrap_or(1.0) as f32;
-        let rotation = match (table.get("rotate"), table.table("rotate")) {
-            (Some(node), Some(rotate)) => {
-                let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
-                let angle = rotate.number("angle")?.to_radians();
-                glam::DQuat::from_axis_angle(axis, angle).as_quat()
-            }
-            _ => Quat::IDENTITY,
-        };
+        let rotation = self.rotate(table)?.as_quat();
         Some((rotation, translation, scale))
+    }
+
+    /// The rotation under `rotate`; none where there is none.
+    pub fn rotate(&mut self, table: &Table) -> Option<DQuat> {
+        let rotation = table.optional("rotate", |node| {
+            let axis = self.direction(node.table()?, "axis", DVec3::Y, node.at)?;
+            let angle = node.table()?.number("angle")?.to_radians();
+            Some(DQuat::from_axis_angle(axis, angle))
+        });
+        rotation.map(Option::unwrap_or_default)
     }
 
     fn combination(&mut self, kind: &str, node: &Node) -> Option<Geometry> {
@@ -244,13 +247,7 @@ impl Builder<'_> {
         Some(match kind {
             "cylinder" => Geometry::cylinder(from, to, radius),
             "capsule" => Geometry::capsule(from, to, radius),
-            _ if table.is_bad("radius_to") => return None,
-            _ => Geometry::cone(
-                from,
-                to,
-                radius,
-                table.number("radius_to").unwrap_or(0.0) as f32,
-            ),
+            _ => Geometry::cone(from, to, radius, table.number_or("radius_to", 0.0)? as f32),
         })
     }
 
@@ -258,11 +255,7 @@ impl Builder<'_> {
         let axis = self.direction(table, "axis", DVec3::Y, at)?;
         let from = table.or("from", DVec3::ZERO, Node::vector)?;
         let node = table.get("profile")?;
-        let profile: Vec<[f64; 2]> = node
-            .list()?
-            .iter()
-            .map(|p| p.numbers().and_then(|n| n.try_into().ok()))
-            .collect::<Option<_>>()?;
+        let profile: Vec<[f64; 2]> = node.list()?.iter().map(Node::pair).collect::<Option<_>>()?;
         if let Some((message, help)) = profile_fault(&profile) {
             return self.report.refuse(node.at, message, help);
         }
@@ -285,17 +278,10 @@ impl Builder<'_> {
             );
         }
         let allow_open = table.flag("allow_open").unwrap_or(false);
-        let mut mesh = match mesh::load_mesh(&path, allow_open) {
-            Ok(mesh) => mesh,
-            Err(error) => {
-                let message = format!("cannot use the mesh {error}");
-                let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
-                return self.refuse_mesh(node.at, message, help);
-            }
-        };
-        self.remember_mesh(node.text()?, &mesh);
+        let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
         let scale = table.number("scale").unwrap_or(1.0) as f32;
-        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        let mesh = mesh::load_mesh(&path, allow_open);
+        let mesh = self.scaled_mesh(mesh, node.text()?, scale, node.at, help)?;
         let voxel = self.mesh_voxel(&mesh, table, at)?;
         Some(Geometry::mesh(&mesh, voxel))
     }
@@ -317,20 +303,36 @@ impl Builder<'_> {
         None
     }
 
-    pub fn remember_mesh(&mut self, file: &str, mesh: &TriangleMesh) {
+    /// A mesh that was read from a file, scaled; what is wrong with it is reported.
+    pub fn scaled_mesh(
+        &mut self,
+        mesh: Result<TriangleMesh, MeshError>,
+        file: &str,
+        scale: f32,
+        at: Place,
+        help: &str,
+    ) -> Option<TriangleMesh> {
+        let mut mesh = match mesh {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                return self.refuse_mesh(at, format!("cannot use the mesh {error}"), help);
+            }
+        };
+        self.remember(file, || mesh.digest());
+        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        Some(mesh)
+    }
+
+    /// Lists a file among those that the scene was read with.
+    pub fn remember(&mut self, file: &str, digest: impl FnOnce() -> String) {
         if self.meshes.iter().all(|m| m.file != file) {
-            let (file, digest) = (file.to_owned(), mesh.digest());
+            let (file, digest) = (file.to_owned(), digest());
             self.meshes.push(MeshFile { file, digest });
         }
     }
 
     fn mesh_voxel(&mut self, mesh: &TriangleMesh, table: &Table, at: Place) -> Option<f32> {
-        let zero = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (low, high) = mesh
-            .vertices
-            .iter()
-            .fold(zero, |(l, h), v| (l.min(*v), h.max(*v)));
-        let longest = (high - low).max_element();
+        let longest = mesh.bounds().size().max_element();
         if !(longest > 1e-7 && longest.is_finite()) {
             return self.refuse_mesh(
                 table.at("file", at),
@@ -338,10 +340,7 @@ impl Builder<'_> {
                 "set its `scale` so that it comes out in meters",
             );
         }
-        if table.is_bad("voxel") {
-            return None;
-        }
-        let Some(voxel) = table.number("voxel") else {
+        let Some(voxel) = table.optional("voxel", Node::number)? else {
             let wanted = self.voxel() as f32;
             return Some(wanted.clamp(longest / MESH_VOXELS, longest / 32.0));
         };

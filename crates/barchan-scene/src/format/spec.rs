@@ -321,7 +321,7 @@ impl Checker<'_> {
     }
 
     fn interval(&mut self, node: &mut Node, range: &Range, path: &str, doc: &str) {
-        let Some([low, high]) = node.numbers().and_then(|n| <[f64; 2]>::try_from(n).ok()) else {
+        let Some([low, high]) = node.pair() else {
             return self.wrong_kind(node, "an interval [low, high]", path, doc);
         };
         for x in [low, high] {

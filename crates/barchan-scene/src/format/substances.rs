@@ -77,7 +77,7 @@ impl Builder<'_> {
 
     fn substance(&mut self, entry: &Entry) -> Option<Material> {
         let table = entry.node.table()?;
-        let preset = self.preset(table)?;
+        let preset = table.optional("preset", |node| self.preset(node))?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
             let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
@@ -116,11 +116,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The preset that a material names, if any; `None` when there is no such preset.
-    fn preset(&mut self, table: &Table) -> Option<Option<&'static Material>> {
-        let Some(node) = table.get("preset") else {
-            return Some(None);
-        };
+    /// The preset that a material names.
+    fn preset(&mut self, node: &Node) -> Option<&'static Material> {
         let name = node.text()?;
         let found = find(name);
         if found.is_none() {
@@ -128,7 +125,7 @@ impl Builder<'_> {
             let message = format!("unknown preset `{name}`");
             self.report.error(node.at, message, help);
         }
-        found.map(|p| Some(&p.material))
+        found.map(|p| &p.material)
     }
 
     fn is_elastic(&mut self, table: &Table, preset: Option<&Material>) -> Option<bool> {
@@ -181,19 +178,13 @@ impl Builder<'_> {
     }
 
     fn sand(&mut self, table: &Table, base: SandLaw) -> Option<SandLaw> {
-        let cone = match table.get("cone").map(|n| n.text()) {
-            None => self.default_cone(),
-            Some(Some("triaxial")) => ConeMatch::Triaxial,
-            Some(Some(_)) => ConeMatch::PlaneStrain,
-            Some(None) => return None,
-        };
         let friction = self.friction(table, base.friction);
         Some(SandLaw {
             young: table.number_or("young", base.young)?,
             poisson: table.number_or("poisson", base.poisson)?,
             friction: friction?,
             cohesion: table.number_or("cohesion", base.cohesion)?,
-            cone,
+            cone: table.or("cone", self.default_cone(), Node::choice)?,
             volume_correction: table
                 .flag("volume_correction")
                 .unwrap_or(base.volume_correction),
@@ -248,17 +239,10 @@ fn hardening_fault(h0: f64, h1: f64, h2: f64, h3: f64) -> Option<String> {
 }
 
 fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
-    let model = match table.get("model").map(|n| n.text()) {
-        None => base.model,
-        Some(Some("neo-hookean")) => ElasticModel::NeoHookean,
-        Some(Some("fixed corotated")) => ElasticModel::FixedCorotated,
-        Some(Some(_)) => ElasticModel::Hencky,
-        Some(None) => return None,
-    };
     Some(ElasticLaw {
         young: table.number_or("young", base.young)?,
         poisson: table.number_or("poisson", base.poisson)?,
-        model,
+        model: table.or("model", base.model, Node::choice)?,
     })
 }
 

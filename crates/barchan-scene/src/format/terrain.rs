@@ -4,7 +4,7 @@ use super::Builder;
 use super::node::{Node, Table};
 use super::spec::{Key, Kind, Range, keys};
 use crate::errors::Place;
-use crate::model::{Dimensions, Friction, Law, MeshFile};
+use crate::model::{Dimensions, Law};
 use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
 use image::ImageReader;
 
@@ -70,9 +70,9 @@ impl Builder<'_> {
         let angle = material.and_then(|m| self.repose(table, m, table.at("material", node.at)));
         let layout = self.layout(table, node.at);
         let map = match self.surface_map(table) {
-            Ok(map) => map,
-            Err(()) if self.viewing => return Some(None),
-            Err(()) => return None,
+            Some(map) => map,
+            None if self.viewing => return Some(None),
+            None => return None,
         };
         let mounds = self.mounds(table)?;
         let (origin, cell, columns) = layout?;
@@ -116,7 +116,7 @@ impl Builder<'_> {
     fn layout(&mut self, table: &Table, at: Place) -> Option<([f64; 2], f64, [usize; 2])> {
         let (size, center) = (
             table.pair("size")?,
-            table.or("center", [0.0; 2], |n| n.numbers()?.try_into().ok())?,
+            table.or("center", [0.0; 2], Node::pair)?,
         );
         let cell = table.number_or("cell", self.resolution)?;
         let size_at = table.at("size", at);
@@ -151,29 +151,26 @@ impl Builder<'_> {
         Some((origin, cell, columns.map(|n| n as usize)))
     }
 
-    /// The heights that replace `height`, if any; `Err` when they are wrong, which is reported.
-    fn surface_map(&mut self, table: &Table) -> Result<Option<HeightMap>, ()> {
-        let given = ["heights", "image"].into_iter().filter(|k| table.has(k));
-        let given: Vec<&str> = given.collect();
-        if !given.is_empty() {
+    /// The heights that replace `height`, if any; `None` when they are wrong, which is reported.
+    fn surface_map(&mut self, table: &Table) -> Option<Option<HeightMap>> {
+        let (rows, image) = (table.get("heights"), table.get("image"));
+        if rows.or(image).is_some() {
             self.useless(table, "height", "where `heights` or `image` has it");
         }
-        match given[..] {
-            [] => Ok(None),
-            ["heights"] => self.rows(table.get("heights").ok_or(())?).map(Some),
-            ["image"] => self.picture(table.get("image").ok_or(())?).map(Some),
+        match (rows, image) {
+            (None, None) => Some(None),
+            (Some(rows), None) => self.rows(rows).map(Some),
+            (None, Some(image)) => self.picture(image).map(Some),
             _ => {
                 self.useless(table, "heights", "beside `image`");
-                Err(())
+                None
             }
         }
     }
 
-    fn rows(&mut self, node: &Node) -> Result<HeightMap, ()> {
-        let rows: Vec<Vec<f64>> = node
-            .list()
-            .and_then(|rows| rows.iter().map(Node::numbers).collect())
-            .ok_or(())?;
+    fn rows(&mut self, node: &Node) -> Option<HeightMap> {
+        let rows = node.list()?.iter().map(Node::numbers);
+        let rows: Vec<Vec<f64>> = rows.collect::<Option<_>>()?;
         let length = rows.first().map_or(0, Vec::len);
         let odd = rows.iter().position(|r| r.len() != length);
         let far = rows.iter().flatten().find(|h| h.abs() > FAR);
@@ -188,21 +185,20 @@ impl Builder<'_> {
         };
         if let Some(fault) = fault {
             let help = "write rows of equal length [m]: [[0, 0, 1], [0, 1, 2]]";
-            self.report.error(node.at, fault, help);
-            return Err(());
+            return self.report.refuse(node.at, fault, help);
         }
-        Ok(HeightMap {
+        Some(HeightMap {
             points: [length, rows.len()],
             heights: rows.into_iter().flatten().map(|h| h as f32).collect(),
         })
     }
 
-    fn picture(&mut self, node: &Node) -> Result<HeightMap, ()> {
-        let table = node.table().ok_or(())?;
-        let file = table.text("file").ok_or(())?.to_owned();
-        let low = table.number_or("low", 0.0).ok_or(())?;
-        let high = table.number("high").ok_or(())?;
-        let path = self.directory.join(&file);
+    fn picture(&mut self, node: &Node) -> Option<HeightMap> {
+        let table = node.table()?;
+        let file = table.text("file")?;
+        let low = table.number_or("low", 0.0)?;
+        let high = table.number("high")?;
+        let path = self.directory.join(file);
         let read = || -> Result<_, String> {
             let bytes = std::fs::read(&path).map_err(|e| e.to_string())?;
             let reader =
@@ -216,13 +212,13 @@ impl Builder<'_> {
         let (picture, digest) = match read() {
             Ok(read) => read,
             Err(reason) => {
-                self.lost_picture(&file, &reason, table.at("file", node.at));
-                return Err(());
+                self.lost_picture(file, &reason, table.at("file", node.at));
+                return None;
             }
         };
-        self.meshes.push(MeshFile { file, digest });
+        self.remember(file, || digest);
         let level = |v: u16| low + (high - low) * f64::from(v) / f64::from(u16::MAX);
-        Ok(HeightMap {
+        Some(HeightMap {
             points: [picture.width() as usize, picture.height() as usize],
             heights: picture.pixels().map(|p| level(p.0[0]) as f32).collect(),
         })
@@ -256,19 +252,19 @@ impl Builder<'_> {
 
     /// Angle of repose [degrees].
     fn repose(&mut self, table: &Table, material: usize, at: Place) -> Option<f64> {
-        if table.has("angle_of_repose") {
-            return table.number("angle_of_repose");
+        if let Some(node) = table.get("angle_of_repose") {
+            return node.number();
         }
         let known = self.substances.get(material)?.material.as_ref()?;
-        let (angle, name) = match known.law {
-            Law::Sand(law) => match law.friction {
-                Friction::Constant(angle) => (angle, &known.name),
-                Friction::Hardening { h0, .. } => (h0, &known.name),
-            },
-            Law::Elastic(_) => (0.0, &known.name),
+        let angle = match known.law {
+            Law::Sand(law) => law.friction.last_angle(),
+            Law::Elastic(_) => 0.0,
         };
         if angle < 1.0 {
-            let message = format!("`{name}` has no friction angle at which soil could rest");
+            let message = format!(
+                "`{}` has no friction angle at which soil could rest",
+                known.name
+            );
             let help = "name a sand or soil, or set `terrain.angle_of_repose`";
             return self.report.refuse(at, message, help);
         }

@@ -10,9 +10,9 @@ use crate::bodies::*;
 use crate::errors::{Place, suggestion};
 use crate::geometry::Geometry;
 use crate::mesh;
-use crate::model::{Dimensions, MeshFile};
+use crate::model::Dimensions;
 use crate::motion::Track;
-use crate::urdf::{self, Form, Frame, Hinge, HingeKind, Part, Robot};
+use crate::urdf::{self, Form, Frame, Hinge, Part, Robot};
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::path::{Path, PathBuf};
 
@@ -112,14 +112,7 @@ impl Builder<'_> {
                 return None;
             }
         };
-        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
-        let entry = MeshFile {
-            file: file.to_owned(),
-            digest,
-        };
-        if !self.meshes.contains(&entry) {
-            self.meshes.push(entry);
-        }
+        self.remember(file, || blake3::hash(text.as_bytes()).to_hex().to_string());
         let name = table.text("name").unwrap_or(&robot.name).to_owned();
         let first = robot.links.first().map(|l| format!("{name}/{}", l.name));
         if first.is_some_and(|first| names.contains(&first)) {
@@ -142,17 +135,9 @@ impl Builder<'_> {
             Some("y") => DQuat::IDENTITY,
             _ => DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2),
         };
-        let turn = file.table.get("rotate").zip(file.table.table("rotate"));
-        let turn = turn.and_then(|(node, rotate)| {
-            let axis = self.direction(rotate, "axis", DVec3::Y, node.at)?;
-            Some(DQuat::from_axis_angle(
-                axis,
-                rotate.number("angle")?.to_radians(),
-            ))
-        });
         Frame {
             position: file.table.vector("position").unwrap_or_default(),
-            rotation: turn.unwrap_or(DQuat::IDENTITY) * up,
+            rotation: self.rotate(file.table).unwrap_or_default() * up,
         }
     }
 
@@ -232,19 +217,8 @@ impl Builder<'_> {
 
     /// A shape of a link in the world.
     fn link_shape(&mut self, file: &File<'_>, part: &Part, link: &Frame) -> Option<Geometry> {
-        let half = |length: f64| Vec3::Z * (0.5 * length) as f32;
         let shape = match &part.form {
-            Form::Cuboid(size) => {
-                let half = (0.5 * *size).as_vec3();
-                Geometry::cuboid(-half, half)
-            }
-            Form::Sphere(radius) => Geometry::sphere(Vec3::ZERO, *radius as f32),
-            Form::Cylinder { radius, length } => {
-                Geometry::cylinder(-half(*length), half(*length), *radius as f32)
-            }
-            Form::Capsule { radius, length } => {
-                Geometry::capsule(-half(*length), half(*length), *radius as f32)
-            }
+            Form::Solid(shape) => shape.clone(),
             Form::Mesh { file: name, scale } => self.link_mesh(file, name, *scale as f32, part)?,
         };
         let at = link.then(&part.frame);
@@ -264,16 +238,9 @@ impl Builder<'_> {
             let help = "paths are relative to the folder of the URDF file; package:// names a folder above it";
             return self.refuse_mesh(at, message, help);
         };
-        let mut mesh = match mesh::load_mesh(&path, false) {
-            Ok(mesh) => mesh,
-            Err(error) => {
-                let message = format!("cannot use the mesh {error}");
-                let help = "use OBJ, STL, PLY or glTF with a closed surface, or simpler <collision> shapes";
-                return self.refuse_mesh(at, message, help);
-            }
-        };
-        self.remember_mesh(name, &mesh);
-        mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+        let help = "use OBJ, STL, PLY or glTF with a closed surface, or simpler <collision> shapes";
+        let mesh = mesh::load_mesh(&path, false);
+        let mesh = self.scaled_mesh(mesh, name, scale, at, help)?;
         let longest = mesh.bounds().size().max_element();
         let voxel = (self.voxel() as f32).clamp(longest / 192.0, longest / 32.0);
         Some(Geometry::mesh(&mesh, voxel))
@@ -297,13 +264,12 @@ impl Builder<'_> {
                 }
                 continue;
             };
-            if hinge.kind == HingeKind::Floating {
-                continue;
-            }
+            let Some(kind) = hinge.kind else { continue };
             let setting = settings.iter().find(|(name, _)| *name == hinge.name);
             let frame = frames[group.root];
             let ends = [ends[hinge.parent], end];
-            joints.push(self.robot_joint(file, hinge, ends, frame, setting.map(|(_, t)| *t)));
+            let setting = setting.map(|(_, t)| *t);
+            joints.push(self.robot_joint(file, kind, hinge, ends, frame, setting));
         }
     }
 
@@ -311,7 +277,7 @@ impl Builder<'_> {
     fn joint_settings<'a>(&mut self, file: &File<'a>) -> Vec<(&'a str, &'a Table)> {
         let mut settings: Vec<(&str, &Table)> = Vec::new();
         let moving = file.robot.joints.iter();
-        let moving = moving.filter(|j| j.kind != HingeKind::Fixed && j.kind != HingeKind::Floating);
+        let moving = moving.filter(|j| j.kind.is_some_and(JointKind::is_single));
         let known: Vec<&str> = moving.map(|j| j.name.as_str()).collect();
         for node in file.table.list("joint") {
             let Some((table, name)) = node.table().and_then(|t| Some((t, t.text("name")?))) else {
@@ -334,20 +300,17 @@ impl Builder<'_> {
     fn robot_joint(
         &mut self,
         file: &File<'_>,
+        kind: JointKind,
         hinge: &Hinge,
         ends: [JointEnd; 2],
         frame: Frame,
         setting: Option<&Table>,
     ) -> Option<Joint> {
-        let kind = match hinge.kind {
-            HingeKind::Prismatic => JointKind::Prismatic,
-            _ => JointKind::Revolute,
-        };
         let name = format!("{}/{}", file.name, hinge.name);
         let (mut motor, mut control) = (None, None);
         if let Some(table) = setting {
-            motor = self.motor(kind, table)?;
-            control = self.control(&name, kind, table)?;
+            motor = table.optional("motor", |node| self.motor(kind, node))?;
+            control = table.optional("control", |node| self.control(&name, kind, node))?;
         }
         if motor.is_none() && control.is_some() {
             motor = Some(Motor::hold());
@@ -427,7 +390,7 @@ fn groups(robot: &Robot) -> Vec<Group> {
         let below = robot.joints.iter().enumerate();
         for (index, joint) in below.filter(|(_, j)| j.parent == link) {
             let group = match joint.kind {
-                HingeKind::Fixed => {
+                Some(JointKind::Fixed) => {
                     groups[group].links.push(joint.child);
                     group
                 }
@@ -455,15 +418,15 @@ fn frames(robot: &Robot, root: Frame) -> Vec<Frame> {
         for joint in robot.joints.iter().filter(|j| j.parent == link) {
             let position = start(joint);
             let moved = match joint.kind {
-                HingeKind::Revolute => Frame {
+                Some(JointKind::Revolute) => Frame {
                     position: DVec3::ZERO,
                     rotation: DQuat::from_axis_angle(joint.axis, position),
                 },
-                HingeKind::Prismatic => Frame {
+                Some(JointKind::Prismatic) => Frame {
                     position: joint.axis * position,
                     rotation: DQuat::IDENTITY,
                 },
-                HingeKind::Fixed | HingeKind::Floating => Frame::IDENTITY,
+                _ => Frame::IDENTITY,
             };
             frames[joint.child] = frames[link].then(&joint.frame).then(&moved);
             open.push(joint.child);

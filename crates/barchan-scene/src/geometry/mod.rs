@@ -19,11 +19,12 @@ mod volume;
 pub use bounds::Bounds;
 pub use moments::Moments;
 pub use solids::{Piece, Solid};
+pub(crate) use thickness::children;
 
 use crate::mesh::TriangleMesh;
 use crate::model::Dimensions;
 use glam::{Quat, Vec3};
-use primitive::Axis;
+use primitive::{Axis, Cylinder, Placement};
 use revolution::Revolution;
 use sampled::SampledMesh;
 use std::f64::consts::PI;
@@ -41,20 +42,12 @@ struct Compiled {
 
 #[derive(Debug)]
 enum Shape {
-    Cuboid {
-        min: Vec3,
-        max: Vec3,
-    },
+    Cuboid(Bounds),
     Sphere {
         center: Vec3,
         radius: f32,
     },
-    /// The origin of the axis is the middle of the cylinder.
-    Cylinder {
-        axis: Axis,
-        radius: f32,
-        half_height: f32,
-    },
+    Cylinder(Cylinder),
     Capsule {
         from: Vec3,
         to: Vec3,
@@ -79,10 +72,7 @@ enum Shape {
     Intersection(Vec<Geometry>),
     Transformed {
         inner: Geometry,
-        rotation: Quat,
-        inverse: Quat,
-        translation: Vec3,
-        scale: f32,
+        placement: Placement,
     },
 }
 
@@ -94,8 +84,7 @@ impl Geometry {
     /// Box between two corners [m], in any order; coordinates may be infinite.
     pub fn cuboid(min: Vec3, max: Vec3) -> Self {
         let bounds = Bounds::from_corners(min, max);
-        let Bounds { min, max } = bounds;
-        Self::compile(Shape::Cuboid { min, max }, bounds)
+        Self::compile(Shape::Cuboid(bounds), bounds)
     }
 
     /// Ball [m].
@@ -114,15 +103,12 @@ impl Geometry {
             min: from.min(to) - extent,
             max: from.max(to) + extent,
         };
-        let half_height = 0.5 * from.distance(to);
-        Self::compile(
-            Shape::Cylinder {
-                axis,
-                radius,
-                half_height,
-            },
-            bounds,
-        )
+        let cylinder = Cylinder {
+            axis,
+            radius,
+            half_height: 0.5 * from.distance(to),
+        };
+        Self::compile(Shape::Cylinder(cylinder), bounds)
     }
 
     /// All points within `radius` of a segment [m].
@@ -181,18 +167,13 @@ impl Geometry {
     /// A point is inside where the mesh winds around it once or more, so overlapping closed parts unite and inward-facing
     /// shells are cavities. An open mesh has no inside: it becomes a shell that reaches one voxel to either side of the
     /// triangles. Near the surface nodes hold exact distances, farther away those of the eikonal equation. A grid holds
-    /// at most 256³ nodes: a finer `voxel` is coarsened to fit, and one that is not positive replaced by
-    /// [`default_voxel`](Self::default_voxel). A mesh without triangles is nothing at all.
+    /// at most 256³ nodes: a finer `voxel` is coarsened to fit, and one that is not positive replaced by one that gives
+    /// about 128³. A mesh without triangles is nothing at all.
     pub fn mesh(mesh: &TriangleMesh, voxel: f32) -> Self {
         match SampledMesh::new(mesh, voxel) {
             Some((grid, bounds)) => Self::compile(Shape::Mesh(grid), bounds),
             None => Self::union(Vec::new()),
         }
-    }
-
-    /// A grid spacing [m] that gives a mesh about 128³ nodes, with flat ones resolved more finely.
-    pub fn default_voxel(mesh: &TriangleMesh) -> f32 {
-        sampled::default_voxel(mesh)
     }
 
     /// What lies in any part; nothing without parts.
@@ -231,29 +212,23 @@ impl Geometry {
         };
         let scale = scale.abs().max(f32::MIN_POSITIVE);
         let bounds = self.bounds().transformed(rotation, translation, scale);
-        Self::compile(
-            Shape::Transformed {
-                inner: self,
-                rotation,
-                inverse: rotation.inverse(),
-                translation,
-                scale,
-            },
-            bounds,
-        )
+        let placement = Placement {
+            rotation,
+            inverse: rotation.inverse(),
+            translation,
+            scale,
+        };
+        let inner = self;
+        Self::compile(Shape::Transformed { inner, placement }, bounds)
     }
 
     /// Signed distance at `p` [m]: negative inside. Exact for primitives; for booleans a bound that is exact at the
     /// surface and never too great in size.
     pub fn distance(&self, p: Vec3) -> f32 {
         match &self.0.shape {
-            Shape::Cuboid { min, max } => primitive::cuboid_distance(*min, *max, p),
+            Shape::Cuboid(cuboid) => primitive::cuboid_distance(cuboid, p),
             Shape::Sphere { center, radius } => p.distance(*center) - radius,
-            Shape::Cylinder {
-                axis,
-                radius,
-                half_height,
-            } => primitive::cylinder_distance(axis.meridian(p), *radius, *half_height),
+            Shape::Cylinder(cylinder) => cylinder.distance(p),
             Shape::Capsule { from, to, radius } => {
                 p.distance(primitive::closest_on_segment(*from, *to, p)) - radius
             }
@@ -271,13 +246,9 @@ impl Geometry {
             Shape::Intersection(parts) => parts
                 .iter()
                 .fold(f32::NEG_INFINITY, |d, part| d.max(part.distance(p))),
-            Shape::Transformed {
-                inner,
-                inverse,
-                translation,
-                scale,
-                ..
-            } => scale * inner.distance(*inverse * (p - *translation) / *scale),
+            Shape::Transformed { inner, placement } => {
+                placement.scale * inner.distance(placement.own(p))
+            }
         }
     }
 
@@ -293,16 +264,9 @@ impl Geometry {
 
     fn gradient(&self, p: Vec3) -> Vec3 {
         match &self.0.shape {
-            Shape::Cuboid { min, max } => primitive::cuboid_normal(*min, *max, p),
+            Shape::Cuboid(cuboid) => primitive::cuboid_normal(cuboid, p),
             Shape::Sphere { center, .. } => (p - *center).normalize_or(Vec3::Y),
-            Shape::Cylinder {
-                axis,
-                radius,
-                half_height,
-            } => {
-                let m = axis.meridian(p);
-                axis.lift(p, primitive::cylinder_gradient(m, *radius, *half_height))
-            }
+            Shape::Cylinder(cylinder) => cylinder.normal(p),
             Shape::Capsule { from, to, .. } => {
                 let offset = p - primitive::closest_on_segment(*from, *to, p);
                 // Every direction across the segment is as good as another for a point on it.
@@ -337,13 +301,9 @@ impl Geometry {
                 deepest(parts.iter().map(|part| (part.distance(p), part)))
                     .map_or(Vec3::Y, |(_, part)| part.normal(p))
             }
-            Shape::Transformed {
-                inner,
-                rotation,
-                inverse,
-                translation,
-                scale,
-            } => *rotation * inner.normal(*inverse * (p - *translation) / *scale),
+            Shape::Transformed { inner, placement } => {
+                placement.rotation * inner.normal(placement.own(p))
+            }
         }
     }
 
@@ -380,12 +340,6 @@ impl Geometry {
         }
     }
 
-    /// Thickness where it is thickest [m]: the diameter of the largest ball (disc in 2D) that fits inside, to about 1 %.
-    /// Beyond `enough` it is not followed further. `None` for shapes that are empty or infinite.
-    pub fn thickness(&self, dimensions: Dimensions, enough: f32) -> Option<f32> {
-        thickness::thickness(self, dimensions, enough)
-    }
-
     /// Area [m²] of the cut with the plane through the center of the bounds, perpendicular to `normal`. In 2D the length
     /// of the cut with the line in z = 0, times 1 m. Infinite for unbounded shapes.
     pub fn cross_section(&self, normal: Vec3, dimensions: Dimensions) -> f64 {
@@ -418,13 +372,11 @@ impl Geometry {
     fn closed_volume(&self) -> Option<f64> {
         let size = self.bounds().size().as_dvec3();
         match &self.0.shape {
-            Shape::Cuboid { .. } => Some(size.x * size.y * size.z),
+            Shape::Cuboid(_) => Some(size.x * size.y * size.z),
             Shape::Sphere { radius, .. } => Some(4.0 / 3.0 * PI * f64::from(*radius).powi(3)),
-            Shape::Cylinder {
-                radius,
-                half_height,
-                ..
-            } => Some(2.0 * PI * f64::from(*radius).powi(2) * f64::from(*half_height)),
+            Shape::Cylinder(c) => {
+                Some(2.0 * PI * f64::from(c.radius).powi(2) * f64::from(c.half_height))
+            }
             Shape::Capsule { from, to, radius } => {
                 let (r, h) = (f64::from(*radius), f64::from(from.distance(*to)));
                 Some(PI * r * r * (h + 4.0 / 3.0 * r))
@@ -434,8 +386,9 @@ impl Geometry {
                 Some(2.0 * PI * PI * f64::from(*radius) * f64::from(*tube).powi(2))
             }
             Shape::Revolution(solid) => Some(solid.volume()),
-            Shape::Transformed { inner, scale, .. } => {
-                inner.closed_volume().map(|v| v * f64::from(*scale).powi(3))
+            Shape::Transformed { inner, placement } => {
+                let scale = f64::from(placement.scale);
+                inner.closed_volume().map(|v| v * scale.powi(3))
             }
             _ => None,
         }
@@ -443,7 +396,7 @@ impl Geometry {
 
     fn closed_area(&self) -> Option<f64> {
         match &self.0.shape {
-            Shape::Cuboid { min, max } => {
+            Shape::Cuboid(Bounds { min, max }) => {
                 let size = (*max - *min).as_dvec3();
                 let cut = min.z <= 0.0 && max.z >= 0.0;
                 Some(if cut { size.x * size.y } else { 0.0 })

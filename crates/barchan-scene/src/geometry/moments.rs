@@ -1,8 +1,9 @@
 //! Volume, center and second moments of shapes: what mass properties are made of.
 
-use super::{Geometry, Shape, volume};
+use super::primitive::Placement;
+use super::{Bounds, Geometry, Shape, volume};
 use crate::model::Dimensions;
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use std::f64::consts::PI;
 
 /// Volume, centroid and second moments of a shape. In 2D those of the cut with the plane z = 0, 1 m thick but without
@@ -34,7 +35,7 @@ impl Geometry {
 
     fn closed_moments(&self) -> Option<Moments> {
         let (volume, center, second) = match &self.0.shape {
-            Shape::Cuboid { min, max } => {
+            Shape::Cuboid(Bounds { min, max }) => {
                 let (min, max) = (min.as_dvec3(), max.as_dvec3());
                 let size = max - min;
                 let volume = size.x * size.y * size.z;
@@ -47,15 +48,11 @@ impl Geometry {
                 let second = DMat3::from_diagonal(DVec3::splat(volume * r * r / 5.0));
                 (volume, center.as_dvec3(), second)
             }
-            Shape::Cylinder {
-                axis,
-                radius,
-                half_height,
-            } => {
-                let (r, h) = (f64::from(*radius), f64::from(*half_height));
+            Shape::Cylinder(c) => {
+                let (r, h) = (f64::from(c.radius), f64::from(c.half_height));
                 let volume = 2.0 * PI * r * r * h;
-                let second = about(axis.direction, volume * h * h / 3.0, volume * r * r / 4.0);
-                (volume, axis.origin.as_dvec3(), second)
+                let second = about(c.axis.direction, volume * h * h / 3.0, volume * r * r / 4.0);
+                (volume, c.axis.origin.as_dvec3(), second)
             }
             Shape::Capsule { from, to, radius } => {
                 let (r, h) = (f64::from(*radius), 0.5 * f64::from(from.distance(*to)));
@@ -67,15 +64,8 @@ impl Geometry {
                 let center = 0.5 * (from.as_dvec3() + to.as_dvec3());
                 (barrel + balls, center, about(*to - *from, along, across))
             }
-            Shape::Transformed {
-                inner,
-                rotation,
-                translation,
-                scale,
-                ..
-            } => {
-                let inner = inner.closed_moments()?;
-                return Some(inner.transformed(*rotation, *translation, *scale));
+            Shape::Transformed { inner, placement } => {
+                return Some(inner.closed_moments()?.transformed(placement));
             }
             _ => return None,
         };
@@ -88,12 +78,12 @@ impl Geometry {
 }
 
 impl Moments {
-    fn transformed(&self, rotation: glam::Quat, translation: Vec3, scale: f32) -> Self {
-        let (q, s): (DQuat, f64) = (rotation.as_dquat().normalize(), f64::from(scale));
+    fn transformed(&self, by: &Placement) -> Self {
+        let (q, s) = (by.rotation.as_dquat().normalize(), f64::from(by.scale));
         let turn = DMat3::from_quat(q);
         Self {
             volume: self.volume * s.powi(3),
-            center: translation.as_dvec3() + q * (s * self.center),
+            center: by.translation.as_dvec3() + q * (s * self.center),
             second: turn * self.second * turn.transpose() * s.powi(5),
         }
     }

@@ -52,20 +52,14 @@ impl Geometry {
         let edge = spacing / NODES as f32;
         let low = (within.min / edge).floor().as_ivec3();
         let high = (within.max / edge).ceil().as_ivec3();
-        let first = low.map(|i| i.div_euclid(BLOCK));
-        let last = high.map(|i| i.div_euclid(BLOCK));
-        let layers = match flat {
-            true => 0..=0,
-            false => first.z..=last.z,
-        };
+        let mut first = low.map(|i| i.div_euclid(BLOCK));
+        let mut last = high.map(|i| i.div_euclid(BLOCK));
+        if flat {
+            (first.z, last.z) = (0, 0);
+        }
         let mut out = Vec::new();
-        for bz in layers {
-            for by in first.y..=last.y {
-                for bx in first.x..=last.x {
-                    let corner = IVec3::new(bx, by, bz) * BLOCK;
-                    self.candidates_of_block(corner, edge, spacing, depth, flat, &mut out);
-                }
-            }
+        for block in lattice(first, last) {
+            self.candidates_of_block(block * BLOCK, edge, spacing, depth, flat, &mut out);
         }
         let clip = |c: &Candidate| {
             let inside = c.node.cmpge(low) & c.node.cmple(high);
@@ -97,15 +91,13 @@ impl Geometry {
         if self.distance(middle).abs() > far {
             return;
         }
-        let layers = if flat { 1 } else { BLOCK };
-        for k in 0..layers {
-            for j in 0..BLOCK {
-                for i in 0..BLOCK {
-                    let node = corner + IVec3::new(i, j, k);
-                    let found = self.settle(node.as_vec3() * edge, spacing, depth, flat);
-                    out.extend(found.map(|point| Candidate { node, point }));
-                }
-            }
+        let mut last = corner + (BLOCK - 1);
+        if flat {
+            last.z = corner.z;
+        }
+        for node in lattice(corner, last) {
+            let found = self.settle(node.as_vec3() * edge, spacing, depth, flat);
+            out.extend(found.map(|point| Candidate { node, point }));
         }
     }
 
@@ -132,6 +124,12 @@ impl Geometry {
     }
 }
 
+/// Whole-numbered points of a box, those on its faces included.
+fn lattice(first: IVec3, last: IVec3) -> impl Iterator<Item = IVec3> {
+    let rows = (first.z..=last.z).flat_map(move |z| (first.y..=last.y).map(move |y| (y, z)));
+    rows.flat_map(move |(y, z)| (first.x..=last.x).map(move |x| IVec3::new(x, y, z)))
+}
+
 /// A node of the lattice and the point that it stands for.
 struct Candidate {
     node: IVec3,
@@ -154,15 +152,9 @@ impl Sieve {
     fn take(&mut self, p: Vec3) -> bool {
         let cell = (p / self.apart).floor().as_ivec3();
         let near = |q: &Vec3| q.distance_squared(p) < self.apart * self.apart;
-        for k in -1..=1 {
-            for j in -1..=1 {
-                for i in -1..=1 {
-                    let others = self.cells.get(&(cell + IVec3::new(i, j, k)));
-                    if others.is_some_and(|others| others.iter().any(near)) {
-                        return false;
-                    }
-                }
-            }
+        let mut around = lattice(cell - 1, cell + 1).filter_map(|cell| self.cells.get(&cell));
+        if around.any(|others| others.iter().any(near)) {
+            return false;
         }
         self.cells.entry(cell).or_default().push(p);
         true

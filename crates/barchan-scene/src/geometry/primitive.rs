@@ -1,6 +1,7 @@
 //! Distances and gradients of the primitives that are not one-liners.
 
-use glam::{Vec2, Vec3};
+use super::Bounds;
+use glam::{Quat, Vec2, Vec3};
 
 /// A directed line; points are split into radius and height about it.
 #[derive(Debug, Clone, Copy)]
@@ -44,14 +45,14 @@ impl Axis {
 }
 
 /// Signed distance of a box given by corners, which may be infinite.
-pub(super) fn cuboid_distance(min: Vec3, max: Vec3, p: Vec3) -> f32 {
-    let q = (min - p).max(p - max);
+pub(super) fn cuboid_distance(cuboid: &Bounds, p: Vec3) -> f32 {
+    let q = (cuboid.min - p).max(p - cuboid.max);
     q.max(Vec3::ZERO).length() + q.max_element().min(0.0)
 }
 
 /// Gradient of [`cuboid_distance`].
-pub(super) fn cuboid_normal(min: Vec3, max: Vec3, p: Vec3) -> Vec3 {
-    let (below, above) = (min - p, p - max);
+pub(super) fn cuboid_normal(cuboid: &Bounds, p: Vec3) -> Vec3 {
+    let (below, above) = (cuboid.min - p, p - cuboid.max);
     let q = below.max(above);
     let sign = Vec3::select(above.cmpge(below), Vec3::ONE, Vec3::NEG_ONE);
     let outside = q.max(Vec3::ZERO);
@@ -64,21 +65,54 @@ pub(super) fn cuboid_normal(min: Vec3, max: Vec3, p: Vec3) -> Vec3 {
     n
 }
 
-/// Signed distance in the meridian plane of a cylinder centered on the axis' origin.
-pub(super) fn cylinder_distance(m: Vec2, radius: f32, half_height: f32) -> f32 {
-    let q = Vec2::new(m.x - radius, m.y.abs() - half_height);
-    q.max(Vec2::ZERO).length() + q.max_element().min(0.0)
+/// A solid cylinder; the origin of its axis is its middle.
+#[derive(Debug)]
+pub(super) struct Cylinder {
+    pub axis: Axis,
+    pub radius: f32,
+    pub half_height: f32,
 }
 
-/// Gradient of [`cylinder_distance`].
-pub(super) fn cylinder_gradient(m: Vec2, radius: f32, half_height: f32) -> Vec2 {
-    let q = Vec2::new(m.x - radius, m.y.abs() - half_height);
-    let up = if m.y < 0.0 { -1.0 } else { 1.0 };
-    let g = q
-        .max(Vec2::ZERO)
-        .try_normalize()
-        .unwrap_or(if q.x > q.y { Vec2::X } else { Vec2::Y });
-    Vec2::new(g.x, g.y * up)
+impl Cylinder {
+    /// How far a point of the meridian plane lies beyond the mantle and the nearer end.
+    fn beyond(&self, m: Vec2) -> Vec2 {
+        Vec2::new(m.x - self.radius, m.y.abs() - self.half_height)
+    }
+
+    pub fn distance(&self, p: Vec3) -> f32 {
+        let q = self.beyond(self.axis.meridian(p));
+        q.max(Vec2::ZERO).length() + q.max_element().min(0.0)
+    }
+
+    pub fn normal(&self, p: Vec3) -> Vec3 {
+        let m = self.axis.meridian(p);
+        let q = self.beyond(m);
+        let up = if m.y < 0.0 { -1.0 } else { 1.0 };
+        let inside = if q.x > q.y { Vec2::X } else { Vec2::Y };
+        let g = q.max(Vec2::ZERO).try_normalize().unwrap_or(inside);
+        self.axis.lift(p, Vec2::new(g.x, g.y * up))
+    }
+}
+
+/// Scaling about the origin, then rotation about it, then displacement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placement {
+    pub rotation: Quat,
+    pub inverse: Quat,
+    pub translation: Vec3,
+    pub scale: f32,
+}
+
+impl Placement {
+    /// Where a point of the placed shape's own frame comes to lie.
+    pub fn place(&self, p: Vec3) -> Vec3 {
+        self.translation + self.rotation * (self.scale * p)
+    }
+
+    /// Which point of the shape's own frame comes to lie at `p`.
+    pub fn own(&self, p: Vec3) -> Vec3 {
+        self.inverse * (p - self.translation) / self.scale
+    }
 }
 
 /// The point of the segment nearest to `p`.

@@ -71,24 +71,14 @@ impl Revolution {
     }
 
     pub fn distance(&self, p: Vec3) -> f32 {
-        let m = self.axis.meridian(p);
-        let mut nearest = f32::INFINITY;
-        let mut inside = false;
-        for edge in &self.edges {
-            let d = edge.offset(m).length_squared();
-            nearest = if edge.surface {
-                nearest.min(d)
-            } else {
-                nearest
-            };
-            inside ^= edge.crosses(m);
-        }
-        let d = nearest.sqrt();
+        let (nearest, inside) = self.nearest(self.axis.meridian(p));
+        let d = nearest.0.sqrt();
         if inside { -d } else { d }
     }
 
-    pub fn normal(&self, p: Vec3) -> Vec3 {
-        let m = self.axis.meridian(p);
+    /// Squared distance, offset and direction of the nearest edge, and whether a point of the meridian plane is inside.
+    #[inline]
+    fn nearest(&self, m: Vec2) -> ((f32, Vec2, Vec2), bool) {
         let mut nearest = (f32::INFINITY, Vec2::ZERO, Vec2::Y);
         let mut inside = false;
         for edge in &self.edges {
@@ -99,7 +89,11 @@ impl Revolution {
             }
             inside ^= edge.crosses(m);
         }
-        let (d, offset, along) = nearest;
+        (nearest, inside)
+    }
+
+    pub fn normal(&self, p: Vec3) -> Vec3 {
+        let ((d, offset, along), inside) = self.nearest(self.axis.meridian(p));
         // On the surface the offset has no direction; the outside lies to the right of the edge.
         let gradient = if d > 1e-12 * along.length_squared() {
             if inside { -offset } else { offset }

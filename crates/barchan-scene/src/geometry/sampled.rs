@@ -8,6 +8,7 @@ use crate::mesh::TriangleMesh;
 use glam::{DVec2, UVec3, Vec3};
 use parry3d::query::PointQuery;
 use parry3d::shape::TriMesh;
+use rayon::prelude::*;
 
 /// Most nodes along an axis.
 const MAX_NODES: u32 = 256;
@@ -67,7 +68,7 @@ impl SampledMesh {
         grid.values = vec![f32::INFINITY; grid.nodes.element_product() as usize];
         grid.fill_band(&trimesh);
         grid.sweep();
-        if mesh.open_edges() == 0 {
+        if mesh.edge_fault().is_none() {
             grid.sign_by_winding(mesh);
             Some((grid, bounds.expand(voxel)))
         } else {
@@ -91,23 +92,8 @@ impl SampledMesh {
         let layer = (self.nodes.x * self.nodes.y) as usize;
         let slab = layer * BLOCK as usize;
         let mut values = std::mem::take(&mut self.values);
-        let next = std::sync::Mutex::new(values.chunks_mut(slab).enumerate());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let this = &*self;
-        let work = || {
-            loop {
-                // A poisoned lock means another worker panicked; the scope passes that on.
-                let item = next.lock().ok().and_then(|mut slabs| slabs.next());
-                let Some((index, slab)) = item else { break };
-                this.fill_slab(trimesh, index as u32 * BLOCK, slab);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
+        let slabs = values.par_chunks_mut(slab).enumerate();
+        slabs.for_each(|(index, slab)| self.fill_slab(trimesh, index as u32 * BLOCK, slab));
         self.values = values;
     }
 
@@ -240,11 +226,9 @@ impl SampledMesh {
                         (!s, -area)
                     }
                 };
-                let (sides, areas): (Vec3b, [f64; 3]) = {
-                    let (a, b, c) = (side(1, 2), side(2, 0), side(0, 1));
-                    ([a.0, b.0, c.0], [a.1, b.1, c.1])
-                };
-                if sides[0] != sides[1] || sides[1] != sides[2] {
+                let sides = [side(1, 2), side(2, 0), side(0, 1)];
+                let (is_left, areas) = (sides[0].0, sides.map(|side| side.1));
+                if sides.iter().any(|side| side.0 != is_left) {
                     continue;
                 }
                 let total: f64 = areas.iter().sum();
@@ -258,7 +242,7 @@ impl SampledMesh {
                 let i = (behind.floor() + 1.0).max(0.0) as u32;
                 if i < self.nodes.x {
                     // Counter-clockwise seen from +x: the normal points to +x, so the ray leaves the solid.
-                    let step = if sides[0] { -1 } else { 1 };
+                    let step = if is_left { -1 } else { 1 };
                     let at = self.index(i, j, k);
                     steps[at] = steps[at].saturating_add(step);
                 }
@@ -303,8 +287,6 @@ impl SampledMesh {
         Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z)).normalize_or(Vec3::Y)
     }
 }
-
-type Vec3b = [bool; 3];
 
 fn unsigned_distance(trimesh: &TriMesh, p: Vec3, max: f32) -> Option<f32> {
     let projection = trimesh.project_local_point_with_max_dist(p, false, max)?;

@@ -1,6 +1,6 @@
 //! Shapes taken apart into simple solids, for contact between bodies.
 
-use super::{Geometry, Shape};
+use super::{Bounds, Geometry, Shape};
 use crate::motion::Pose;
 use glam::{Quat, Vec3};
 
@@ -61,7 +61,7 @@ fn take_apart(shape: &Geometry, pose: Pose, scale: f32, pieces: &mut Vec<Piece>)
     };
     let upright = |axis: Vec3| Quat::from_rotation_arc(Vec3::Y, axis.normalize_or(Vec3::Y));
     match &shape.0.shape {
-        Shape::Cuboid { min, max } if (*max - *min).is_finite() => push(
+        Shape::Cuboid(Bounds { min, max }) if (*max - *min).is_finite() => push(
             0.5 * (*min + *max),
             Quat::IDENTITY,
             Solid::Cuboid(0.5 * scale * (*max - *min)),
@@ -69,16 +69,12 @@ fn take_apart(shape: &Geometry, pose: Pose, scale: f32, pieces: &mut Vec<Piece>)
         Shape::Sphere { center, radius } => {
             push(*center, Quat::IDENTITY, Solid::Ball(scale * radius));
         }
-        Shape::Cylinder {
-            axis,
-            radius,
-            half_height,
-        } => push(
-            axis.origin,
-            upright(axis.direction),
+        Shape::Cylinder(c) => push(
+            c.axis.origin,
+            upright(c.axis.direction),
             Solid::Cylinder {
-                half_height: scale * half_height,
-                radius: scale * radius,
+                half_height: scale * c.half_height,
+                radius: scale * c.radius,
             },
         ),
         Shape::Capsule { from, to, radius } => push(
@@ -95,18 +91,12 @@ fn take_apart(shape: &Geometry, pose: Pose, scale: f32, pieces: &mut Vec<Piece>)
                 take_apart(part, pose, scale, pieces);
             }
         }
-        Shape::Transformed {
-            inner,
-            rotation,
-            translation,
-            scale: own,
-            ..
-        } => {
+        Shape::Transformed { inner, placement } => {
             let inner_pose = Pose {
-                position: pose.to_world(scale * *translation),
-                rotation: pose.rotation * *rotation,
+                position: pose.to_world(scale * placement.translation),
+                rotation: pose.rotation * placement.rotation,
             };
-            take_apart(inner, inner_pose, scale * own, pieces);
+            take_apart(inner, inner_pose, scale * placement.scale, pieces);
         }
         _ => {
             let solid = match scale == 1.0 {

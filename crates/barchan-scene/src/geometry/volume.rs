@@ -4,10 +4,12 @@
 //! corners lies wholly inside or outside; only cells that the surface may cut are divided.
 
 use super::Geometry;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 /// Relative change between two resolutions at which refinement stops.
 const TOLERANCE: f64 = 5e-4;
+/// Axes of the world.
+const SPACE: [Vec3; 3] = [Vec3::X, Vec3::Y, Vec3::Z];
 
 /// Volume of a shape with finite bounds [m³].
 pub(super) fn volume(shape: &Geometry) -> f64 {
@@ -15,17 +17,19 @@ pub(super) fn volume(shape: &Geometry) -> f64 {
     if bounds.is_empty() {
         return 0.0;
     }
-    let (center, half) = (bounds.center(), 0.5 * bounds.size().max_element());
-    converge(5..=8, |depth| cells_3d(shape, center, half, depth))
+    let half = 0.5 * bounds.size().max_element();
+    Cells::new(shape, Vec3::ZERO, &SPACE).measure(5..=8, bounds.center(), half)
 }
 
 /// Area [m²] of the cut of a shape with the plane through `origin` spanned by the unit vectors `u` and `v`, inside the
 /// square of half-width `half` about `origin`.
 pub(super) fn area(shape: &Geometry, origin: Vec3, u: Vec3, v: Vec3, half: f32) -> f64 {
-    let plane = Plane { origin, u, v };
-    converge(7..=11, |depth| {
-        cells_2d(shape, &plane, Vec2::ZERO, half, depth)
-    })
+    Cells::new(shape, origin, &[u, v]).measure(7..=11, Vec3::ZERO, half)
+}
+
+/// Length [m] of the cut of a shape with the line through `origin` along the unit vector `u`, within `half` of `origin`.
+pub(super) fn length(shape: &Geometry, origin: Vec3, u: Vec3, half: f32) -> f64 {
+    Cells::new(shape, origin, &[u]).measure(8..=18, Vec3::ZERO, half)
 }
 
 /// Calls `add` with center, half edge and inside part of cells that together are the shape, or in the plane z = 0 its cut.
@@ -37,58 +41,85 @@ pub(super) fn for_each_cell(
     add: &mut impl FnMut(Vec3, f32, f64),
 ) {
     let size = shape.bounds().size();
-    let (half, depth) = match flat {
-        true => (0.5 * size.truncate().max_element(), 10),
-        false => (0.5 * size.max_element(), 8),
+    let (half, depth, axes) = match flat {
+        true => (0.5 * size.truncate().max_element(), 10, &SPACE[..2]),
+        false => (0.5 * size.max_element(), 8, &SPACE[..]),
     };
-    cells(shape, (center, half), depth, flat, add);
+    let mut leaf = |center: Vec3, half: f32, part: f64| {
+        add(center, half, part);
+        0.0
+    };
+    Cells::new(shape, Vec3::ZERO, axes).sum(center, half, depth, &mut leaf);
 }
 
-fn cells(
-    shape: &Geometry,
-    (center, half): (Vec3, f32),
-    depth: u32,
-    flat: bool,
-    add: &mut impl FnMut(Vec3, f32, f64),
-) {
-    let d = shape.distance(center);
-    let radius = half * if flat { 1.415 } else { 1.733 };
-    if d >= radius {
-        return;
-    }
-    if d <= -radius {
-        return add(center, half, 1.0);
-    }
-    if depth == 0 {
-        let n = shape.normal(center).abs();
-        let reach = if flat { n.x + n.y } else { n.element_sum() };
-        return add(center, half, inside_part(d, half * reach));
-    }
-    let q = 0.5 * half;
-    for i in 0..if flat { 4u8 } else { 8 } {
-        let z = if flat { 0.0 } else { side(i, 2) };
-        let corner = Vec3::new(side(i, 0), side(i, 1), z);
-        cells(shape, (center + q * corner, q), depth - 1, flat, add);
-    }
+/// Cubes, squares or segments in a frame, where they meet a shape.
+struct Cells<'a> {
+    shape: &'a Geometry,
+    origin: Vec3,
+    /// Unit vectors along the edges of a cell: three, two or one.
+    axes: &'a [Vec3],
 }
 
-/// Length [m] of the cut of a shape with the line through `origin` along the unit vector `u`, within `half` of `origin`.
-pub(super) fn length(shape: &Geometry, origin: Vec3, u: Vec3, half: f32) -> f64 {
-    converge(8..=18, |depth| cells_1d(shape, origin, u, 0.0, half, depth))
-}
-
-fn converge(depths: std::ops::RangeInclusive<u32>, mut estimate: impl FnMut(u32) -> f64) -> f64 {
-    let mut last = f64::NAN;
-    for depth in depths {
-        let next = estimate(depth);
-        // A shape that a coarse grid misses altogether is looked for with finer ones.
-        let settled = next > 0.0 && (next - last).abs() <= TOLERANCE * next;
-        last = next;
-        if settled {
-            break;
+impl<'a> Cells<'a> {
+    fn new(shape: &'a Geometry, origin: Vec3, axes: &'a [Vec3]) -> Self {
+        Self {
+            shape,
+            origin,
+            axes,
         }
     }
-    last
+
+    /// Volume, area or length of the shape in a cell, which is divided until that changes no more.
+    fn measure(&self, depths: std::ops::RangeInclusive<u32>, center: Vec3, half: f32) -> f64 {
+        let power = self.axes.len() as i32;
+        let mut inside = |_: Vec3, half: f32, part: f64| (2.0 * f64::from(half)).powi(power) * part;
+        let mut last = f64::NAN;
+        for depth in depths {
+            let next = self.sum(center, half, depth, &mut inside);
+            // A shape that a coarse grid misses altogether is looked for with finer ones.
+            let settled = next > 0.0 && (next - last).abs() <= TOLERANCE * next;
+            last = next;
+            if settled {
+                break;
+            }
+        }
+        last
+    }
+
+    /// Sums `leaf` of center, half edge and inside part over the cells that are not wholly outside.
+    fn sum(
+        &self,
+        center: Vec3,
+        half: f32,
+        depth: u32,
+        leaf: &mut impl FnMut(Vec3, f32, f64) -> f64,
+    ) -> f64 {
+        let axes = self.axes.iter().enumerate();
+        let p = axes.fold(self.origin, |p, (i, axis)| p + center[i] * *axis);
+        let d = self.shape.distance(p);
+        // Just beyond the corners: √1, √2 or √3 half edges from the center.
+        if d.abs() >= half * [1.001, 1.415, 1.733][self.axes.len() - 1] {
+            return if d < 0.0 {
+                leaf(center, half, 1.0)
+            } else {
+                0.0
+            };
+        }
+        if depth == 0 {
+            let n = self.shape.normal(p);
+            let reach: f32 = self.axes.iter().map(|axis| n.dot(*axis).abs()).sum();
+            return leaf(center, half, inside_part(d, half * reach));
+        }
+        let q = 0.5 * half;
+        let children = (0..1 << self.axes.len()).map(|i: u8| {
+            let mut child = center;
+            for axis in 0..self.axes.len() {
+                child[axis] += if i >> axis & 1 == 0 { -q } else { q };
+            }
+            self.sum(child, q, depth - 1, leaf)
+        });
+        children.sum()
+    }
 }
 
 /// Part of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the center
@@ -99,70 +130,4 @@ fn inside_part(d: f32, reach: f32) -> f64 {
     } else {
         f64::from(u8::from(d < 0.0))
     }
-}
-
-fn cells_3d(shape: &Geometry, center: Vec3, half: f32, depth: u32) -> f64 {
-    let d = shape.distance(center);
-    let whole = (2.0 * f64::from(half)).powi(3);
-    if d.abs() >= half * 1.733 {
-        return if d < 0.0 { whole } else { 0.0 };
-    }
-    if depth == 0 {
-        let n = shape.normal(center).abs();
-        return whole * inside_part(d, half * n.element_sum());
-    }
-    let q = 0.5 * half;
-    (0..8u8)
-        .map(|i| {
-            let corner = Vec3::new(side(i, 0), side(i, 1), side(i, 2));
-            cells_3d(shape, center + q * corner, q, depth - 1)
-        })
-        .sum()
-}
-
-struct Plane {
-    origin: Vec3,
-    u: Vec3,
-    v: Vec3,
-}
-
-fn cells_2d(shape: &Geometry, plane: &Plane, center: Vec2, half: f32, depth: u32) -> f64 {
-    let p = plane.origin + center.x * plane.u + center.y * plane.v;
-    let d = shape.distance(p);
-    let whole = (2.0 * f64::from(half)).powi(2);
-    if d.abs() >= half * 1.415 {
-        return if d < 0.0 { whole } else { 0.0 };
-    }
-    if depth == 0 {
-        let n = shape.normal(p);
-        let reach = half * (n.dot(plane.u).abs() + n.dot(plane.v).abs());
-        return whole * inside_part(d, reach);
-    }
-    let q = 0.5 * half;
-    (0..4u8)
-        .map(|i| {
-            let corner = Vec2::new(side(i, 0), side(i, 1));
-            cells_2d(shape, plane, center + q * corner, q, depth - 1)
-        })
-        .sum()
-}
-
-fn cells_1d(shape: &Geometry, origin: Vec3, u: Vec3, center: f32, half: f32, depth: u32) -> f64 {
-    let p = origin + center * u;
-    let d = shape.distance(p);
-    let whole = 2.0 * f64::from(half);
-    if d.abs() >= half * 1.001 {
-        return if d < 0.0 { whole } else { 0.0 };
-    }
-    if depth == 0 {
-        return whole * inside_part(d, half * shape.normal(p).dot(u).abs());
-    }
-    let q = 0.5 * half;
-    cells_1d(shape, origin, u, center - q, q, depth - 1)
-        + cells_1d(shape, origin, u, center + q, q, depth - 1)
-}
-
-/// −1 or 1: on which side of the center child `i` lies along an axis.
-fn side(i: u8, axis: u8) -> f32 {
-    if i >> axis & 1 == 0 { -1.0 } else { 1.0 }
 }

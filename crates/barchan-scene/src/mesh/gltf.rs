@@ -210,24 +210,16 @@ impl Collector {
                     .get(view.offset()..end)
             })
             .ok_or("a buffer view reaches beyond its buffer")?;
-        let fits = accessor
-            .count()
-            .saturating_sub(1)
-            .checked_mul(stride)
-            .and_then(|last| last.checked_add(accessor.offset())?.checked_add(N))
-            .is_some_and(|end| end <= data.len() && (stride >= N || accessor.count() <= 1));
-        if !fits {
-            return Err("an accessor reaches beyond its buffer view".into());
-        }
-        (0..accessor.count())
-            .map(|i| {
-                let start = accessor.offset() + i * stride;
-                data.get(start..start + N)
-                    .and_then(|bytes| bytes.try_into().ok())
-                    .map(&decode)
-                    .ok_or_else(|| "an accessor reaches beyond its buffer view".into())
-            })
-            .collect()
+        let item = |i: usize| {
+            let start = i.checked_mul(stride)?.checked_add(accessor.offset())?;
+            let bytes = data.get(start..start.checked_add(N)?)?;
+            bytes.try_into().ok().map(&decode)
+        };
+        // Any number of items fits where they overlap.
+        let apart = stride >= N || accessor.count() <= 1;
+        let items = apart.then(|| (0..accessor.count()).map(item).collect::<Option<_>>());
+        let reason = "an accessor reaches beyond its buffer view";
+        items.flatten().ok_or_else(|| reason.into())
     }
 }
 

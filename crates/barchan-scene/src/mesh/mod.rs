@@ -19,84 +19,81 @@ pub struct TriangleMesh {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Why a mesh file cannot be used.
+/// A mesh file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MeshError {
-    /// The file cannot be opened or read.
-    #[error("{}: cannot read the mesh ({reason}); check the path, which is relative to the scene file", file.display())]
-    Unreadable {
-        /// File.
-        file: PathBuf,
-        /// What the system says.
-        reason: String,
-    },
+#[error("{}: {fault}", file.display())]
+pub struct MeshError {
+    /// File.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub fault: MeshFault,
+}
+
+/// Why a mesh cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MeshFault {
+    /// The file cannot be opened or read, with what the system says.
+    #[error("cannot read the mesh ({0}); check the path, which is relative to the scene file")]
+    Unreadable(String),
     /// The ending of the name says nothing.
-    #[error("{}: unknown kind of mesh; give a file that ends in .obj, .stl, .ply, .gltf or .glb", file.display())]
-    UnknownFormat {
-        /// File.
-        file: PathBuf,
-    },
+    #[error("unknown kind of mesh; give a file that ends in .obj, .stl, .ply, .gltf or .glb")]
+    UnknownFormat,
     /// The file breaks the rules of its format.
-    #[error("{}: not a valid {format} file ({reason}); export the mesh again, with plain triangles or polygons", file.display())]
+    #[error(
+        "not a valid {format} file ({reason}); export the mesh again, with plain triangles or polygons"
+    )]
     Parse {
-        /// File.
-        file: PathBuf,
         /// Name of the format.
         format: &'static str,
         /// What is wrong.
         reason: String,
     },
     /// No triangle at all.
-    #[error("{}: the mesh has no triangles; export a surface, not points or lines", file.display())]
-    Empty {
-        /// File.
-        file: PathBuf,
-    },
+    #[error("the mesh has no triangles; export a surface, not points or lines")]
+    Empty,
     /// A face names a vertex that is not there.
-    #[error("{}: a triangle names vertex {index}, but there are only {vertices} (counted from 0); export the mesh again", file.display())]
+    #[error(
+        "a triangle names vertex {index}, but there are only {vertices} (counted from 0); export the mesh again"
+    )]
     IndexOutOfRange {
-        /// File.
-        file: PathBuf,
         /// The index.
         index: u32,
         /// Number of vertices.
         vertices: usize,
     },
-    /// NaN, infinite, or too far away for 32-bit distances.
-    #[error("{}: vertex {index} is not finite or farther than 10¹⁵ m from the origin; repair the mesh or the transform it was exported with", file.display())]
-    NotFinite {
-        /// File.
-        file: PathBuf,
-        /// First such vertex.
-        index: usize,
-    },
+    /// NaN, infinite, or too far away for 32-bit distances: the first such vertex.
+    #[error(
+        "vertex {0} is not finite or farther than 10¹⁵ m from the origin; repair the mesh or the transform it was exported with"
+    )]
+    NotFinite(usize),
     /// No extent, or no volume.
-    #[error("{}: the mesh encloses no volume; give it thickness, or set allow_open = true for a thin shell", file.display())]
-    Degenerate {
-        /// File.
-        file: PathBuf,
-    },
-    /// Edges with an odd number of triangles.
-    #[error("{}: the mesh is not watertight: {open_edges} of its edges are open; close the holes, or set allow_open = true for a thin shell", file.display())]
-    NotWatertight {
-        /// File.
-        file: PathBuf,
-        /// Number of open edges.
-        open_edges: usize,
-    },
-    /// Neighboring triangles face opposite ways.
-    #[error("{}: {edges} edges join triangles that face opposite ways; recalculate the normals to point outside, or set allow_open = true for a thin shell", file.display())]
-    Inconsistent {
-        /// File.
-        file: PathBuf,
-        /// Number of such edges.
-        edges: usize,
-    },
+    #[error(
+        "the mesh encloses no volume; give it thickness, or set allow_open = true for a thin shell"
+    )]
+    Degenerate,
+    /// Number of edges with an odd number of triangles.
+    #[error(
+        "the mesh is not watertight: {0} of its edges are open; close the holes, or set allow_open = true for a thin shell"
+    )]
+    NotWatertight(usize),
+    /// Number of edges at which neighboring triangles face opposite ways.
+    #[error(
+        "{0} edges join triangles that face opposite ways; recalculate the normals to point outside, or set allow_open = true for a thin shell"
+    )]
+    Inconsistent(usize),
 }
 
 /// Reads a mesh, welds vertices at the same place, drops triangles without corners, checks it and turns it right side
 /// out. `allow_open` accepts meshes with holes, which have no inside: see [`Geometry::mesh`](crate::Geometry::mesh).
 pub fn load_mesh(path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshError> {
+    let mesh = read_file(path).and_then(|raw| repair(raw, allow_open));
+    mesh.map_err(|fault| MeshError {
+        file: path.into(),
+        fault,
+    })
+}
+
+fn read_file(path: &Path) -> Result<TriangleMesh, MeshFault> {
     let extension = path
         .extension()
         .and_then(|e| e.to_str())
@@ -107,77 +104,46 @@ pub fn load_mesh(path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshErro
         "stl" => "STL",
         "ply" => "PLY",
         "gltf" | "glb" => "glTF",
-        _ => return Err(MeshError::UnknownFormat { file: path.into() }),
+        _ => return Err(MeshFault::UnknownFormat),
     };
-    let bytes = std::fs::read(path).map_err(|e| MeshError::Unreadable {
-        file: path.into(),
-        reason: e.to_string(),
-    })?;
+    let bytes = std::fs::read(path).map_err(|e| MeshFault::Unreadable(e.to_string()))?;
     let raw = match format {
         "OBJ" => read::obj(&bytes),
         "STL" => read::stl(&bytes),
         "PLY" => read::ply(&bytes),
         _ => gltf::read(&bytes, path.parent().unwrap_or(Path::new(""))),
     };
-    let raw = raw.map_err(|reason| MeshError::Parse {
-        file: path.into(),
-        format,
-        reason,
-    })?;
-    repair(raw, path, allow_open)
+    raw.map_err(|reason| MeshFault::Parse { format, reason })
 }
 
 /// Welds, checks and orients what a reader found.
-fn repair(raw: TriangleMesh, path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshError> {
-    let file = || path.to_path_buf();
+fn repair(raw: TriangleMesh, allow_open: bool) -> Result<TriangleMesh, MeshFault> {
     if raw.triangles.is_empty() {
-        return Err(MeshError::Empty { file: file() });
+        return Err(MeshFault::Empty);
     }
     let vertices = raw.vertices.len();
-    if let Some(index) = raw
-        .triangles
-        .iter()
-        .flatten()
-        .find(|i| **i as usize >= vertices)
-    {
-        return Err(MeshError::IndexOutOfRange {
-            file: file(),
-            index: *index,
-            vertices,
-        });
+    let mut indices = raw.triangles.iter().flatten().copied();
+    if let Some(index) = indices.find(|i| *i as usize >= vertices) {
+        return Err(MeshFault::IndexOutOfRange { index, vertices });
     }
     // Squares of distances must stay finite.
     let usable = |p: &Vec3| p.is_finite() && p.abs().max_element() <= 1e15;
     if let Some(index) = raw.vertices.iter().position(|p| !usable(p)) {
-        return Err(MeshError::NotFinite {
-            file: file(),
-            index,
-        });
+        return Err(MeshFault::NotFinite(index));
     }
     let mut mesh = weld(&raw);
     let size = mesh.bounds().size();
     if mesh.triangles.is_empty() || size.max_element() <= 1e-15 {
-        return Err(MeshError::Degenerate { file: file() });
+        return Err(MeshFault::Degenerate);
     }
-    let edges = mesh.edge_faults();
-    if allow_open && (edges.open > 0 || edges.inconsistent > 0) {
-        return Ok(mesh);
-    }
-    if edges.open > 0 {
-        return Err(MeshError::NotWatertight {
-            file: file(),
-            open_edges: edges.open,
-        });
-    }
-    if edges.inconsistent > 0 {
-        return Err(MeshError::Inconsistent {
-            file: file(),
-            edges: edges.inconsistent,
-        });
+    match mesh.edge_fault() {
+        Some(_) if allow_open => return Ok(mesh),
+        Some(fault) => return Err(fault),
+        None => {}
     }
     let volume = mesh.signed_volume();
     if volume.abs() <= 1e-9 * f64::from(size.max_element()).powi(3) {
-        return Err(MeshError::Degenerate { file: file() });
+        return Err(MeshFault::Degenerate);
     }
     if volume < 0.0 {
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
@@ -208,24 +174,10 @@ fn weld(raw: &TriangleMesh) -> TriangleMesh {
     mesh
 }
 
-/// Edges that keep a mesh from being a closed, oriented surface.
-struct EdgeFaults {
-    /// With an odd number of triangles.
-    open: usize,
-    /// With an even number of triangles that do not pair up in opposite directions.
-    inconsistent: usize,
-}
-
 impl TriangleMesh {
     /// The box around all vertices.
     pub fn bounds(&self) -> Bounds {
         Bounds::from_points(self.vertices.iter().copied())
-    }
-
-    /// Edges that are open or join triangles facing opposite ways: zero for a mesh that encloses a volume.
-    pub fn open_edges(&self) -> usize {
-        let faults = self.edge_faults();
-        faults.open + faults.inconsistent
     }
 
     /// blake3 (hexadecimal) of vertices and triangles, so that a changed file is noticed: buffers beside a glTF file
@@ -254,7 +206,8 @@ impl TriangleMesh {
             .sum()
     }
 
-    fn edge_faults(&self) -> EdgeFaults {
+    /// Edges that are open or join triangles facing opposite ways: none for a mesh that encloses a volume.
+    pub fn edge_fault(&self) -> Option<MeshFault> {
         // Number of triangles and how many more run up than down, for each edge.
         let mut edges: HashMap<[u32; 2], (u32, i32)> = HashMap::new();
         for &[a, b, c] in &self.triangles {
@@ -265,10 +218,12 @@ impl TriangleMesh {
             }
         }
         let open = edges.values().filter(|(n, _)| n % 2 == 1).count();
-        let inconsistent = edges
-            .values()
-            .filter(|(n, balance)| n % 2 == 0 && *balance != 0)
-            .count();
-        EdgeFaults { open, inconsistent }
+        let faces_opposite = |(n, balance): &&(u32, i32)| n % 2 == 0 && *balance != 0;
+        let inconsistent = edges.values().filter(faces_opposite).count();
+        match (open, inconsistent) {
+            (0, 0) => None,
+            (0, edges) => Some(MeshFault::Inconsistent(edges)),
+            (open, _) => Some(MeshFault::NotWatertight(open)),
+        }
     }
 }

@@ -3,37 +3,7 @@
 use super::*;
 
 /// A scene with one of everything, to break.
-pub const SCENE: &str = r#"frames = 10
-frame_rate = 24
-gravity = [0, -9.81, 0]
-domain = { min = [-2, -2, -2], max = [2, 2, 2] }
-
-[solver]
-resolution = 0.02
-
-[materials.sand]
-density = 1600
-friction_angle = 35
-
-[[collider]]
-name = "floor"
-shape = { half_space = { normal = [0, 1, 0] } }
-motion = { velocity = [0, 0, 0] }
-
-[[fill]]
-name = "ball"
-shape = { sphere = { center = [0, 0.5, 0], radius = 0.2 } }
-material = "sand"
-
-[[emitter]]
-name = "spout"
-shape = { box = { center = [0, 1.5, 0], size = [0.2, 0.1, 0.1] } }
-material = "sand"
-velocity = [0, -2, 0]
-
-[check]
-max_speed = 1
-"#;
+pub const SCENE: &str = include_str!("one_of_everything.toml");
 
 /// Replaces `from` by `to` and expects exactly one error with that message, marking exactly `marked` in `to`.
 #[track_caller]
@@ -60,4 +30,12 @@ pub fn expect(base: &str, from: &str, to: &str, message: &str, marked: &str) {
 #[track_caller]
 pub fn refuse(from: &str, to: &str, message: &str, marked: &str) {
     expect(SCENE, from, to, message, marked);
+}
+
+/// The same for each of many changes: what is replaced, by what, the message, and what it marks.
+#[track_caller]
+pub fn refuse_each(base: &str, changes: &[[&str; 4]]) {
+    for [from, to, message, marked] in changes {
+        expect(base, from, to, message, marked);
+    }
 }

@@ -8,32 +8,13 @@ use barchan_scene::{Overrides, Scene, SceneErrors, SceneSource, load};
 use std::path::PathBuf;
 
 /// The smallest scene.
-pub const MINIMAL: &str = r#"[solver]
-resolution = 0.02
-
-[[fill]]
-shape = { sphere = { center = [0, 1, 0], radius = 0.2 } }
-material = "dry sand"
-"#;
+pub const MINIMAL: &str = include_str!("minimal.toml");
 
 /// A scene that uses every key.
 pub const COMPLETE: &str = include_str!("complete.toml");
 
 /// A 2D scene.
-pub const FLAT: &str = r#"dimensions = 2
-
-[solver]
-resolution = 0.02
-
-[[collider]]
-name = "floor"
-shape = { half_space = { point = [0, 0], normal = [0, 1] } }
-
-[[fill]]
-name = "column"
-shape = { box = { min = [0, 0], max = [0.5, 1] } }
-material = "dry sand"
-"#;
+pub const FLAT: &str = include_str!("flat.toml");
 
 /// A text as a scene file called `test.toml`.
 pub fn source(text: &str) -> SceneSource {
@@ -75,4 +56,13 @@ pub fn show(errors: &SceneErrors) -> String {
         format!("{source}:{line}: {e} [{marked}] help: {}", e.help_text())
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether the errors have a message and a remedy with these words; returns all of them as one text.
+#[track_caller]
+pub fn tell(errors: &SceneErrors, message: &str, help: &str) -> String {
+    let told = show(errors);
+    assert!(told.contains(message), "{message}: {told}");
+    assert!(told.contains(help), "{help}: {told}");
+    told
 }

@@ -42,16 +42,10 @@ impl Geometry {
         }
         match &self.0.shape {
             // In its own frame the grid fits a shape best.
-            Shape::Transformed {
-                inner,
-                rotation,
-                translation,
-                scale,
-                ..
-            } if inner.bounds().is_finite() => {
+            Shape::Transformed { inner, placement } if inner.bounds().is_finite() => {
                 let mut mesh = inner.surface(&inner.bounds(), cells);
                 for v in &mut mesh.vertices {
-                    *v = *translation + *rotation * (*scale * *v);
+                    *v = placement.place(*v);
                 }
                 mesh
             }
@@ -63,16 +57,9 @@ impl Geometry {
     pub fn as_half_space(&self) -> Option<(Vec3, Vec3)> {
         match &self.0.shape {
             Shape::HalfSpace { point, normal } => Some((*point, *normal)),
-            Shape::Transformed {
-                inner,
-                rotation,
-                translation,
-                scale,
-                ..
-            } => inner.as_half_space().map(|(point, normal)| {
-                let point = *translation + *rotation * (*scale * point);
-                (point, *rotation * normal)
-            }),
+            Shape::Transformed { inner, placement } => inner
+                .as_half_space()
+                .map(|(point, normal)| (placement.place(point), placement.rotation * normal)),
             _ => None,
         }
     }

@@ -89,7 +89,7 @@ fn surfaces_are_closed_and_face_outwards() {
         for cells in [9, 48] {
             let mesh = whole(&shape, cells);
             assert!(mesh.triangles.len() > 50, "{name}");
-            assert_eq!(mesh.open_edges(), 0, "{name}");
+            assert_eq!(mesh.edge_fault(), None, "{name}");
             assert!(mesh.signed_volume() > 0.0, "{name}");
         }
     }
@@ -197,7 +197,7 @@ fn half_space_is_cut_off_and_closed() {
     let floor = Geometry::half_space(vec3(0.0, 0.25, 0.0), Vec3::Y);
     let window = Bounds::from_corners(vec3(-1.0, -0.5, -1.0), vec3(1.0, 1.0, 1.0));
     let mesh = floor.surface(&window, 30);
-    assert_eq!(mesh.open_edges(), 0);
+    assert_eq!(mesh.edge_fault(), None);
     assert!((mesh.signed_volume() - 3.0).abs() < 1e-3);
     assert!((area(&mesh) - (8.0 + 6.0)).abs() < 1e-3);
     let bounds = mesh.bounds();
@@ -205,7 +205,7 @@ fn half_space_is_cut_off_and_closed() {
     // A slope reaches the window's top nowhere and is closed all the same.
     let slope = Geometry::half_space(Vec3::ZERO, vec3(1.0, 2.0, 0.0));
     let mesh = slope.surface(&window, 30);
-    assert_eq!(mesh.open_edges(), 0);
+    assert_eq!(mesh.edge_fault(), None);
     assert!((mesh.signed_volume() - 2.0).abs() < 1e-2);
     // Nothing of it is in a box above it.
     let above = Bounds::from_corners(vec3(0.0, 1.0, 0.0), Vec3::splat(2.0));
@@ -232,7 +232,7 @@ fn plates_thinner_than_a_cell_stay_whole() {
         .transformed(glam::Quat::from_rotation_z(0.4), Vec3::ONE, 1.0);
     for shape in [plate, turned] {
         let mesh = whole(&shape, 16);
-        assert_eq!(mesh.open_edges(), 0);
+        assert_eq!(mesh.edge_fault(), None);
         let volume = mesh.signed_volume();
         assert!((volume / 0.001 - 1.0).abs() < 1e-2, "{volume}");
     }
@@ -265,10 +265,10 @@ fn strange_boxes_and_shapes_give_nothing_or_something_but_no_panic() {
     let window = Bounds::from_corners(Vec3::splat(-1e6), Vec3::splat(1e6));
     assert!(!floor.surface(&window, 9).triangles.is_empty());
     let everything = Geometry::intersection(vec![]);
-    assert_eq!(everything.surface(&window, 9).open_edges(), 0);
+    assert_eq!(everything.surface(&window, 9).edge_fault(), None);
     for cells in [0, 1, 2, 3] {
         let mesh = whole(&ball, cells);
-        assert_eq!(mesh.open_edges(), 0);
+        assert_eq!(mesh.edge_fault(), None);
         assert!(mesh.vertices.iter().all(|v| v.is_finite()));
     }
 }
