@@ -69,7 +69,7 @@ pub fn draw(
         return picture;
     };
     let plot = view.draw_content(grains, bodies);
-    paste(&mut picture, &plot, view.plot.x, view.plot.y);
+    picture.paste(&plot, view.plot.x as u32, view.plot.y as u32);
     if options.axes {
         view.chart().axes(&mut picture, ["x [m]", "y [m]"], style);
     }
@@ -271,16 +271,6 @@ impl Rows<'_> {
 
     fn pixel(&mut self, x: usize, y: usize) -> &mut [u8] {
         &mut self.rgb[3 * ((y - self.first) * self.width + x)..][..3]
-    }
-}
-
-fn paste(picture: &mut Picture, part: &Picture, x: i64, y: i64) {
-    let bytes = 3 * part.width as usize;
-    for (row, line) in part.rgb.chunks_exact(bytes.max(1)).enumerate() {
-        let start = 3 * ((y as usize + row) * picture.width as usize + x as usize);
-        if let Some(target) = picture.rgb.get_mut(start..start + bytes) {
-            target.copy_from_slice(line);
-        }
     }
 }
 

@@ -127,11 +127,7 @@ fn caption_that_fits(caption: &str, width: u32, style: Style) -> String {
 }
 
 fn place(sheet: &mut Picture, picture: &Picture, x: u32, y: u32) {
-    for row in 0..picture.height {
-        for column in 0..picture.width {
-            sheet.set_pixel(x + column, y + row, picture.pixel(column, row));
-        }
-    }
+    sheet.paste(picture, x, y);
     let edge = Area::new(
         i64::from(x),
         i64::from(y),

@@ -38,31 +38,25 @@ pub fn readable_height(picture_height: u32) -> u32 {
 
 /// Size of a line of text [pixels].
 pub fn size(text: &str, style: Style) -> [u32; 2] {
-    let letters = printable(text).chars().count() as f64;
-    let width = letters * advance(style);
-    [width.ceil() as u32, style.height]
+    let letters = printable(text).chars().count();
+    [size_of(letters, style) as u32, style.height]
 }
 
 /// Draws a line of text; `x`, `y` are its upper left corner.
 pub fn draw(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
-    let mask = mask(text, style);
-    for (row, line) in mask.rows().enumerate() {
-        for (column, &cover) in line.iter().enumerate() {
-            let (px, py) = (x + column as i64, y + row as i64);
-            canvas::blend(picture, px, py, style.color, cover);
-        }
-    }
+    mask(text, style).each(|column, row, cover| {
+        let (px, py) = (x + column as i64, y + row as i64);
+        canvas::blend(picture, px, py, style.color, cover);
+    });
 }
 
 /// Draws a line of text that runs upwards; `x`, `y` are the upper left corner of what it covers.
 pub fn draw_upwards(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     let mask = mask(text, style);
-    for (row, line) in mask.rows().enumerate() {
-        for (column, &cover) in line.iter().enumerate() {
-            let (px, py) = (x + row as i64, y + (mask.width - 1 - column) as i64);
-            canvas::blend(picture, px, py, style.color, cover);
-        }
-    }
+    mask.each(|column, row, cover| {
+        let (px, py) = (x + row as i64, y + (mask.width - 1 - column) as i64);
+        canvas::blend(picture, px, py, style.color, cover);
+    });
 }
 
 /// Draws lines of text on a light panel; `x`, `y` are the upper left corner of the panel. Returns its area.
@@ -153,8 +147,11 @@ struct Mask {
 }
 
 impl Mask {
-    fn rows(&self) -> impl Iterator<Item = &[f32]> {
-        self.cover.chunks(self.width.max(1))
+    /// Visits every pixel by column and row.
+    fn each(&self, mut visit: impl FnMut(usize, usize, f32)) {
+        for (i, &cover) in self.cover.iter().enumerate() {
+            visit(i % self.width, i / self.width, cover);
+        }
     }
 }
 

@@ -5,9 +5,9 @@
 mod common;
 
 use barchan_frame::{BodyRecord, Frame};
-use barchan_render::difference::{Difference, difference};
 use barchan_render::{Picture, RenderOptions, Renderer};
 use barchan_scene::Overrides;
+use common::difference::{Difference, difference};
 use common::*;
 use glam::{Vec3, vec3};
 use std::path::Path;

@@ -4,11 +4,11 @@
 mod common;
 
 use barchan_frame::{BodyRecord, Frame, ResultDirectory};
-use barchan_render::difference::difference;
 use barchan_render::framing::subject;
 use barchan_render::tracer::Quality;
 use barchan_render::{Picture, RenderError, RenderOptions, Renderer};
 use barchan_scene::{Overrides, SceneSource, load_for_viewing};
+use common::difference::difference;
 use common::*;
 use glam::{Vec3, vec3};
 

@@ -4,12 +4,12 @@
 mod common;
 
 use barchan_render::color::chance;
-use barchan_render::difference::difference;
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Material, Quality, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderOptions, Renderer};
 use barchan_scene::materials::SAND_COLORS as SAND;
 use barchan_scene::{ColorMix, Geometry};
+use common::difference::difference;
 use common::*;
 use glam::{Vec3, vec3};
 

@@ -37,7 +37,7 @@ pub struct Measure {
     csv: Option<PathBuf>,
     /// End with one JSON object, which also holds the height profile
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Measure {

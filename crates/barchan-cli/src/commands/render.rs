@@ -83,7 +83,7 @@ pub struct Render {
     threads: Option<usize>,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -135,9 +135,7 @@ impl Render {
             quiet: self.json,
         };
         let renderer = Renderer::open(directory, self.options())?;
-        for warning in &renderer.warnings {
-            output::note(format_args!("warning: {warning}"));
-        }
+        output::warn(&renderer.warnings);
         let frames = self.frames.of(renderer.frames())?;
         let stop = StopRequest::listen(self.json)?;
         let report = pictures::draw(&renderer, &frames, &job, &stop)?;
@@ -323,17 +321,11 @@ fn frame_part(text: &str) -> Option<Part> {
         Some((to, step)) => (to, step.parse().ok().filter(|s| *s > 0)?),
         None => (rest, 1),
     };
-    let from = if from.is_empty() {
-        0
-    } else {
-        from.parse().ok()?
+    let bound = |text: &str| match text {
+        "" => Some(None),
+        number => number.parse().ok().map(Some),
     };
-    let to = if to.is_empty() {
-        None
-    } else {
-        Some(to.parse().ok()?)
-    };
-    Some(Part::Range(from, to, step))
+    Some(Part::Range(bound(from)?.unwrap_or(0), bound(to)?, step))
 }
 
 impl FrameChoice {

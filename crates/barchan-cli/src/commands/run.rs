@@ -1,8 +1,9 @@
 //! `barchan run`: simulate a scene into a result directory, or go on with one.
 
-use super::pictures::{self, RunPictures};
+use super::inputs::Ready;
+use super::pictures;
 use super::progress::Reporter;
-use super::resources::{Estimate, use_threads};
+use super::resources::{Estimate, use_threads, warn_small_disk};
 use super::scene::{Loaded, SceneArguments};
 use super::stop::StopRequest;
 use super::summary::Summary;
@@ -43,7 +44,7 @@ pub struct Run {
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Run {
@@ -71,7 +72,8 @@ impl Run {
         drop(session);
         summary.keep(&path);
         if !self.no_render {
-            summary.pictures = draw(&path, &stop, self.json);
+            let draw = |directory| pictures::after_run(directory, &stop, self.json);
+            summary.pictures = pictures::if_possible(&path, "no pictures", draw);
             summary.keep(&path);
         }
         summary.show(self.json)?;
@@ -106,27 +108,17 @@ impl Session {
     fn start(arguments: &Run) -> Result<Self, Failure> {
         let Loaded { scene, directory } = arguments.scene.load()?;
         let path = arguments.default_output(&scene);
-        let start = inputs::look_at_start(&scene)?;
-        let estimate = Estimate::of(&scene, start.as_ref());
-        estimate.refuse_too_large()?;
-        let mut simulation = inputs::begin(&scene)?;
-        inputs::warn(&scene, &simulation.forecast()?);
-        estimate.warn_small_disk(&path);
+        let Ready {
+            estimate,
+            simulation,
+            ..
+        } = inputs::prepare(&scene)?;
+        warn_small_disk(&path, estimate.disk, "run");
         let mut manifest = manifest(&scene, &directory);
         manifest.start = inputs::start_entry(&scene, simulation.start());
-        let directory = Arc::new(ResultDirectory::create(&path, &manifest, &scene.document)?);
-        let mut session = Self {
-            scene,
-            _lock: directory.lock()?,
-            writer: FrameWriter::new(directory.clone())?,
-            directory,
-            simulation,
-            resumed_from: None,
-            repaired: false,
-            last_checkpoint: Instant::now(),
-            checkpoint_cost: Duration::ZERO,
-            writing: Duration::ZERO,
-        };
+        let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
+        let lock = directory.lock()?;
+        let mut session = Self::new(scene, directory, lock, simulation)?;
         session.write(true)?;
         Ok(session)
     }
@@ -145,7 +137,6 @@ impl Session {
         inputs::refuse_other_meshes(&directory, &scene)?;
         let start = inputs::refuse_other_start(&directory, &scene)?;
         Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
-
         let checkpoint = newest_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
         if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
@@ -170,23 +161,34 @@ impl Session {
             manifest.start = directory.manifest().start.clone();
             directory.rewrite(&manifest, &scene.document)?;
         }
+        let mut session = Self::new(scene, directory, lock, simulation)?;
+        session.resumed_from = checkpoint.as_ref().map(|c| c.index);
+        session.repaired = repaired;
+        if checkpoint.is_none() {
+            session.write(true)?;
+        }
+        Ok(session)
+    }
+
+    fn new(
+        scene: Scene,
+        directory: ResultDirectory,
+        lock: File,
+        simulation: Simulation,
+    ) -> Result<Self, Failure> {
         let directory = Arc::new(directory);
-        let mut session = Self {
+        Ok(Self {
             scene,
             writer: FrameWriter::new(directory.clone())?,
             directory,
             _lock: lock,
             simulation,
-            resumed_from: checkpoint.as_ref().map(|c| c.index),
-            repaired,
+            resumed_from: None,
+            repaired: false,
             last_checkpoint: Instant::now(),
             checkpoint_cost: Duration::ZERO,
             writing: Duration::ZERO,
-        };
-        if checkpoint.is_none() {
-            session.write(true)?;
-        }
-        Ok(session)
+        })
     }
 
     fn is_complete(&self) -> bool {
@@ -347,12 +349,6 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
 
 /// A result can only go on with the scene it began with; the number of frames may differ.
 fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
-    let without_frames = |text: &str| {
-        text.parse::<toml::Table>().map(|mut table| {
-            table.remove("frames");
-            table
-        })
-    };
     let begun = directory.scene_document()?;
     if document_digest(&begun) != directory.manifest().scene_digest {
         return Err(Failure::call(
@@ -363,37 +359,18 @@ fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), 
             "restore it, or simulate the changed scene into another directory with -o",
         ));
     }
-    match (without_frames(&begun), without_frames(&scene.document)) {
-        (Ok(begun), Ok(wanted)) if begun == wanted => Ok(()),
-        _ => Err(Failure::call(
-            format_args!(
-                "{} was begun with another scene than this one (its own is scene.toml there)",
-                directory.path().display()
-            ),
-            format_args!(
-                "go on with its own scene: barchan run {} --resume; or simulate the new one into another directory with -o",
-                directory.path().display()
-            ),
-        )),
+    if inputs::same_but_for_frames(&begun, &scene.document) {
+        return Ok(());
     }
-}
-
-/// The picture of the end and a short film. The frames are what counts: what goes wrong here is a warning.
-fn draw(result: &Path, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
-    let drawn = ResultDirectory::open(result)
-        .map_err(Failure::from)
-        .and_then(|directory| pictures::after_run(directory, stop, quiet));
-    match drawn {
-        Ok(pictures) => Some(pictures),
-        Err(failure) => {
-            output::note(format_args!(
-                "warning: no pictures: {}; `barchan render {}` tries again",
-                failure.report,
-                result.display()
-            ));
-            None
-        }
-    }
+    let path = directory.path().display();
+    Err(Failure::call(
+        format_args!(
+            "{path} was begun with another scene than this one (its own is scene.toml there)"
+        ),
+        format_args!(
+            "go on with its own scene: barchan run {path} --resume; or simulate the new one into another directory with -o"
+        ),
+    ))
 }
 
 /// What everything that reads the frames must know of the scene.

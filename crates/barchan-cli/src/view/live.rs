@@ -282,7 +282,7 @@ fn height(position: &[f32]) -> Option<f32> {
 }
 
 /// Sorted numbers as intervals without gaps.
-fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
+pub fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
     let mut intervals: Vec<[u32; 2]> = Vec::new();
     for &frame in frames {
         match intervals.last_mut() {

@@ -2,7 +2,8 @@
 
 use super::Note;
 use crate::commands::Failure;
-use barchan::scene::{Overrides, Scene, SceneSource, load};
+use crate::commands::scene::embedded;
+use barchan::scene::{Overrides, Scene, load};
 use barchan::sim::simulation::{Control, Simulation};
 use serde::Serialize;
 use std::fmt;
@@ -101,11 +102,7 @@ impl Runner {
 
 /// A scene of `scenes/bench` with keys set as `--set` does it.
 pub fn scene(name: &str, text: &str, set: Vec<String>) -> Result<Scene, Failure> {
-    let source = SceneSource {
-        name: format!("{name}.toml"),
-        text: text.into(),
-        directory: ".".into(),
-    };
+    let source = embedded(&format!("{name}.toml"), text);
     let overrides = Overrides {
         set,
         ..Overrides::default()
