@@ -74,15 +74,6 @@ fn start_failure(error: &StartError, scene: &Scene) -> Failure {
     }
 }
 
-/// The meshes, as the manifest lists them.
-pub fn meshes(scene: &Scene) -> Vec<ManifestMesh> {
-    let meshes = scene.meshes.iter().map(|m| ManifestMesh {
-        file: m.file.clone(),
-        digest: m.digest.clone(),
-    });
-    meshes.collect()
-}
-
 /// The start, as the manifest has it.
 pub fn start_entry(scene: &Scene, record: Option<&StartRecord>) -> Option<ManifestStart> {
     let (start, record) = (scene.start.as_ref()?, record?);

@@ -9,13 +9,14 @@ use super::stop::StopRequest;
 use super::summary::Summary;
 use super::writer::FrameWriter;
 use super::{Failure, inputs, output, repair};
+use crate::manifest;
 use barchan::final_check::check_final;
-use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
+use barchan::frame::{Checkpoint, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,7 +115,7 @@ impl Session {
             ..
         } = inputs::prepare(&scene)?;
         warn_small_disk(&path, estimate.disk, "run");
-        let mut manifest = manifest(&scene, &directory);
+        let mut manifest = manifest::of_scene(&scene, &directory);
         manifest.start = inputs::start_entry(&scene, simulation.start());
         let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
         let lock = directory.lock()?;
@@ -157,7 +158,7 @@ impl Session {
         inputs::refuse_new_start(&directory, &simulation)?;
         directory.discard_after(simulation.frame())?;
         if scene.frames > simulation.frame() && scene.frames != directory.manifest().frames {
-            let mut manifest = manifest(&scene, &base);
+            let mut manifest = manifest::of_scene(&scene, &base);
             manifest.start = directory.manifest().start.clone();
             directory.rewrite(&manifest, &scene.document)?;
         }
@@ -371,29 +372,4 @@ fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), 
             "go on with its own scene: barchan run {path} --resume; or simulate the new one into another directory with -o"
         ),
     ))
-}
-
-/// What everything that reads the frames must know of the scene.
-fn manifest(scene: &Scene, base: &Path) -> Manifest {
-    let materials = scene.materials.iter().map(|m| ManifestMaterial {
-        name: m.name.clone(),
-        density: m.density,
-    });
-    // A scene given by its bare name has the empty path as its directory.
-    let base = std::path::absolute(Path::new(".").join(base)).unwrap_or_else(|_| base.to_owned());
-    Manifest {
-        scene: scene.name.clone(),
-        description: scene.description.clone(),
-        scene_directory: base.to_string_lossy().into_owned(),
-        solver: scene.solver.family.name.into(),
-        dimensions: scene.dimensions.count() as u32,
-        dx: scene.solver.resolution,
-        frame_rate: scene.frame_rate,
-        frames: scene.frames,
-        materials: materials.collect(),
-        colliders: scene.solids().map(|c| c.name.clone()).collect(),
-        meshes: inputs::meshes(scene),
-        created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
-        ..Manifest::default()
-    }
 }

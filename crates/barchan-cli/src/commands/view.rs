@@ -4,6 +4,7 @@ use super::inputs::Ready;
 use super::resources::use_threads;
 use super::scene::{Loaded, SceneArguments};
 use super::{Failure, inputs, output};
+use crate::manifest;
 use crate::view::play::Live;
 use crate::view::{self, Server, StartError, ViewError};
 use barchan::frame::CacheError;
@@ -81,13 +82,14 @@ impl View {
     /// The scene, ready to run. Whatever is wrong with it comes out here.
     fn begin(&self) -> Result<Live, Failure> {
         use_threads(self.threads)?;
-        let Loaded { scene, .. } = self.load()?;
+        let Loaded { scene, directory } = self.load()?;
         let Ready {
             simulation,
             warnings,
             ..
         } = inputs::prepare(&scene)?;
-        Ok(Live::start(scene, simulation, warnings)?)
+        let manifest = manifest::of_scene(&scene, &directory);
+        Ok(Live::start(scene, &manifest, simulation, warnings)?)
     }
 
     fn load(&self) -> Result<Loaded, Failure> {

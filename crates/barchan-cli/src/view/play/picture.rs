@@ -62,12 +62,7 @@ impl Painter {
         let frame = simulation.write_frame_over(spent).unwrap_or_default();
         let is_due = !beside.playing || beside.number % TERRAIN_EVERY == 1;
         let terrain = is_due.then(|| self.terrain(&frame, palette)).flatten();
-        let position = frame.column("position").and_then(|c| c.data.as_f32());
-        let grains = GrainData {
-            position: position.unwrap_or_default(),
-            id: frame.column("id").map(|c| &c.data),
-            material: frame.column("material").and_then(|c| c.data.as_u8()),
-        };
+        let grains = GrainData::of(|name| frame.column(name)).unwrap_or_default();
         let count = grains.position.len() / 3;
         let corners = encode::bounds(grains.position);
         let velocity = frame.column("velocity").filter(|_| with_speed);
