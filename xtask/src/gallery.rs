@@ -2,6 +2,7 @@
 //!
 //! Results stay in `target/gallery`, so that only what is missing is simulated again.
 
+use crate::raster::Raster;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,7 +58,8 @@ pub fn gallery(root: &Path) -> Result<(), String> {
             &[&["--frames", &frame], &LOOK[..]].concat(),
         )?;
         let picture = drawn.join(format!("{:06}.png", shot.frame));
-        save_small(&picture, &pictures.join(format!("{}.jpg", shot.scene)))?;
+        let jpeg = Raster::read(&picture)?.jpeg(QUALITY)?;
+        super::write_file(&pictures.join(format!("{}.jpg", shot.scene)), jpeg)?;
     }
     let (scene, frames) = LOOP;
     let result = results.join(format!("{scene}.barchan"));
@@ -109,30 +111,6 @@ pub fn render(
     let mut command = Command::new(program);
     command.arg("render").arg(result).arg("-o").arg(output);
     super::run(command.args(arguments))
-}
-
-/// The picture as JPEG: sand does not compress as PNG.
-fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
-    let file = std::fs::File::open(picture).map_err(|e| format!("{}: {e}", picture.display()))?;
-    let (rgb, size) = decode(file)?;
-    let encoder = jpeg_encoder::Encoder::new_file(path, QUALITY).map_err(|e| e.to_string())?;
-    let [width, height] = size.map(|n| u16::try_from(n).unwrap_or(u16::MAX));
-    let kind = jpeg_encoder::ColorType::Rgb;
-    encoder
-        .encode(&rgb, width, height, kind)
-        .map_err(|e| e.to_string())
-}
-
-/// Colors, width and height of a PNG file.
-pub fn decode(file: std::fs::File) -> Result<(Vec<u8>, [usize; 2]), String> {
-    let decoder = png::Decoder::new(std::io::BufReader::new(file));
-    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let size = reader
-        .output_buffer_size()
-        .ok_or("the picture is too large")?;
-    let mut rgb = vec![0; size];
-    let info = reader.next_frame(&mut rgb).map_err(|e| e.to_string())?;
-    Ok((rgb, [info.width as usize, info.height as usize]))
 }
 
 fn tell_sizes(pictures: &Path) -> Result<(), String> {
