@@ -281,7 +281,7 @@ fn draw_time(picture: &mut Picture, view: &View, time: f64, axes: bool, style: S
         let y = view.plot.y - line - line / 4;
         text::draw(picture, &text, view.plot.x, y.max(0), style);
     } else {
-        text::draw_panel(picture, &[&text], line / 2, line / 2, style);
+        text::draw_panel(picture, &text, line / 2, line / 2, style);
     }
 }
 

@@ -197,7 +197,7 @@ impl Renderer {
             let style = Style::dark(text::readable_height(picture.height));
             let time = format!("{:.2} s", columns.info.time);
             let margin = i64::from(style.height) / 2;
-            text::draw_panel(&mut picture, &[&time], margin, margin, style);
+            text::draw_panel(&mut picture, &time, margin, margin, style);
         }
         Ok(picture)
     }

@@ -4,6 +4,7 @@ use super::summary::Summary;
 use super::{Detail, look_at_room};
 use crate::commands::inputs::same_but_for_frames;
 use crate::commands::progress::Reporter;
+use crate::commands::repair::broken_frames;
 use crate::commands::stop::StopRequest;
 use crate::commands::writer::FrameWriter;
 use crate::commands::{Failure, output};
@@ -16,7 +17,6 @@ use barchan::post::detail::{
 };
 use barchan::scene::{Overrides, Scene, SceneSource, load_for_viewing};
 use barchan::sim::simulation::Progress;
-use rayon::prelude::*;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -315,23 +315,14 @@ fn manifest(base: &Manifest, detail: ManifestDetail, last: u32) -> Manifest {
 fn whole_frames(directory: &ResultDirectory, stop: &StopRequest) -> Result<Option<u32>, Failure> {
     let listed = directory.frames()?;
     let in_row = listed.iter().zip(0..).take_while(|(a, b)| *a == b).count() as u32;
-    let states: Result<Vec<bool>, Failure> = (0..in_row)
-        .into_par_iter()
-        .map(|index| {
-            if stop.is_requested() {
-                let path = directory.path().display();
-                return Err(Failure::work(format_args!(
-                    "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
-                )));
-            }
-            match directory.verify_frame(index) {
-                Ok(()) => Ok(true),
-                Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(false),
-                Err(error) => Err(error.into()),
-            }
-        })
-        .collect();
-    let whole = states?.iter().take_while(|w| **w).count() as u32;
+    let stopped = || {
+        let path = directory.path().display();
+        Failure::work(format_args!(
+            "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
+        ))
+    };
+    let broken = broken_frames(directory, 0..in_row, stop, stopped)?;
+    let whole = broken.first().copied().unwrap_or(in_row);
     if (whole as usize) < listed.len() {
         output::note(format_args!(
             "frame {whole} of the grains is missing or damaged; refining again from there on"
