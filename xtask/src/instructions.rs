@@ -77,11 +77,11 @@ fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
 /// Builds the benchmark; returns the program. With the whole workspace, so that dependencies have the features they have in its
 /// tests and are not built again.
 fn build() -> Result<PathBuf, String> {
-    let what = ["build", "--release", "--workspace", "--bench", "kernels"];
-    cargo(&what)?;
+    let what = "build --release --workspace --bench kernels";
+    cargo(what)?;
     let mut command = Command::new("cargo");
     command
-        .args(what)
+        .args(what.split(' '))
         .args(["--message-format=json", "--quiet"]);
     let output = output_of(&mut command)?;
     String::from_utf8_lossy(&output.stdout)

@@ -83,18 +83,10 @@ type Stage = fn() -> Result<(), String>;
 /// Quick ones first. All cargo stages share the release profile, so that dependencies are built once.
 const STAGES: &[(&str, Stage)] = &[
     ("tools", tools),
-    ("format", || cargo(&["fmt", "--all", "--check"])),
+    ("format", || cargo("fmt --all --check")),
     ("citations and paths", texts),
     ("lints", || {
-        cargo(&[
-            "clippy",
-            "--release",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ])
+        cargo("clippy --release --workspace --all-targets -- -D warnings")
     }),
     ("dependencies", dependencies),
     ("tests", tests),
@@ -170,9 +162,9 @@ const NOT_IN_LIBRARY: &[&str] = &["axum", "tokio", "clap", "openh264", "gif", "j
 
 /// The library builds no server, no command line and no encoder of films.
 fn dependencies() -> Result<(), String> {
+    let arguments = "tree --package barchan --edges normal --prefix none --locked --offline";
     let mut command = Command::new("cargo");
-    command.args(["tree", "--package", "barchan", "--edges", "normal"]);
-    command.args(["--prefix", "none", "--locked", "--offline"]);
+    command.args(arguments.split(' '));
     let output = output_of(&mut command)?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr);
@@ -257,8 +249,9 @@ fn output_of(command: &mut Command) -> Result<Output, String> {
     output.map_err(|e| format!("{command:?} could not be started: {e}"))
 }
 
-fn cargo(arguments: &[&str]) -> Result<(), String> {
-    run(Command::new("cargo").args(arguments))
+/// Runs cargo with these words.
+fn cargo(arguments: &str) -> Result<(), String> {
+    run(Command::new("cargo").args(arguments.split(' ')))
 }
 
 /// Runs a program in the repository; its output goes to the terminal as it comes.

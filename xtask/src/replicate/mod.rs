@@ -281,11 +281,9 @@ impl Place {
     fn draw(&self, row: &Row, shot: &Shot, number: usize, result: &Path) -> Result<Raster, String> {
         let drawn = self.results.join(format!("{}-picture-{number}", row.name));
         let [width, height] = row.preview.cell;
-        let (frame, size) = (shot.frame.to_string(), format!("{width}x{height}"));
-        let usual = ["--frames", &frame, "--size", &size, "--samples", SAMPLES];
-        let options: Vec<&str> = shot.options.split_whitespace().collect();
-        let arguments = [&usual[..], &options, &["--film", "none"]].concat();
-        gallery::render(&self.program, result, &drawn, &arguments)?;
+        let usual = format!("--size {width}x{height} --samples {SAMPLES} --film none");
+        let options = format!("--frames {} {usual} {}", shot.frame, shot.options);
+        gallery::render(&self.program, result, &drawn, &options)?;
         Raster::read(&drawn.join(format!("{:06}.png", shot.frame)))
     }
 

@@ -265,7 +265,7 @@ impl FilmMade {
 fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, Failure> {
     let frames = spread(frames, job.sheet.max(2));
     let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
-    let mut sheet = Sheet::new(count, SHEET_COLUMNS.min(count), SHEET_WIDTH)?;
+    let mut sheet = Sheet::new(count, SHEET_COLUMNS, SHEET_WIDTH)?;
     for frame in frames {
         let picture = Picture::read_png(&picture_path(&job.output, frame))?;
         let time = renderer.time_of(frame)?;

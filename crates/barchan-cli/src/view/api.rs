@@ -129,7 +129,8 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
                 "name": column.name,
                 "unit": column.unit,
                 "meaning": column.meaning,
-                "kind": values::kind(column),
+                // Small whole numbers get a color each.
+                "kind": if column.data_type == "uint8" { "category" } else { "quantity" },
                 "parts": Part::names(column.components),
                 "tolerance": column.tolerance,
             })

@@ -2,7 +2,7 @@
 
 use super::error::ViewError;
 use super::store::Store;
-use barchan::frame::{Column, ColumnData, ColumnInfo};
+use barchan::frame::{Column, ColumnData};
 use barchan::scene::Bounds;
 use barchan_render::framing::spread;
 
@@ -183,15 +183,6 @@ fn range_of(mut sample: Vec<f32>, column: &Column, part: Part) -> Range {
             min,
             max: min + min.abs().max(1.0) * 1e-3,
         }
-    }
-}
-
-/// What a column is: `category` for small whole numbers, which get a color each, `quantity` for the rest.
-pub fn kind(column: &ColumnInfo) -> &'static str {
-    if column.data_type == "uint8" {
-        "category"
-    } else {
-        "quantity"
     }
 }
 
