@@ -77,6 +77,23 @@ impl Runner {
         })
     }
 
+    /// So many steps of frames that have several.
+    pub fn substeps(&mut self, steps: u64) -> Result<(), Failure> {
+        let (simulation, mut left) = (&mut self.simulation, steps);
+        self.pool.install(|| {
+            while left > 0 {
+                simulation.advance_frame(&mut |_| {
+                    left = left.saturating_sub(1);
+                    match left {
+                        0 => Control::Stop,
+                        _ => Control::Continue,
+                    }
+                })?;
+            }
+            Ok(())
+        })
+    }
+
     pub fn round(&mut self, steps: u64) -> Result<(), Failure> {
         let start = Instant::now();
         self.run(steps)?;
