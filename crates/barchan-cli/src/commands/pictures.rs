@@ -44,7 +44,7 @@ pub struct Job {
 }
 
 /// What was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Folder of the pictures.
     pub directory: String,
@@ -108,14 +108,8 @@ pub fn draw(
     let clock = Instant::now();
     let mut report = Report {
         directory: job.output.display().to_string(),
-        pictures: 0,
-        drawn: 0,
-        kept: 0,
         size: renderer.options().size,
-        drawing_s: 0.0,
-        films: Vec::new(),
-        sheet: None,
-        stopped: false,
+        ..Report::default()
     };
     let mut progress = Count::new("picture", frames.len(), job.quiet);
     for (i, &frame) in frames.iter().enumerate() {

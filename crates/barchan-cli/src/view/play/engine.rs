@@ -64,7 +64,7 @@ impl Engine {
             is_stale: true,
             number: 0,
             last_picture: None,
-            painter: Painter::new(),
+            painter: Painter::default(),
         }
     }
 

@@ -30,6 +30,7 @@ pub(super) struct Beside<'a> {
 const TERRAIN_EVERY: u64 = 6;
 
 /// Makes pictures, each in the memory of the one before it.
+#[derive(Default)]
 pub(super) struct Painter {
     spent: Frame,
     fastest: f32,
@@ -39,15 +40,6 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    pub fn new() -> Self {
-        Self {
-            spent: Frame::default(),
-            fastest: 0.0,
-            heights: Vec::new(),
-            terrains: 0,
-        }
-    }
-
     /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
     /// bodies alone.
     pub fn paint(
