@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decode, material, position, words } from "./decode";
-import { encoded } from "./encoded";
+import { encoded } from "./test/encoded";
 
 test("grains are where they were", () => {
   const data = new Uint16Array([0, 65535, 13107, 0x0201, 32768, 0, 65535, 0xff00]);

@@ -2,6 +2,7 @@
 //!
 //! Results stay in `target/gallery`, so that only what is missing is simulated again.
 
+use crate::raster::Raster;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,7 +27,7 @@ const SHOTS: &[Shot] = &[
 /// Scene of the looped preview, and the frames of it.
 const LOOP: (&str, &str) = ("hourglass", "0..132/3");
 /// Size of the pictures in the README, and paths through each pixel: small pictures can afford many.
-const LOOK: [&str; 4] = ["--size", "640x360", "--samples", "128"];
+const LOOK: &str = "--size 640x360 --samples 128";
 const QUALITY: u8 = 86;
 
 const fn shot(scene: &'static str, scale: f64, frame: u32) -> Shot {
@@ -49,30 +50,17 @@ pub fn gallery(root: &Path) -> Result<(), String> {
         let result = results.join(format!("{}.barchan", shot.scene));
         simulate(&program, shot, &result)?;
         let drawn = results.join(format!("{}-picture", shot.scene));
-        let frame = shot.frame.to_string();
-        render(
-            &program,
-            &result,
-            &drawn,
-            &[&["--frames", &frame], &LOOK[..]].concat(),
-        )?;
+        let options = format!("--frames {} {LOOK}", shot.frame);
+        render(&program, &result, &drawn, &options)?;
         let picture = drawn.join(format!("{:06}.png", shot.frame));
-        save_small(&picture, &pictures.join(format!("{}.jpg", shot.scene)))?;
+        let jpeg = Raster::read(&picture)?.jpeg(QUALITY)?;
+        super::write_file(&pictures.join(format!("{}.jpg", shot.scene)), jpeg)?;
     }
     let (scene, frames) = LOOP;
     let result = results.join(format!("{scene}.barchan"));
     let drawn = results.join(format!("{scene}-loop"));
-    let arguments = [
-        "--frames",
-        frames,
-        "--size",
-        "640x360",
-        "--samples",
-        "12",
-        "--sheet",
-        "0",
-    ];
-    render(&program, &result, &drawn, &arguments)?;
+    let options = format!("--frames {frames} --size 640x360 --samples 12 --sheet 0");
+    render(&program, &result, &drawn, &options)?;
     let loop_file = pictures.join(format!("{scene}.gif"));
     std::fs::copy(drawn.join("preview.gif"), &loop_file).map_err(|e| e.to_string())?;
     tell_sizes(&pictures)
@@ -80,7 +68,7 @@ pub fn gallery(root: &Path) -> Result<(), String> {
 
 /// Builds the program.
 pub fn build(root: &Path) -> Result<PathBuf, String> {
-    super::cargo(&["build", "--release"])?;
+    super::cargo("build --release")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     Ok(target.join("release/barchan"))
 }
@@ -99,40 +87,11 @@ fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
     super::run(command.arg("--no-render"))
 }
 
-/// Draws frames of a result into a folder.
-pub fn render(
-    program: &Path,
-    result: &Path,
-    output: &Path,
-    arguments: &[&str],
-) -> Result<(), String> {
+/// Draws frames of a result into a folder; `options` are words.
+pub fn render(program: &Path, result: &Path, output: &Path, options: &str) -> Result<(), String> {
     let mut command = Command::new(program);
     command.arg("render").arg(result).arg("-o").arg(output);
-    super::run(command.args(arguments))
-}
-
-/// The picture as JPEG: sand does not compress as PNG.
-fn save_small(picture: &Path, path: &Path) -> Result<(), String> {
-    let file = std::fs::File::open(picture).map_err(|e| format!("{}: {e}", picture.display()))?;
-    let (rgb, size) = decode(file)?;
-    let encoder = jpeg_encoder::Encoder::new_file(path, QUALITY).map_err(|e| e.to_string())?;
-    let [width, height] = size.map(|n| u16::try_from(n).unwrap_or(u16::MAX));
-    let kind = jpeg_encoder::ColorType::Rgb;
-    encoder
-        .encode(&rgb, width, height, kind)
-        .map_err(|e| e.to_string())
-}
-
-/// Colors, width and height of a PNG file.
-pub fn decode(file: std::fs::File) -> Result<(Vec<u8>, [usize; 2]), String> {
-    let decoder = png::Decoder::new(std::io::BufReader::new(file));
-    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let size = reader
-        .output_buffer_size()
-        .ok_or("the picture is too large")?;
-    let mut rgb = vec![0; size];
-    let info = reader.next_frame(&mut rgb).map_err(|e| e.to_string())?;
-    Ok((rgb, [info.width as usize, info.height as usize]))
+    super::run(command.args(options.split_whitespace()))
 }
 
 fn tell_sizes(pictures: &Path) -> Result<(), String> {

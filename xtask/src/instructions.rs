@@ -3,7 +3,7 @@
 //! Counts are the same on every run and do not mind a busy machine. They belong to a compiler: with another one they
 //! are shown, not judged.
 
-use crate::{cargo, repository};
+use crate::{cargo, output_of, read_text, repository, write_file};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -33,10 +33,9 @@ pub fn instructions(asked: &Instructions) -> Result<(), String> {
     if asked.bless {
         let kept = json!({"compiler": compiler, "instructions": found});
         let text = serde_json::to_string_pretty(&kept).map_err(|e| e.to_string())?;
-        return std::fs::write(&path, text + "\n").map_err(|e| e.to_string());
+        return write_file(&path, text + "\n");
     }
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let kept: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let kept: Value = serde_json::from_str(&read_text(&path)?).map_err(|e| e.to_string())?;
     let problems = compare(&kept["instructions"], &found);
     if kept["compiler"] != json!(compiler) {
         println!(
@@ -78,14 +77,13 @@ fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
 /// Builds the benchmark; returns the program. With the whole workspace, so that dependencies have the features they have in its
 /// tests and are not built again.
 fn build() -> Result<PathBuf, String> {
-    let what = ["build", "--release", "--workspace", "--bench", "kernels"];
-    cargo(&what)?;
+    let what = "build --release --workspace --bench kernels";
+    cargo(what)?;
     let mut command = Command::new("cargo");
     command
-        .args(what)
+        .args(what.split(' '))
         .args(["--message-format=json", "--quiet"]);
-    let output = command.current_dir(repository()).output();
-    let output = output.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    let output = output_of(&mut command)?;
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -95,8 +93,7 @@ fn build() -> Result<PathBuf, String> {
 }
 
 fn count_all(program: &Path) -> Result<Map<String, Value>, String> {
-    let output = Command::new(program).output();
-    let output = output.map_err(|e| format!("{} could not be started: {e}", program.display()))?;
+    let output = output_of(&mut Command::new(program))?;
     let names = String::from_utf8_lossy(&output.stdout).into_owned();
     names
         .lines()
@@ -124,8 +121,7 @@ fn count(program: &Path, kernel: &str) -> Result<u64, String> {
 }
 
 fn compiler() -> Result<String, String> {
-    let output = Command::new("rustc").arg("--version").output();
-    let output = output.map_err(|e| format!("rustc could not be started: {e}"))?;
+    let output = output_of(Command::new("rustc").arg("--version"))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

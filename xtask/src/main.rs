@@ -4,12 +4,13 @@ mod documentation;
 mod figures;
 mod gallery;
 mod instructions;
+mod raster;
 mod replicate;
 mod viewer;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
 
 /// Development commands
@@ -82,18 +83,10 @@ type Stage = fn() -> Result<(), String>;
 /// Quick ones first. All cargo stages share the release profile, so that dependencies are built once.
 const STAGES: &[(&str, Stage)] = &[
     ("tools", tools),
-    ("format", || cargo(&["fmt", "--all", "--check"])),
+    ("format", || cargo("fmt --all --check")),
     ("citations and paths", texts),
     ("lints", || {
-        cargo(&[
-            "clippy",
-            "--release",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ])
+        cargo("clippy --release --workspace --all-targets -- -D warnings")
     }),
     ("dependencies", dependencies),
     ("tests", tests),
@@ -169,11 +162,10 @@ const NOT_IN_LIBRARY: &[&str] = &["axum", "tokio", "clap", "openh264", "gif", "j
 
 /// The library builds no server, no command line and no encoder of films.
 fn dependencies() -> Result<(), String> {
+    let arguments = "tree --package barchan --edges normal --prefix none --locked --offline";
     let mut command = Command::new("cargo");
-    command.args(["tree", "--package", "barchan", "--edges", "normal"]);
-    command.args(["--prefix", "none", "--locked", "--offline"]);
-    let output = command.current_dir(repository()).output();
-    let output = output.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    command.args(arguments.split(' '));
+    let output = output_of(&mut command)?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr);
         return Err(format!(
@@ -228,8 +220,7 @@ fn rustdoc() -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["doc", "--release", "--workspace", "--no-deps"]);
     command.args(["--quiet", "--message-format=short"]);
-    let output = command.current_dir(repository()).output();
-    let output = output.map_err(|e| format!("{command:?} could not be started: {e}"))?;
+    let output = output_of(&mut command)?;
     let text = String::from_utf8_lossy(&output.stderr);
     let problems = documentation::rustdoc_problems(repository(), &text);
     for problem in &problems {
@@ -242,8 +233,25 @@ fn rustdoc() -> Result<(), String> {
     }
 }
 
-fn cargo(arguments: &[&str]) -> Result<(), String> {
-    run(Command::new("cargo").args(arguments))
+/// Text of a file.
+fn read_text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Writes a file.
+fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
+    std::fs::write(path, content).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Runs a program in the repository to its end, for what it says.
+fn output_of(command: &mut Command) -> Result<Output, String> {
+    let output = command.current_dir(repository()).output();
+    output.map_err(|e| format!("{command:?} could not be started: {e}"))
+}
+
+/// Runs cargo with these words.
+fn cargo(arguments: &str) -> Result<(), String> {
+    run(Command::new("cargo").args(arguments.split(' ')))
 }
 
 /// Runs a program in the repository; its output goes to the terminal as it comes.

@@ -29,7 +29,7 @@ pub fn test() -> Result<(), String> {
 /// The real program, its results, and a browser.
 pub fn test_in_browser() -> Result<(), String> {
     // With the tests, so that dependencies have the features they have there and are not built again.
-    cargo(&["build", "--release", "--workspace", "--bins", "--tests"])?;
+    cargo("build --release --workspace --bins --tests")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| repository().join("target"));
     let program = repository().join(target).join("release/barchan");

@@ -202,16 +202,17 @@ fn schema_and_scenes_print() {
 #[test]
 fn the_final_check_decides_the_exit_code() {
     let place = Place::new();
-    let check = |limit: &str| format!("{SCENE}\n[check]\nmax_speed = {limit}\n");
-    place.write("good.toml", &check("100.0"));
-    place.write("bad.toml", &check("1e-9"));
-    let good = place.run(&["run", "good.toml"]);
+    let run = |output: &str, limit: &str| {
+        let limit = format!("check.max_speed={limit}");
+        place.run(&["run", "block.toml", "-o", output, "--set", &limit])
+    };
+    let good = run("good", "100.0");
     assert_eq!(good.code, Some(0), "{good:?}");
     assert!(good.stdout.contains("pass: fastest particle"), "{good:?}");
-    let bad = place.run(&["run", "bad.toml"]);
+    let bad = run("bad", "1e-9");
     assert_eq!(bad.code, Some(1), "{bad:?}");
     assert!(bad.stdout.contains("FAIL: fastest particle"), "{bad:?}");
-    let again = place.run(&["run", "bad.toml", "--resume"]);
+    let again = place.run(&["run", "bad", "--resume"]);
     assert_eq!(again.code, Some(1), "{again:?}");
 }
 
@@ -346,21 +347,21 @@ fn the_scene_in_the_readme_is_valid() {
 #[test]
 fn thin_moving_bodies_are_warned_of() {
     let place = Place::new();
-    let body = |thickness: f64, motion: &str| {
-        format!(
-            "{}\n[[collider]]\nname = \"paddle\"\nshape = {{ box = {{ min = [0.3, 0, -0.2], max = [{}, 0.3, 0.2] }} }}\n{motion}\n",
-            common::SCENE,
-            0.3 + thickness
-        )
-    };
-    let moving = "motion = { velocity = [-0.5, 0, 0] }";
-    let warning = |scene: &str| {
-        place.write("paddle.toml", scene);
-        let outcome = place.run(&["check", "paddle.toml"]);
+    place.scene("paddle.toml");
+    let paddle = |command: &str, right: f64, motion: &str, more: &[&str]| {
+        let thickness = format!("collider.paddle.shape.box.max=[{right}, 0.3, 0.2]");
+        let mut arguments = vec![command, "paddle.toml", "--set", &thickness];
+        if !motion.is_empty() {
+            arguments.extend(["--set", motion]);
+        }
+        let outcome = place.run(&[&arguments, more].concat());
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
-        outcome.stderr
+        outcome
     };
-    let thin = warning(&body(0.08, moving));
+    let moving = "collider.paddle.motion.velocity=[-0.5, 0, 0]";
+    let still = "collider.paddle.motion.velocity=[0, 0, 0]";
+    let warning = |right: f64, motion: &str| paddle("check", right, motion, &[]).stderr;
+    let thin = warning(0.38, moving);
     for text in [
         "body `paddle`",
         "0.08 m thick, 2.0 times solver.resolution",
@@ -369,17 +370,11 @@ fn thin_moving_bodies_are_warned_of() {
     ] {
         assert!(thin.contains(text), "{text}: {thin}");
     }
-    assert_eq!(warning(&body(0.16, moving)), "");
-    assert_eq!(warning(&body(0.08, "")), "");
-    assert_eq!(
-        warning(&body(0.08, "motion = { velocity = [0, 0, 0] }")),
-        ""
-    );
-    let run = place.run(&["check", "paddle.toml", "--json"]);
+    assert_eq!(warning(0.46, moving), "");
+    assert_eq!(warning(0.38, ""), "");
+    assert_eq!(warning(0.38, still), "");
+    let run = paddle("check", 0.38, still, &["--json"]);
     assert_eq!(run.json()["warnings"], serde_json::json!([]));
-
-    place.write("paddle.toml", &body(0.08, moving));
-    let run = place.run(&["run", "paddle.toml", "--frames", "1", "--json"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = paddle("run", 0.38, moving, &["--frames", "1", "--json"]);
     assert!(run.stderr.contains("body `paddle` moves"), "{run:?}");
 }

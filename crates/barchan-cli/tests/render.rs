@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "../../barchan-render/tests/common/difference.rs"]
+mod difference;
 
 use barchan_render::Picture;
-use barchan_render::difference::difference;
 use common::{Outcome, Place, entries};
+use difference::difference;
 
 /// Small and quick.
 const QUICK: [&str; 6] = ["--size", "160x90", "--quality", "preview", "--samples", "2"];

@@ -356,8 +356,7 @@ fn a_result_knows_where_its_meshes_are() {
         "wedge.obj",
         &format!("{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"),
     );
-    let mesh = "\n[[collider]]\nname = \"wedge\"\nshape = { mesh = { file = \"wedge.obj\", scale = 0.1 } }\n";
-    place.write("meshed.toml", &format!("{}{mesh}", common::SCENE));
+    place.scene("meshed.toml");
     let whole = place.digest(&[
         "run",
         "meshed.toml",
@@ -413,9 +412,8 @@ fn a_changed_mesh_is_not_gone_on_with() {
     let place = Place::new();
     let faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let wedge = |tip: &str| format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 {tip}\n{faces}");
-    let mesh = "\n[[collider]]\nshape = { mesh = { file = \"wedge.obj\", scale = 0.1 } }\n";
     place.write("wedge.obj", &wedge("1"));
-    place.write("meshed.toml", &format!("{}{mesh}", common::SCENE));
+    place.scene("meshed.toml");
     place.json(&["run", "meshed.toml", "-o", "r", "--frames", "2", "--json"]);
     let before = contents(&place.path("r"));
 

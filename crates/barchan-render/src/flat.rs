@@ -69,7 +69,7 @@ pub fn draw(
         return picture;
     };
     let plot = view.draw_content(grains, bodies);
-    paste(&mut picture, &plot, view.plot.x, view.plot.y);
+    picture.paste(&plot, view.plot.x as u32, view.plot.y as u32);
     if options.axes {
         view.chart().axes(&mut picture, ["x [m]", "y [m]"], style);
     }
@@ -274,16 +274,6 @@ impl Rows<'_> {
     }
 }
 
-fn paste(picture: &mut Picture, part: &Picture, x: i64, y: i64) {
-    let bytes = 3 * part.width as usize;
-    for (row, line) in part.rgb.chunks_exact(bytes.max(1)).enumerate() {
-        let start = 3 * ((y as usize + row) * picture.width as usize + x as usize);
-        if let Some(target) = picture.rgb.get_mut(start..start + bytes) {
-            target.copy_from_slice(line);
-        }
-    }
-}
-
 fn draw_time(picture: &mut Picture, view: &View, time: f64, axes: bool, style: Style) {
     let text = format!("t = {time:.3} s");
     let line = i64::from(style.height);
@@ -291,7 +281,7 @@ fn draw_time(picture: &mut Picture, view: &View, time: f64, axes: bool, style: S
         let y = view.plot.y - line - line / 4;
         text::draw(picture, &text, view.plot.x, y.max(0), style);
     } else {
-        text::draw_panel(picture, &[&text], line / 2, line / 2, style);
+        text::draw_panel(picture, &text, line / 2, line / 2, style);
     }
 }
 

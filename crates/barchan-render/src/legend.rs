@@ -5,34 +5,13 @@ use crate::canvas::{self, Area};
 use crate::color::{Category, ColorMap, Range, Scale, ticks};
 use crate::text::{self, Style};
 
-/// Where a legend stands in a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Corner {
-    /// Upper left.
-    UpperLeft,
-    /// Upper right.
-    #[default]
-    UpperRight,
-    /// Lower left.
-    LowerLeft,
-    /// Lower right.
-    LowerRight,
-}
-
-/// Draws the legend of a scale into a corner, sized by the picture's height. Returns the area that it covers.
-pub fn draw(picture: &mut Picture, scale: &Scale, corner: Corner) -> Area {
+/// Draws the legend of a scale into the upper right corner, sized by the picture's height. Returns the area that it covers.
+pub fn draw(picture: &mut Picture, scale: &Scale) -> Area {
     let style = Style::dark(text::readable_height(picture.height));
-    let [width, height] = size(scale, style);
+    let [width, _] = size(scale, style);
     let margin = i64::from(style.height) / 2 + 2;
-    let right = i64::from(picture.width) - width - margin;
-    let bottom = i64::from(picture.height) - height - margin;
-    let (x, y) = match corner {
-        Corner::UpperLeft => (margin, margin),
-        Corner::UpperRight => (right, margin),
-        Corner::LowerLeft => (margin, bottom),
-        Corner::LowerRight => (right, bottom),
-    };
-    draw_at(picture, scale, x, y, style)
+    let left = i64::from(picture.width) - width - margin;
+    draw_at(picture, scale, left, margin, style)
 }
 
 /// Size of a legend with text of a style [pixels].
@@ -169,23 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn legends_fit_and_stand_in_their_corners_at_every_size() {
+    fn legends_fit_and_stand_in_their_corner_at_every_size() {
         for [width, height] in [[320, 180], [640, 360], [1280, 720], [3840, 2160]] {
             for scale in [speed(), Scale::plastic_case()] {
-                for corner in [
-                    Corner::UpperLeft,
-                    Corner::UpperRight,
-                    Corner::LowerLeft,
-                    Corner::LowerRight,
-                ] {
-                    let mut picture = Picture::filled(width, height, [0; 3]);
-                    let area = draw(&mut picture, &scale, corner);
-                    assert!(area.x >= 0 && area.x + area.width <= i64::from(width));
-                    assert!(area.y >= 0 && area.y + area.height <= i64::from(height));
-                    assert!(area.width < i64::from(width) / 2);
-                    let left = matches!(corner, Corner::UpperLeft | Corner::LowerLeft);
-                    assert_eq!(area.x < i64::from(width) / 4, left);
-                }
+                let mut picture = Picture::filled(width, height, [0; 3]);
+                let area = draw(&mut picture, &scale);
+                assert!(area.x >= 0 && area.x + area.width <= i64::from(width));
+                assert!(area.y >= 0 && area.y + area.height <= i64::from(height));
+                assert!(area.width < i64::from(width) / 2);
+                assert!(area.x > i64::from(width) / 4);
             }
         }
     }
@@ -193,7 +164,7 @@ mod tests {
     #[test]
     fn the_bar_runs_from_low_below_to_high_above() {
         let mut picture = Picture::filled(1280, 720, [20; 3]);
-        let area = draw(&mut picture, &speed(), Corner::UpperLeft);
+        let area = draw(&mut picture, &speed());
         let x = area.x as u32 + 20;
         let column: Vec<[u8; 3]> = (0..720).map(|y| picture.pixel(x, y)).collect();
         let find = |c: [u8; 3]| column.iter().position(|p| *p == c);
@@ -211,7 +182,7 @@ mod tests {
     #[test]
     fn kinds_show_their_colors() {
         let mut picture = Picture::filled(640, 360, [255; 3]);
-        draw(&mut picture, &Scale::plastic_case(), Corner::LowerRight);
+        draw(&mut picture, &Scale::plastic_case());
         for value in [0.0, 1.0, 2.0] {
             let color = Scale::plastic_case().color(value);
             let seen = picture.rgb.chunks(3).filter(|p| *p == color).count();

@@ -6,7 +6,6 @@ pub mod camera;
 pub mod canvas;
 pub mod chart;
 pub mod color;
-pub mod difference;
 pub mod film;
 pub mod flat;
 pub mod framing;

@@ -70,6 +70,17 @@ impl Picture {
         }
     }
 
+    /// Puts another picture over a part of this one, with its upper left corner at a pixel; nothing of it may lie outside.
+    pub fn paste(&mut self, part: &Self, x: u32, y: u32) {
+        let bytes = 3 * part.width as usize;
+        for (row, line) in part.rgb.chunks_exact(bytes.max(1)).enumerate() {
+            let start = 3 * ((y as usize + row) * self.width as usize + x as usize);
+            if let Some(target) = self.rgb.get_mut(start..start + bytes) {
+                target.copy_from_slice(line);
+            }
+        }
+    }
+
     /// Writes a PNG file, which appears whole or not at all.
     pub fn write_png(&self, path: &Path) -> Result<(), PictureError> {
         let failed = |reason: String| PictureError::Write {

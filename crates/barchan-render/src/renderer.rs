@@ -5,7 +5,7 @@ use crate::color::{ColorError, Coloring, Quantity, Range, Scale, chance, kind_co
 use crate::flat::{self, FlatGrains, FlatOptions};
 use crate::framing::{Subject, spread, subject};
 use crate::grains::{FrameColumns, Grains};
-use crate::legend::{self, Corner};
+use crate::legend;
 use crate::picture::Picture;
 use crate::props::{self, Cut};
 use crate::stress::StressSpace;
@@ -191,13 +191,13 @@ impl Renderer {
         let camera = Camera::new(&view, self.options.size);
         let mut picture = stage.draw(&camera, self.options.size, self.options.quality, frame);
         if let Some(scale) = &self.scale {
-            legend::draw(&mut picture, scale, Corner::UpperRight);
+            legend::draw(&mut picture, scale);
         }
         if self.options.label {
             let style = Style::dark(text::readable_height(picture.height));
             let time = format!("{:.2} s", columns.info.time);
             let margin = i64::from(style.height) / 2;
-            text::draw_panel(&mut picture, &[&time], margin, margin, style);
+            text::draw_panel(&mut picture, &time, margin, margin, style);
         }
         Ok(picture)
     }

@@ -43,14 +43,9 @@ pub enum SheetError {
 const PAPER: [u8; 3] = [246, 246, 244];
 
 impl Sheet {
-    /// A sheet of a width [pixels] for so many pictures, as square as rows of `columns` allow; 0 columns
-    /// leaves their number open.
+    /// A sheet of a width [pixels] for so many pictures, in rows of `columns`.
     pub fn new(pictures: u32, columns: u32, width: u32) -> Result<Self, SheetError> {
-        let columns = match columns {
-            0 => f64::from(pictures).sqrt().ceil() as u32,
-            n => n.min(pictures),
-        };
-        let columns = columns.max(1);
+        let columns = columns.min(pictures).max(1);
         if width < 64 * columns {
             return Err(SheetError::Narrow { width, columns });
         }
@@ -127,11 +122,7 @@ fn caption_that_fits(caption: &str, width: u32, style: Style) -> String {
 }
 
 fn place(sheet: &mut Picture, picture: &Picture, x: u32, y: u32) {
-    for row in 0..picture.height {
-        for column in 0..picture.width {
-            sheet.set_pixel(x + column, y + row, picture.pixel(column, row));
-        }
-    }
+    sheet.paste(picture, x, y);
     let edge = Area::new(
         i64::from(x),
         i64::from(y),
@@ -172,24 +163,24 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_as_square_as_it_can_be_and_small_ones_fit() {
-        let sheet_of = |n| sheet(n, 0, 800);
-        assert!(sheet_of(9).height < 620 && sheet_of(9).height > 400);
-        assert!(sheet_of(1).height > 400);
+    fn a_sheet_is_as_high_as_its_rows_and_small_ones_fit() {
+        let height = |pictures, columns| sheet(pictures, columns, 800).height;
+        assert!(height(9, 3) < 620 && height(9, 3) > 400);
+        assert!(height(1, 1) > 400);
         assert!(sheet(4, 4, 256).height < 80);
     }
 
     #[test]
     fn wrong_sheets_are_errors() {
         assert_eq!(
-            Sheet::new(1, 0, 640).unwrap().finish().unwrap_err(),
+            Sheet::new(1, 1, 640).unwrap().finish().unwrap_err(),
             SheetError::Empty
         );
         assert!(matches!(
             Sheet::new(9, 3, 100),
             Err(SheetError::Narrow { .. })
         ));
-        let mut sheet = Sheet::new(2, 0, 640).unwrap();
+        let mut sheet = Sheet::new(2, 2, 640).unwrap();
         sheet.add(&Picture::filled(64, 36, [0; 3]), "").unwrap();
         let other = sheet.add(&Picture::filled(64, 37, [0; 3]), "");
         assert!(matches!(other, Err(SheetError::Size { .. })));

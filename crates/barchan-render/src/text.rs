@@ -38,49 +38,33 @@ pub fn readable_height(picture_height: u32) -> u32 {
 
 /// Size of a line of text [pixels].
 pub fn size(text: &str, style: Style) -> [u32; 2] {
-    let letters = printable(text).chars().count() as f64;
-    let width = letters * advance(style);
-    [width.ceil() as u32, style.height]
+    let letters = printable(text).chars().count();
+    [size_of(letters, style) as u32, style.height]
 }
 
 /// Draws a line of text; `x`, `y` are its upper left corner.
 pub fn draw(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
-    let mask = mask(text, style);
-    for (row, line) in mask.rows().enumerate() {
-        for (column, &cover) in line.iter().enumerate() {
-            let (px, py) = (x + column as i64, y + row as i64);
-            canvas::blend(picture, px, py, style.color, cover);
-        }
-    }
+    mask(text, style).each(|column, row, cover| {
+        let (px, py) = (x + column as i64, y + row as i64);
+        canvas::blend(picture, px, py, style.color, cover);
+    });
 }
 
 /// Draws a line of text that runs upwards; `x`, `y` are the upper left corner of what it covers.
 pub fn draw_upwards(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     let mask = mask(text, style);
-    for (row, line) in mask.rows().enumerate() {
-        for (column, &cover) in line.iter().enumerate() {
-            let (px, py) = (x + row as i64, y + (mask.width - 1 - column) as i64);
-            canvas::blend(picture, px, py, style.color, cover);
-        }
-    }
+    mask.each(|column, row, cover| {
+        let (px, py) = (x + row as i64, y + (mask.width - 1 - column) as i64);
+        canvas::blend(picture, px, py, style.color, cover);
+    });
 }
 
-/// Draws lines of text on a light panel; `x`, `y` are the upper left corner of the panel. Returns its area.
-pub fn draw_panel(picture: &mut Picture, lines: &[&str], x: i64, y: i64, style: Style) -> Area {
+/// Draws a line of text on a light panel; `x`, `y` are the upper left corner of the panel.
+pub fn draw_panel(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     let pad = i64::from(style.height / 3 + 1);
-    let longest = lines.iter().map(|l| size(l, style)[0]).max().unwrap_or(0);
-    let area = Area::new(
-        x,
-        y,
-        i64::from(longest) + 2 * pad,
-        lines.len() as i64 * i64::from(style.height) + 2 * pad,
-    );
-    canvas::panel(picture, area, pad as f32);
-    for (i, text) in lines.iter().enumerate() {
-        let down = i as i64 * i64::from(style.height);
-        draw(picture, text, x + pad, y + pad + down, style);
-    }
-    area
+    let [width, height] = size(text, style).map(|n| i64::from(n) + 2 * pad);
+    canvas::panel(picture, Area::new(x, y, width, height), pad as f32);
+    draw(picture, text, x + pad, y + pad, style);
 }
 
 /// The text in letters that the font has: Greek by name, powers with ^, the rest as a question mark.
@@ -153,8 +137,11 @@ struct Mask {
 }
 
 impl Mask {
-    fn rows(&self) -> impl Iterator<Item = &[f32]> {
-        self.cover.chunks(self.width.max(1))
+    /// Visits every pixel by column and row.
+    fn each(&self, mut visit: impl FnMut(usize, usize, f32)) {
+        for (i, &cover) in self.cover.iter().enumerate() {
+            visit(i % self.width, i / self.width, cover);
+        }
     }
 }
 
@@ -320,7 +307,7 @@ mod tests {
     fn a_panel_makes_text_legible_on_dark_and_light() {
         for background in [[0; 3], [255; 3], [200, 30, 90]] {
             let mut picture = Picture::filled(200, 60, background);
-            draw_panel(&mut picture, &["t = 1.00 s"], 4, 4, Style::dark(20));
+            draw_panel(&mut picture, "t = 1.00 s", 4, 4, Style::dark(20));
             let inside = |x, y| f32::from(picture.pixel(x, y)[1]);
             let values: Vec<f32> = (14..90).map(|x| inside(x, 22)).collect();
             let light = values.iter().copied().fold(0.0, f32::max);
@@ -334,7 +321,7 @@ mod tests {
         let mut picture = Picture::filled(20, 20, [255; 3]);
         draw(&mut picture, "", 0, 0, Style::dark(13));
         draw(&mut picture, "abc", -500, 9000, Style::dark(0));
-        draw_panel(&mut picture, &[], 0, 0, Style::dark(16));
+        draw_panel(&mut picture, "", 0, 0, Style::dark(16));
         assert_eq!(picture.width, 20);
     }
 }

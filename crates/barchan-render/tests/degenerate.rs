@@ -246,9 +246,7 @@ fn stages_may_have_odd_lengths() {
     }
 }
 
-const SCENE: &str = "[solver]\nresolution = 0.02\n\
-    [[fill]]\nmaterial = \"dry sand\"\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\n\
-    [[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
+const SCENE: &str = include_str!("../../../scenes/tests/ground.toml");
 
 fn options() -> RenderOptions {
     RenderOptions {

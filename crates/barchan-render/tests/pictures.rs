@@ -5,9 +5,9 @@
 mod common;
 
 use barchan_frame::{BodyRecord, Frame};
-use barchan_render::difference::{Difference, difference};
 use barchan_render::{Picture, RenderOptions, Renderer};
 use barchan_scene::Overrides;
+use common::difference::{Difference, difference};
 use common::*;
 use glam::{Vec3, vec3};
 use std::path::Path;
@@ -16,10 +16,10 @@ const SIZE: [u32; 2] = [160, 90];
 /// Pictures may differ by this times what two drawings with other noise differ by.
 const TOLERANCE: f32 = 1.2;
 
-/// Two frames of the same grains, at 1 s, and the scene.
+/// Two frames of the same grains, at 1 s, and the camera of the scene.
 struct Case {
     name: &'static str,
-    scene: String,
+    camera: String,
     frame: Frame,
     /// Changes of the scene that must be noticed: the sun moved, another hue, another place of the camera.
     controls: [String; 3],
@@ -32,21 +32,11 @@ struct Shot {
 }
 
 impl Shot {
-    fn text(&self, eye: Vec3, by: Vec3) -> String {
+    fn camera(&self, eye: Vec3, by: Vec3) -> String {
         let [eye, seen, target] =
             [eye, self.eye + by, self.target + by].map(|p| format!("{:?}", p.to_array()));
         format!(
-            "[{{ time = 0, position = {eye}, target = {target} }}, {{ time = 0.5, position = {seen} }}]"
-        )
-    }
-
-    fn scene(&self, rest: &str) -> String {
-        let camera = self.text(self.eye, Vec3::ZERO);
-        format!(
-            "{rest}\n[camera]\nkeyframes = {camera}\n[solver]\nresolution = 0.03\n[materials.sand]\n\
-             preset = \"dry sand\"\n{}\n[[fill]]\nmaterial = \"sand\"\n\
-             shape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n",
-            mix("[107, 84, 30]")
+            "camera.keyframes=[{{ time = 0, position = {eye}, target = {target} }}, {{ time = 0.5, position = {seen} }}]"
         )
     }
 
@@ -58,34 +48,23 @@ impl Shot {
             2.0 * from.length() * 15.0_f32.to_radians().tan() * SIZE[0] as f32 / SIZE[1] as f32;
         let aside = 0.02 * width * from.cross(Vec3::Y).normalize();
         [
-            format!(
-                "camera.keyframes={}",
-                self.text(self.target + turned, Vec3::ZERO)
-            ),
-            format!(
-                "materials.sand.{}",
-                mix("[40, 70, 200]").replacen(" = ", "=", 1)
-            ),
-            format!("camera.keyframes={}", self.text(self.eye, aside)),
+            self.camera(self.target + turned, Vec3::ZERO),
+            "materials.sand.color=[{ color = [225, 169, 95], part = 0.85 }, \
+             { color = [40, 70, 200], part = 0.1 }, { color = [255, 255, 255], part = 0.05 }]"
+                .into(),
+            self.camera(self.eye, aside),
         ]
     }
 
-    fn case(&self, name: &'static str, rest: &str, frame: Frame) -> Case {
+    /// The scene of that name in scenes/tests/pictures.
+    fn case(&self, name: &'static str, frame: Frame) -> Case {
         Case {
             name,
-            scene: self.scene(rest),
+            camera: self.camera(self.eye, Vec3::ZERO),
             frame: Frame { time: 1.0, ..frame },
             controls: self.controls(),
         }
     }
-}
-
-/// The colors of sand, the tenth of dark ones given.
-fn mix(dark: &str) -> String {
-    format!(
-        "color = [{{ color = [225, 169, 95], part = 0.85 }}, {{ color = {dark}, part = 0.1 }}, \
-         {{ color = [255, 255, 255], part = 0.05 }}]"
-    )
 }
 
 /// Grains of a jittered lattice, as far as `inside` has them.
@@ -111,12 +90,7 @@ fn sized(frame: Frame, radius: f32) -> Frame {
     with_scalar(frame, "radius", vec![radius; count])
 }
 
-const GROUND: &str =
-    "[[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
-
 fn heap_with_ball() -> Case {
-    let ball = "[[collider]]\nname = \"ball\"\nlook = \"solid\"\ncolor = [60, 110, 150]\n\
-                shape = { sphere = { center = [0, 0, 0], radius = 0.16 } }\n";
     let cone = |p: Vec3| p.y < 0.32 - 0.6 * p.with_y(0.0).length();
     let grains = packed(vec3(-0.6, 0.0, -0.6), vec3(0.6, 0.4, 0.6), 0.03, cone);
     let record = recorded("ball", vec3(0.12, 0.36, 0.1));
@@ -125,17 +99,10 @@ fn heap_with_ball() -> Case {
         target: vec3(0.0, 0.15, 0.0),
     };
     let frame = with_body(sized(frame(0, &grains), 0.015), record);
-    shot.case("heap", &[GROUND, ball].concat(), frame)
+    shot.case("heap", frame)
 }
 
 fn hourglass() -> Case {
-    let glass = "[[collider]]\nname = \"glass\"\nshape = { revolution = { profile = [[0.25, 0.05], [0.25, 0.2], \
-                 [0.03, 0.5], [0.25, 0.8], [0.25, 0.95], [0.28, 0.95], [0.28, 0.8], [0.06, 0.5], [0.28, 0.2], \
-                 [0.28, 0.05]] } }\n";
-    let caps = "[[collider]]\nname = \"foot\"\nlook = \"solid\"\ncolor = [90, 50, 30]\n\
-                shape = { cylinder = { from = [0, 0, 0], to = [0, 0.05, 0], radius = 0.34 } }\n\
-                [[collider]]\nname = \"lid\"\nlook = \"solid\"\ncolor = [90, 50, 30]\n\
-                shape = { cylinder = { from = [0, 0.95, 0], to = [0, 1, 0], radius = 0.34 } }\n";
     let inner = |h: f32| match h {
         h if h < 0.2 => 0.25,
         h if h < 0.8 => 0.03 + 0.22 * (h - 0.5).abs() / 0.3,
@@ -152,33 +119,20 @@ fn hourglass() -> Case {
         eye: vec3(0.6, 0.9, 2.5),
         target: vec3(0.0, 0.48, 0.0),
     };
-    shot.case(
-        "hourglass",
-        &[glass, caps].concat(),
-        sized(frame(0, &grains), 0.0105),
-    )
+    shot.case("hourglass", sized(frame(0, &grains), 0.0105))
 }
 
 fn cut_box() -> Case {
-    let tank = "[[collider]]\nname = \"tank\"\nlook = \"cutaway\"\ncolor = [120, 130, 140]\nshape = { difference = [\
-                { box = { min = [-0.5, 0, -0.4], max = [0.5, 0.6, 0.4] } }, \
-                { box = { min = [-0.44, 0.06, -0.34], max = [0.44, 0.7, 0.34] } } ] }\n";
     let slope = |p: Vec3| p.y < 0.3 + 0.3 * p.x;
     let grains = packed(vec3(-0.44, 0.06, -0.34), vec3(0.44, 0.6, 0.34), 0.03, slope);
     let shot = Shot {
         eye: vec3(0.9, 1.2, 2.0),
         target: vec3(0.0, 0.25, 0.0),
     };
-    shot.case(
-        "cutaway",
-        &[GROUND, tank].concat(),
-        sized(frame(0, &grains), 0.015),
-    )
+    shot.case("cutaway", sized(frame(0, &grains), 0.015))
 }
 
 fn jet() -> Case {
-    let fan = "[[collider]]\nname = \"blade\"\nlook = \"solid\"\ncolor = [60, 110, 150]\n\
-               shape = { box = { min = [-0.45, -0.03, -0.1], max = [0.45, 0.03, 0.1] } }\n";
     let near = |p: Vec3| (p.y - 0.8 + 0.9 * p.x * p.x).abs() < 0.05 && p.z.abs() < 0.08;
     let grains = packed(vec3(-0.8, 0.1, -0.1), vec3(0.8, 0.9, 0.1), 0.035, near);
     let velocity: Vec<Vec3> = grains
@@ -194,7 +148,7 @@ fn jet() -> Case {
         eye: vec3(0.3, 0.8, 2.6),
         target: vec3(0.0, 0.4, 0.0),
     };
-    shot.case("motion", &[GROUND, fan].concat(), with_body(frame, record))
+    shot.case("motion", with_body(frame, record))
 }
 
 fn column() -> Case {
@@ -204,12 +158,14 @@ fn column() -> Case {
         eye: vec3(0.8, 1.1, 2.0),
         target: vec3(0.0, 0.4, 0.0),
     };
-    shot.case("column", "", sized(frame(0, &grains), 0.015))
+    shot.case("column", sized(frame(0, &grains), 0.015))
 }
 
 /// Draws frame `frame` of a case with changes to its scene.
 fn draw(case: &Case, set: Option<&String>, frame: u32) -> Picture {
-    let (_root, directory) = result(&case.scene);
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/tests/pictures");
+    let file = scenes.join(case.name).with_extension("toml");
+    let (_root, directory) = result(&std::fs::read_to_string(file).unwrap());
     for index in 0..2 {
         let copy = Frame {
             index,
@@ -220,7 +176,7 @@ fn draw(case: &Case, set: Option<&String>, frame: u32) -> Picture {
     let options = RenderOptions {
         size: SIZE,
         overrides: Overrides {
-            set: set.into_iter().cloned().collect(),
+            set: [&case.camera].into_iter().chain(set).cloned().collect(),
             ..Overrides::default()
         },
         ..RenderOptions::default()

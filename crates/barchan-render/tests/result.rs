@@ -4,16 +4,15 @@
 mod common;
 
 use barchan_frame::{BodyRecord, Frame, ResultDirectory};
-use barchan_render::difference::difference;
 use barchan_render::framing::subject;
 use barchan_render::tracer::Quality;
 use barchan_render::{Picture, RenderError, RenderOptions, Renderer};
-use barchan_scene::{Overrides, SceneSource, load_for_viewing};
+use barchan_scene::{Overrides, SceneSource, load_file, load_for_viewing};
+use common::difference::difference;
 use common::*;
 use glam::{Vec3, vec3};
 
-const BASE: &str = "[solver]\nresolution = 0.02\n[[fill]]\nmaterial = \"dry sand\"\n\
-                    shape = { box = { min = [-0.2, 0, -0.2], max = [0.2, 0.2, 0.2] } }\n";
+const BASE: &str = include_str!("../../../scenes/tests/sand.toml");
 const GROUND: &str =
     "[[collider]]\nname = \"ground\"\nshape = { half_space = { normal = [0, 1, 0] } }\n";
 /// A red ball of 0.1 m at the origin of its frame.
@@ -348,21 +347,20 @@ fn one_grain_is_seen_whole() {
 
 #[test]
 fn far_from_the_origin_it_looks_the_same() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/far.toml");
     let scene = |at: Vec3| {
-        let list = |p: Vec3| format!("{:?}", (at + p).to_array());
-        format!(
-            "[camera]\nposition = {}\ntarget = {}\nfov = 20\n[solver]\nresolution = 0.02\n\
-             [[fill]]\nmaterial = \"dry sand\"\nshape = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }}\n\
-             [[collider]]\nshape = {{ half_space = {{ point = {}, normal = [0, 1, 0] }} }}\n\
-             [[collider]]\nlook = \"solid\"\nshape = {{ box = {{ min = {}, max = {} }} }}\n\
-             [[collider]]\nlook = \"solid\"\nshape = {{ sphere = {{ center = {}, radius = 0.2 }} }}\n",
-            list(vec3(1.5, 1.5, 2.5)),
-            list(vec3(0.0, 0.2, 0.0)),
-            list(Vec3::ZERO),
-            list(vec3(-0.3, 0.0, -0.3)),
-            list(vec3(0.3, 0.3, 0.3)),
-            list(vec3(0.5, 0.2, 0.0)),
-        )
+        let places = [
+            ("camera.position", vec3(1.5, 1.5, 2.5)),
+            ("camera.target", vec3(0.0, 0.2, 0.0)),
+            ("collider.ground.shape.half_space.point", Vec3::ZERO),
+            ("collider.box.shape.box.min", vec3(-0.3, 0.0, -0.3)),
+            ("collider.box.shape.box.max", vec3(0.3, 0.3, 0.3)),
+            ("collider.ball.shape.sphere.center", vec3(0.5, 0.2, 0.0)),
+        ];
+        let set = places.map(|(key, p)| format!("{key}={:?}", (at + p).to_array()));
+        load_file(file, &set.each_ref().map(|s| &**s))
+            .unwrap()
+            .document
     };
     let picture = |at: Vec3| {
         let grains: Vec<Vec3> = block()

@@ -4,12 +4,12 @@
 mod common;
 
 use barchan_render::color::chance;
-use barchan_render::difference::difference;
 use barchan_render::grains::Grains;
 use barchan_render::tracer::{Material, Quality, Sky, Spheres, Stage};
 use barchan_render::{Picture, RenderOptions, Renderer};
 use barchan_scene::materials::SAND_COLORS as SAND;
-use barchan_scene::{ColorMix, Geometry};
+use barchan_scene::{ColorMix, Geometry, Overrides};
+use common::difference::difference;
 use common::*;
 use glam::{Vec3, vec3};
 
@@ -146,9 +146,7 @@ fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
 
 #[test]
 fn a_grain_keeps_its_color_in_every_frame() {
-    let scene = "[camera]\nposition = [0.6, 0.6, 6]\ntarget = [0.6, 0.6, 0]\nfov = 14\n[solver]\nresolution = 0.02\n\
-                 [[fill]]\nshape = { box = { min = [0, 0, 0], max = [1, 1, 1] } }\nmaterial = \"dry sand\"\n";
-    let (_root, directory) = result(scene);
+    let (_root, directory) = result(include_str!("../../../scenes/tests/sand.toml"));
     let count = ROW * ROW;
     // In every frame another order; in the last also other identities.
     for (index, step) in [(0, 1), (1, 5), (2, 7), (3, 1)] {
@@ -164,6 +162,12 @@ fn a_grain_keeps_its_color_in_every_frame() {
         quality: Quality {
             samples: 8,
             bounces: 1,
+        },
+        overrides: Overrides {
+            set: vec![
+                "camera={ position = [0.6, 0.6, 6], target = [0.6, 0.6, 0], fov = 14 }".into(),
+            ],
+            ..Overrides::default()
         },
         ..RenderOptions::default()
     };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Joint } from "../api";
-import { encoded } from "../encoded";
+import { encoded } from "../test/encoded";
 import { deflection, Drive } from "./drive";
 import { read } from "./link";
 import { placeOf, title, valueAt } from "./sliders";

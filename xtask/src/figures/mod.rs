@@ -13,7 +13,7 @@ mod validation;
 
 pub use blocks::table;
 
-use crate::{gallery, replicate};
+use crate::{gallery, read_text, replicate, write_file};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -48,11 +48,10 @@ pub fn write(root: &Path) -> Result<(), String> {
     let results = Results::read(root)?;
     let mut wrong = 0;
     for path in crate::documentation::pages(root).map_err(|e| e.to_string())? {
-        let page =
-            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let page = read_text(&path)?;
         let done = results.rewrite(&page);
         if done.text != page {
-            std::fs::write(&path, done.text).map_err(|e| format!("{}: {e}", path.display()))?;
+            write_file(&path, done.text)?;
         }
         for (line, reason) in &done.wrong {
             println!("{}:{line}: {reason}", path.display());
@@ -119,19 +118,17 @@ fn file(root: &Path, kind: &str) -> PathBuf {
 /// Results of one kind; empty when there are none yet.
 pub fn read(root: &Path, kind: &str) -> Result<Map<String, Value>, String> {
     let path = file(root, kind);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
-        Err(error) => return Err(format!("{}: {error}", path.display())),
-    };
+    if !path.exists() {
+        return Ok(Map::new());
+    }
+    let text = read_text(&path)?;
     serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Keeps results of one kind.
 pub fn keep(root: &Path, kind: &str, found: &Map<String, Value>) -> Result<(), String> {
-    let path = file(root, kind);
     let text = serde_json::to_string_pretty(found).map_err(|e| e.to_string())?;
-    std::fs::write(&path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))
+    write_file(&file(root, kind), text + "\n")
 }
 
 /// Runs every case in its full form. A case that fails is a figure like any other.
@@ -147,7 +144,7 @@ fn validate(root: &Path) -> Result<(), String> {
 
 fn keep_report(root: &Path, report: &Path) -> Result<(), String> {
     let path = report.join("report.json");
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let text = read_text(&path)?;
     let report: Value =
         serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     keep(root, "validation", &validation::trimmed(&report))
@@ -161,7 +158,7 @@ fn measure_performance(root: &Path) -> Result<(), String> {
         println!("── barchan bench {arguments}");
         let mut command = Command::new(&program);
         command.arg("bench").args(bench.arguments).arg("--json");
-        let result = last_object(&mut command, root)?;
+        let result = last_object(&mut command)?;
         found.insert(
             bench.name.into(),
             json!({"command": format!("barchan bench {arguments}"), "result": result}),
@@ -172,14 +169,8 @@ fn measure_performance(root: &Path) -> Result<(), String> {
 }
 
 /// Runs the program with `--json` and reads the object that it ends with; its other output goes to the terminal.
-pub fn last_object(command: &mut Command, root: &Path) -> Result<Value, String> {
-    let child = command
-        .current_dir(root)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit());
-    let output = child
-        .output()
-        .map_err(|e| format!("{command:?} could not be started: {e}"))?;
+pub fn last_object(command: &mut Command) -> Result<Value, String> {
+    let output = crate::output_of(command.stderr(Stdio::inherit()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text
         .lines()

@@ -10,12 +10,13 @@ mod rows;
 
 pub use page::block as table;
 
+use crate::raster::Raster;
 use crate::{figures, gallery};
 use rows::{Row, Shot, TABLE_4_SCENE, Timing, rows, table_4};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Which results of `docs/results` these are.
 const KIND: &str = "replicability";
@@ -215,7 +216,7 @@ impl Place {
                 .arg("-o")
                 .arg(&result)
                 .args(detail.options.split_whitespace());
-            let told = summary(command.args(["--no-render", "--json"]), &self.root)?;
+            let told = summary(command.args(["--no-render", "--json"]))?;
             wall += told["wall_s"].as_f64().unwrap_or(0.0);
             let keys = [
                 "grains",
@@ -233,8 +234,9 @@ impl Place {
         let cells = cells.map(|(i, shot)| self.draw(row, shot, i, &results[shot.run]));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         let sheet = Raster::joined(&cells, row.preview.across);
-        let bytes = sheet.save(&self.pictures.join(row.picture()))?;
-        println!("{}: {bytes} bytes", row.name);
+        let jpeg = sheet.jpeg_within(MAX_BYTES)?;
+        crate::write_file(&self.pictures.join(row.picture()), &jpeg)?;
+        println!("{}: {} bytes", row.name, jpeg.len());
         // Millions of grains fill a disk.
         for result in &results[row.preview.runs.len()..] {
             remove(result)?;
@@ -265,7 +267,7 @@ impl Place {
             command.arg(result).arg("--resume");
         } else {
             remove(result)?;
-            std::fs::write(&beside, settings).map_err(|e| format!("{}: {e}", beside.display()))?;
+            crate::write_file(&beside, settings)?;
             command.arg(scene).arg("-o").arg(result);
             command.args(["--scale", &row.preview.scale.to_string()]);
             set.iter().for_each(|change| {
@@ -273,17 +275,15 @@ impl Place {
             });
         }
         // A check that fails is a finding, not a failure of the run: the summary tells it.
-        summary(command.args(["--no-render", "--json"]), &self.root)
+        summary(command.args(["--no-render", "--json"]))
     }
 
     fn draw(&self, row: &Row, shot: &Shot, number: usize, result: &Path) -> Result<Raster, String> {
         let drawn = self.results.join(format!("{}-picture-{number}", row.name));
         let [width, height] = row.preview.cell;
-        let (frame, size) = (shot.frame.to_string(), format!("{width}x{height}"));
-        let usual = ["--frames", &frame, "--size", &size, "--samples", SAMPLES];
-        let options: Vec<&str> = shot.options.split_whitespace().collect();
-        let arguments = [&usual[..], &options, &["--film", "none"]].concat();
-        gallery::render(&self.program, result, &drawn, &arguments)?;
+        let usual = format!("--size {width}x{height} --samples {SAMPLES} --film none");
+        let options = format!("--frames {} {usual} {}", shot.frame, shot.options);
+        gallery::render(&self.program, result, &drawn, &options)?;
         Raster::read(&drawn.join(format!("{:06}.png", shot.frame)))
     }
 
@@ -305,7 +305,7 @@ impl Place {
         command.args(["--frames", &frames.to_string()]);
         command.args(["--set", &format!("frame_rate={rate:?}")]);
         command.args(["--scale", &timing.scale.to_string()]);
-        let told = summary(command.args(["--no-render", "--json"]), &self.root);
+        let told = summary(command.args(["--no-render", "--json"]));
         remove(&result)?;
         let told = told?;
         let number = |key: &str| told[key].as_f64().ok_or(format!("the run tells no {key}"));
@@ -332,9 +332,9 @@ impl Place {
 }
 
 /// Runs the program to its end; exit code 1 with an object is a check that failed.
-fn summary(command: &mut Command, root: &Path) -> Result<Value, String> {
+fn summary(command: &mut Command) -> Result<Value, String> {
     println!("{command:?}");
-    let told = figures::last_object(command, root)?;
+    let told = figures::last_object(command)?;
     match told["finished"] {
         Value::Bool(true) => Ok(told),
         _ => Err(format!(
@@ -364,64 +364,6 @@ fn processor() -> String {
     let model = text.lines().find(|line| line.starts_with("model name"));
     let name = model.and_then(|line| line.split_once(':'));
     name.map_or("unknown".into(), |(_, name)| name.trim().to_owned())
-}
-
-/// A picture in memory.
-struct Raster {
-    width: usize,
-    height: usize,
-    rgb: Vec<u8>,
-}
-
-impl Raster {
-    fn read(path: &Path) -> Result<Self, String> {
-        // The folder of the picture appears with it; a slow disk may take a moment.
-        let mut file = std::fs::File::open(path);
-        if file.is_err() {
-            std::thread::sleep(Duration::from_millis(200));
-            file = std::fs::File::open(path);
-        }
-        let file = file.map_err(|e| format!("{}: {e}", path.display()))?;
-        let (rgb, [width, height]) = gallery::decode(file)?;
-        Ok(Self { width, height, rgb })
-    }
-
-    /// Pictures of one size in rows of `across`.
-    fn joined(cells: &[Self], across: usize) -> Self {
-        let (width, height) = cells.first().map_or((0, 0), |c| (c.width, c.height));
-        let down = cells.len().div_ceil(across);
-        let mut joined = Self {
-            width: width * across,
-            height: height * down,
-            rgb: vec![255; 3 * width * across * height * down],
-        };
-        for (i, cell) in cells.iter().enumerate() {
-            let (x, y) = (i % across * width, i / across * height);
-            for (row, line) in cell.rgb.chunks_exact(3 * width.max(1)).enumerate() {
-                let start = 3 * ((y + row) * joined.width + x);
-                joined.rgb[start..start + line.len()].copy_from_slice(line);
-            }
-        }
-        joined
-    }
-
-    /// Writes a JPEG of the best quality within [`MAX_BYTES`]; returns its size.
-    fn save(&self, path: &Path) -> Result<usize, String> {
-        let [width, height] =
-            [self.width, self.height].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
-        let mut bytes = Vec::new();
-        for quality in (30..=88).rev().step_by(4) {
-            bytes.clear();
-            jpeg_encoder::Encoder::new(&mut bytes, quality)
-                .encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)
-                .map_err(|e| e.to_string())?;
-            if bytes.len() <= MAX_BYTES {
-                break;
-            }
-        }
-        std::fs::write(path, &bytes).map_err(|e| format!("{}: {e}", path.display()))?;
-        Ok(bytes.len())
-    }
 }
 
 #[cfg(test)]
@@ -456,19 +398,6 @@ mod tests {
         let left = jobs(&missing, &found).unwrap_or_default();
         assert_eq!(left.iter().map(Job::kind).collect::<Vec<_>>(), ["preview"]);
         assert!(jobs(&asked(&["sandcastle"]), &nothing).is_err());
-    }
-
-    #[test]
-    fn pictures_are_joined_row_by_row() {
-        let plain = |c: u8| Raster {
-            width: 2,
-            height: 1,
-            rgb: vec![c; 6],
-        };
-        let joined = Raster::joined(&[plain(1), plain(2), plain(3)], 2);
-        assert_eq!((joined.width, joined.height), (4, 2));
-        let first: Vec<u8> = joined.rgb.chunks(3).map(|p| p[0]).collect();
-        assert_eq!(first, [1, 1, 2, 2, 3, 3, 255, 255]);
     }
 
     #[test]

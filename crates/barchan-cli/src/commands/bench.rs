@@ -24,7 +24,7 @@ pub struct Bench {
     threads: Option<usize>,
     /// End with one JSON object
     #[arg(long, global = true)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]

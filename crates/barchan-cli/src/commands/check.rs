@@ -1,13 +1,11 @@
 //! `barchan check`: whether a scene is right and what it would take to run.
 
-use super::resources::Estimate;
+use super::inputs::Ready;
 use super::scene::SceneArguments;
 use super::{Failure, inputs, output};
 use barchan::scene::Scene;
 use barchan::scene::numbers::rounded;
-use barchan::sim::simulation::Forecast;
 use barchan::sim::solvers::Method;
-use barchan::sim::start::StartRecord;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -18,46 +16,29 @@ pub struct Check {
     scene: SceneArguments,
     /// End with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let scene = self.scene.load()?.scene;
-        let from = inputs::look_at_start(&scene)?;
-        let estimate = Estimate::of(&scene, from.as_ref());
-        estimate.refuse_too_large()?;
-        // Sampling finds what volumes cannot: empty fills, particles outside the domain, blocked emitters.
-        let start = Start::of(&scene)?;
-        inputs::warn(&scene, &start.forecast);
+        let ready = inputs::prepare(&scene)?;
         if self.json {
-            show_json(&scene, &estimate, &start)?;
+            show_json(&scene, &ready)?;
         } else {
-            show_text(&scene, &estimate, &start)?;
+            show_text(&scene, &ready)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The first moment of the run.
-struct Start {
-    particles: usize,
-    forecast: Forecast,
-    from: Option<StartRecord>,
-}
-
-impl Start {
-    fn of(scene: &Scene) -> Result<Self, Failure> {
-        let mut simulation = inputs::begin(scene)?;
-        Ok(Self {
-            forecast: simulation.forecast()?,
-            particles: simulation.particles(),
-            from: simulation.start().cloned(),
-        })
-    }
-}
-
-fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
+fn show_text(scene: &Scene, ready: &Ready) -> Result<(), Failure> {
+    let Ready {
+        estimate,
+        simulation,
+        forecast,
+        ..
+    } = ready;
     output::say(format_args!("{}: the scene is valid", scene.name))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<12} {text}"));
     line(
@@ -81,7 +62,7 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
             (Method::of(scene).describe)(scene)
         ),
     )?;
-    if let (Some(from), Some(named)) = (&start.from, &scene.start) {
+    if let (Some(from), Some(named)) = (simulation.start(), &scene.start) {
         let count = output::grouped(from.particles as u64);
         let text = format!(
             "frame {} of {}, {count} particles",
@@ -89,7 +70,7 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
         );
         line("start", text)?;
     }
-    let mut count = output::grouped(start.particles as u64);
+    let mut count = output::grouped(simulation.particles() as u64);
     if !scene.emitters.is_empty() {
         let all = output::grouped(estimate.particles as u64);
         count = format!("{count} at the start, up to {all} over the run");
@@ -99,8 +80,8 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
         "time step",
         format!(
             "{} s at the start, {} substeps a frame",
-            rounded(start.forecast.dt, 3),
-            output::grouped(start.forecast.steps_per_frame as u64)
+            rounded(forecast.dt, 3),
+            output::grouped(forecast.steps_per_frame as u64)
         ),
     )?;
     line(
@@ -114,19 +95,25 @@ fn show_text(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Fa
     line("disk", format!("about {}", output::bytes(estimate.disk)))
 }
 
-fn show_json(scene: &Scene, estimate: &Estimate, start: &Start) -> Result<(), Failure> {
+fn show_json(scene: &Scene, ready: &Ready) -> Result<(), Failure> {
+    let Ready {
+        estimate,
+        simulation,
+        forecast,
+        warnings,
+    } = ready;
     output::say_json(&serde_json::json!({
         "scene": scene.name,
         "solver": scene.solver.family.name,
         "frames": scene.frames,
-        "particles": start.particles,
+        "particles": simulation.particles(),
         "particles_over_the_run": estimate.particles,
         "memory_bytes": estimate.memory,
         "memory_available_bytes": estimate.available,
         "disk_bytes": estimate.disk,
-        "dt_s": start.forecast.dt,
-        "substeps_per_frame": start.forecast.steps_per_frame,
-        "start": inputs::start_entry(scene, start.from.as_ref()),
-        "warnings": inputs::warnings(scene, &start.forecast),
+        "dt_s": forecast.dt,
+        "substeps_per_frame": forecast.steps_per_frame,
+        "start": inputs::start_entry(scene, simulation.start()),
+        "warnings": warnings,
     }))
 }

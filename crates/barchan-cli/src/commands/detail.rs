@@ -5,7 +5,7 @@ mod summary;
 
 use super::bench::count;
 use super::pictures;
-use super::resources::{available_memory, free_disk, use_threads};
+use super::resources::{available_memory, use_threads, warn_small_disk};
 use super::stop::StopRequest;
 use super::{Failure, output};
 use barchan::frame::{ManifestDetail, ResultDirectory};
@@ -54,7 +54,7 @@ pub struct Detail {
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -98,7 +98,7 @@ impl Detail {
         // Drawing needs memory of its own.
         drop(session);
         if summary.finished && !self.no_render && !stop.is_requested() {
-            summary.picture = draw(&path);
+            summary.picture = pictures::if_possible(&path, "no picture", pictures::last_frame);
         }
         summary.show(self.json)?;
         if let Some(problem) = summary.why_unfinished() {
@@ -189,32 +189,8 @@ fn look_at_room(grains: u64, frames: u32, output: &Path) -> Result<(), Failure> 
     let disk = grains
         .saturating_mul(FRAME_BYTES)
         .saturating_mul(u64::from(frames) + 1);
-    if let Some(free) = free_disk(output).filter(|free| *free < disk) {
-        output::note(format_args!(
-            "warning: the frames may take {}, and the disk has {} free; a full disk stops the work, which can be resumed",
-            output::bytes(disk),
-            output::bytes(free),
-        ));
-    }
+    warn_small_disk(output, disk, "work");
     Ok(())
-}
-
-/// The picture of the last frame. The frames are what counts: what goes wrong here is a warning.
-fn draw(result: &Path) -> Option<String> {
-    let drawn = ResultDirectory::open(result)
-        .map_err(Failure::from)
-        .and_then(pictures::last_frame);
-    match drawn {
-        Ok(picture) => Some(picture),
-        Err(failure) => {
-            output::note(format_args!(
-                "warning: no picture: {}; `barchan render {}` tries again",
-                failure.report,
-                result.display()
-            ));
-            None
-        }
-    }
 }
 
 impl From<DetailError> for Failure {
@@ -226,10 +202,7 @@ impl From<DetailError> for Failure {
                 format_args!("ask for at least {particles}: --grains {particles}"),
             ),
             DetailError::TooMany(_) => Self::call(error, "ask for fewer with --grains"),
-            DetailError::Column { .. } | DetailError::Foreign { .. } => Self {
-                code: 2,
-                report: miette::miette!("{error}"),
-            },
+            DetailError::Column { .. } | DetailError::Foreign { .. } => Self::with_code(2, error),
             _ => Self::work(error),
         }
     }

@@ -14,7 +14,7 @@ pub struct Info {
     directory: PathBuf,
     /// End with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Info {

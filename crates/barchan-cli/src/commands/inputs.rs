@@ -1,6 +1,7 @@
 //! Inputs of a run besides its scene: meshes and the result it starts from, recorded in the manifest and compared at `--resume`.
 //! Also warns of what a scene asks for that will hardly come out as meant.
 
+use super::resources::Estimate;
 use super::{Failure, output};
 use barchan::frame::{Checkpoint, ManifestMesh, ManifestStart, ResultDirectory};
 use barchan::scene::Scene;
@@ -9,8 +10,40 @@ use barchan::sim::solver::SolverError;
 use barchan::sim::start::{self, StartError, StartRecord};
 
 /// What the scene starts from, without its particles.
-pub fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
+fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
     start::look(scene, None).map_err(|e| start_failure(&e, scene))
+}
+
+/// A scene at its beginning.
+pub struct Ready {
+    /// What the run is expected to need.
+    pub estimate: Estimate,
+    /// Before its first step.
+    pub simulation: Simulation,
+    /// Its first steps.
+    pub forecast: Forecast,
+    /// What will run, but very long or hardly as meant.
+    pub warnings: Vec<String>,
+}
+
+/// Finds everything that can be wrong with a scene, and shows the warnings. Sampling finds what volumes cannot: empty fills,
+/// particles outside the domain, blocked emitters.
+pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
+    let start = look_at_start(scene)?;
+    let estimate = Estimate::of(scene, start.as_ref());
+    estimate.refuse_too_large()?;
+    let mut simulation = begin(scene)?;
+    let forecast = simulation.forecast()?;
+    let thin = barchan::sim::collider::thin_movers(scene);
+    let thin = thin.iter().map(ToString::to_string);
+    let warnings: Vec<String> = forecast.warning.iter().cloned().chain(thin).collect();
+    output::warn(&warnings);
+    Ok(Ready {
+        estimate,
+        simulation,
+        forecast,
+        warnings,
+    })
 }
 
 /// The scene at its beginning.
@@ -39,15 +72,6 @@ fn start_failure(error: &StartError, scene: &Scene) -> Failure {
         Some(errors) => errors.into(),
         None => Failure::call(&error.message, &error.help),
     }
-}
-
-/// The meshes, as the manifest lists them.
-pub fn meshes(scene: &Scene) -> Vec<ManifestMesh> {
-    let meshes = scene.meshes.iter().map(|m| ManifestMesh {
-        file: m.file.clone(),
-        digest: m.digest.clone(),
-    });
-    meshes.collect()
 }
 
 /// The start, as the manifest has it.
@@ -130,16 +154,13 @@ fn changed_start(directory: &ResultDirectory, result: &str) -> Failure {
     )
 }
 
-/// What will run, but very long or hardly as meant.
-pub fn warnings(scene: &Scene, forecast: &Forecast) -> Vec<String> {
-    let thin = barchan::sim::collider::thin_movers(scene);
-    let thin = thin.iter().map(ToString::to_string);
-    forecast.warning.iter().cloned().chain(thin).collect()
-}
-
-/// Shows it.
-pub fn warn(scene: &Scene, forecast: &Forecast) {
-    for warning in warnings(scene, forecast) {
-        output::note(format_args!("warning: {warning}"));
-    }
+/// Whether two scene documents differ in the number of frames at most.
+pub fn same_but_for_frames(one: &str, other: &str) -> bool {
+    let without_frames = |text: &str| {
+        let mut table = text.parse::<toml::Table>().ok()?;
+        table.remove("frames");
+        Some(table)
+    };
+    let (one, other) = (without_frames(one), without_frames(other));
+    one.is_some() && one == other
 }

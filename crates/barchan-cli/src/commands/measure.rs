@@ -7,7 +7,7 @@ use barchan::post::stress::{self, StressState, Substance};
 use barchan::post::{self, Hints, Measurement};
 use clap::Args;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -20,8 +20,8 @@ pub struct Measure {
     #[arg(long, value_name = "N")]
     frame: Option<u32>,
     /// Axis of the heap, for run-out, slopes and profile [m] [default: its center of mass; in 2D its highest column]
-    #[arg(long, value_name = "X,Z", allow_hyphen_values = true)]
-    axis: Option<Axis>,
+    #[arg(long, value_name = "X,Z", allow_hyphen_values = true, value_parser = axis)]
+    axis: Option<[f64; 2]>,
     /// Fit slopes from this distance from the axis on [m], such as outside a stream [default: a fifth of the way out]
     #[arg(long, value_name = "R")]
     from: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Measure {
     csv: Option<PathBuf>,
     /// End with one JSON object, which also holds the height profile
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Measure {
@@ -62,7 +62,7 @@ impl Measure {
             return Ok(ExitCode::SUCCESS);
         }
         let hints = Hints {
-            axis: self.axis.map(|axis| axis.0),
+            axis: self.axis,
             from: self.from,
         };
         let measured =
@@ -94,7 +94,12 @@ impl Measure {
             }
         };
         if let Some(path) = &self.csv {
-            write_csv(path, &states)?;
+            std::fs::write(path, csv(&states) + "\n").map_err(|error| {
+                Failure::call(
+                    format_args!("{} cannot be written: {error}", path.display()),
+                    "choose another file with --csv",
+                )
+            })?;
         }
         match (self.json, &self.csv) {
             (true, _) => output::say_json(&json!({ "stress": states }))?,
@@ -104,10 +109,7 @@ impl Measure {
                 path.display()
             ))?,
             (false, None) => {
-                output::say(format_args!("{}", stress::CSV_HEADER))?;
-                for state in &states {
-                    output::say(format_args!("{}", stress::csv_line(state)))?;
-                }
+                output::say(format_args!("{}", csv(&states)))?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -115,20 +117,11 @@ impl Measure {
 }
 
 /// Where the axis of a heap stands: x and z [m].
-#[derive(Debug, Clone, Copy)]
-struct Axis([f64; 2]);
-
-impl FromStr for Axis {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.trim().parse().ok().filter(|v: &f64| v.is_finite());
-        let parts: Option<Vec<f64>> = text.split(',').map(number).collect();
-        match parts.as_deref() {
-            Some([x, z]) => Ok(Self([*x, *z])),
-            _ => Err("give x and z in meters, such as 0.5,-1".to_owned()),
-        }
-    }
+fn axis(text: &str) -> Result<[f64; 2], String> {
+    let number = |part: &str| part.trim().parse().ok().filter(|v: &f64| v.is_finite());
+    let parts: Option<Vec<f64>> = text.split(',').map(number).collect();
+    let both = parts.and_then(|parts| parts.try_into().ok());
+    both.ok_or_else(|| "give x and z in meters, such as 0.5,-1".to_owned())
 }
 
 /// Grains whose stresses are asked for.
@@ -160,17 +153,11 @@ impl FromStr for WhichGrains {
     }
 }
 
-fn write_csv(path: &Path, states: &[StressState]) -> Result<(), Failure> {
+fn csv(states: &[StressState]) -> String {
     let lines = states.iter().map(stress::csv_line);
-    let lines: Vec<String> = std::iter::once(stress::CSV_HEADER.to_owned())
-        .chain(lines)
-        .collect();
-    std::fs::write(path, lines.join("\n") + "\n").map_err(|error| {
-        Failure::call(
-            format_args!("{} cannot be written: {error}", path.display()),
-            "choose another file with --csv",
-        )
-    })
+    let head = std::iter::once(stress::CSV_HEADER.to_owned());
+    let lines: Vec<String> = head.chain(lines).collect();
+    lines.join("\n")
 }
 
 fn show(m: &Measurement) -> Result<(), Failure> {

@@ -75,22 +75,11 @@ impl Command {
             Self::Validate(command) => command.run(),
         }
     }
+}
 
-    fn wants_json(&self) -> bool {
-        match self {
-            Self::Run(command) => command.json,
-            Self::Check(command) => command.json,
-            Self::Scenes(command) => command.json,
-            Self::Schema(_) => false,
-            Self::Info(command) => command.json,
-            Self::Measure(command) => command.json,
-            Self::View(command) => command.json,
-            Self::Render(command) => command.json,
-            Self::Detail(command) => command.json,
-            Self::Bench(command) => command.json,
-            Self::Validate(command) => command.json,
-        }
-    }
+/// Whether the call asks for JSON, also where it cannot be understood.
+fn wants_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// Reads the command line and obeys it. Exit codes: 0 done, 1 failed, 2 the scene or the call is wrong.
@@ -102,7 +91,7 @@ pub fn main() -> ExitCode {
     match command.run() {
         Ok(code) => code,
         Err(failure) => {
-            if command.wants_json() {
+            if wants_json() {
                 tell_as_json(&failure.to_json());
             }
             output::note(format_args!("{:?}", failure.report));
@@ -115,7 +104,7 @@ pub fn main() -> ExitCode {
 fn refuse_call(error: &clap::Error) -> ExitCode {
     let asked_for = !error.use_stderr();
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
-    if !asked_for && std::env::args_os().any(|argument| argument == "--json") {
+    if !asked_for && wants_json() {
         let text = error.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
         tell_as_json(&json!({"error": message, "help": null, "exit_code": code}));
@@ -170,8 +159,13 @@ impl Failure {
 
     /// The work itself failed.
     fn work(error: impl fmt::Display) -> Self {
+        Self::with_code(1, error)
+    }
+
+    /// With an exit code of its own, and no help beyond the message.
+    fn with_code(code: u8, error: impl fmt::Display) -> Self {
         let report = miette::miette!("{error}");
-        Self { code: 1, report }
+        Self { code, report }
     }
 }
 
@@ -187,8 +181,7 @@ impl From<SceneErrors> for Failure {
 impl From<SimulationError> for Failure {
     fn from(error: SimulationError) -> Self {
         let code = if error.is_scene_error() { 2 } else { 1 };
-        let report = miette::miette!("{error}");
-        Self { code, report }
+        Self::with_code(code, error)
     }
 }
 
@@ -205,8 +198,7 @@ impl From<CacheError> for Failure {
             | CacheError::NoFrame { .. } => 2,
             _ => 1,
         };
-        let report = miette::miette!("{error}");
-        Self { code, report }
+        Self::with_code(code, error)
     }
 }
 
@@ -224,13 +216,11 @@ impl From<RenderError> for Failure {
 
 impl From<StressError> for Failure {
     fn from(error: StressError) -> Self {
-        let code = match error {
-            StressError::Cache(error) => return error.into(),
-            StressError::Scene(errors) => return errors.into(),
-            StressError::Column { .. } | StressError::NoGrain { .. } => 2,
-        };
-        let report = miette::miette!("{error}");
-        Self { code, report }
+        match error {
+            StressError::Cache(error) => error.into(),
+            StressError::Scene(errors) => errors.into(),
+            StressError::Column { .. } | StressError::NoGrain { .. } => Self::with_code(2, error),
+        }
     }
 }
 

@@ -22,6 +22,13 @@ pub fn note(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Lines on standard error: what will hardly come out as meant.
+pub fn warn(warnings: &[String]) {
+    for warning in warnings {
+        note(format_args!("warning: {warning}"));
+    }
+}
+
 /// The last line on standard output with `--json`: one object.
 pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {

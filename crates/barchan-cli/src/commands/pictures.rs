@@ -44,7 +44,7 @@ pub struct Job {
 }
 
 /// What was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Folder of the pictures.
     pub directory: String,
@@ -108,14 +108,8 @@ pub fn draw(
     let clock = Instant::now();
     let mut report = Report {
         directory: job.output.display().to_string(),
-        pictures: 0,
-        drawn: 0,
-        kept: 0,
         size: renderer.options().size,
-        drawing_s: 0.0,
-        films: Vec::new(),
-        sheet: None,
-        stopped: false,
+        ..Report::default()
     };
     let mut progress = Count::new("picture", frames.len(), job.quiet);
     for (i, &frame) in frames.iter().enumerate() {
@@ -148,19 +142,10 @@ pub fn after_run(
     quiet: bool,
 ) -> Result<RunPictures, Failure> {
     let clock = Instant::now();
-    let folder = directory.path().join("render");
-    make_folder(&folder)?;
-    let mut renderer = Renderer::open(directory, RenderOptions::default())?;
-    for warning in &renderer.warnings {
-        output::note(format_args!("warning: {warning}"));
-    }
-    let last = folder.join("last.png");
-    if let Some(&frame) = renderer.frames().last() {
-        renderer.draw(frame)?.write_png(&last)?;
-    }
+    let (mut renderer, last) = draw_last(directory)?;
     renderer.set_output(RUN_SIZE, Quality::PREVIEW);
     let frames = spread(renderer.frames(), RUN_PICTURES);
-    let path = folder.join("film.mp4");
+    let path = last.with_file_name("film.mp4");
     let film = if frames.len() > 1 {
         let rate = film_rate(&renderer, &frames)?;
         let mut progress = Count::new("picture", frames.len(), quiet);
@@ -187,17 +172,38 @@ pub fn after_run(
 
 /// The last frame alone, in full quality.
 pub fn last_frame(directory: ResultDirectory) -> Result<String, Failure> {
+    let (_, last) = draw_last(directory)?;
+    Ok(last.display().to_string())
+}
+
+/// Draws the last frame in full quality, and keeps what drew it.
+fn draw_last(directory: ResultDirectory) -> Result<(Renderer, PathBuf), Failure> {
     let folder = directory.path().join("render");
     make_folder(&folder)?;
     let renderer = Renderer::open(directory, RenderOptions::default())?;
-    for warning in &renderer.warnings {
-        output::note(format_args!("warning: {warning}"));
-    }
+    output::warn(&renderer.warnings);
     let last = folder.join("last.png");
     if let Some(&frame) = renderer.frames().last() {
         renderer.draw(frame)?.write_png(&last)?;
     }
-    Ok(last.display().to_string())
+    Ok((renderer, last))
+}
+
+/// Draws a whole result. The frames are what counts: what goes wrong here is a warning that there is `nothing` to see.
+pub fn if_possible<T>(
+    result: &Path,
+    nothing: &str,
+    draw: impl FnOnce(ResultDirectory) -> Result<T, Failure>,
+) -> Option<T> {
+    let opened = ResultDirectory::open(result).map_err(Failure::from);
+    let warn = |failure: &Failure| {
+        output::note(format_args!(
+            "warning: {nothing}: {}; `barchan render {}` tries again",
+            failure.report,
+            result.display()
+        ));
+    };
+    opened.and_then(draw).inspect_err(warn).ok()
 }
 
 /// Film, preview and sheet from the pictures in the folder.
@@ -253,7 +259,7 @@ impl FilmMade {
 fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, Failure> {
     let frames = spread(frames, job.sheet.max(2));
     let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
-    let mut sheet = Sheet::new(count, SHEET_COLUMNS.min(count), SHEET_WIDTH)?;
+    let mut sheet = Sheet::new(count, SHEET_COLUMNS, SHEET_WIDTH)?;
     for frame in frames {
         let picture = Picture::read_png(&picture_path(&job.output, frame))?;
         let time = renderer.time_of(frame)?;

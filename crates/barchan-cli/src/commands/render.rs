@@ -32,8 +32,8 @@ pub struct Render {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     samples: Option<u32>,
     /// Width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x720")]
-    size: Size,
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    size: [u32; 2],
     /// Color by a column: speed, pressure, plastic_case, material, … [default: the colors of the materials]
     #[arg(long, value_name = "COLUMN")]
     color: Option<String>,
@@ -42,9 +42,10 @@ pub struct Render {
         long,
         value_name = "LOW,HIGH",
         allow_hyphen_values = true,
-        requires = "color"
+        requires = "color",
+        value_parser = value_range
     )]
-    range: Option<ValueRange>,
+    range: Option<[f32; 2]>,
     /// Color map: viridis, cividis, turbo or balance
     #[arg(long, value_name = "NAME", requires = "color", value_parser = color_map)]
     map: Option<ColorMap>,
@@ -83,7 +84,7 @@ pub struct Render {
     threads: Option<usize>,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -135,9 +136,7 @@ impl Render {
             quiet: self.json,
         };
         let renderer = Renderer::open(directory, self.options())?;
-        for warning in &renderer.warnings {
-            output::note(format_args!("warning: {warning}"));
-        }
+        output::warn(&renderer.warnings);
         let frames = self.frames.of(renderer.frames())?;
         let stop = StopRequest::listen(self.json)?;
         let report = pictures::draw(&renderer, &frames, &job, &stop)?;
@@ -152,7 +151,7 @@ impl Render {
         };
         quality.samples = self.samples.unwrap_or(quality.samples);
         RenderOptions {
-            size: self.size.0,
+            size: self.size,
             quality,
             grain_size: self.grain_size,
             shutter: self.shutter,
@@ -160,7 +159,7 @@ impl Render {
                 None => Coloring::Own,
                 Some(name) => Coloring::Column {
                     name: name.clone(),
-                    range: self.range.map(|r| r.0),
+                    range: self.range,
                     map: self.map.unwrap_or_default(),
                 },
             },
@@ -226,39 +225,26 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Two numbers with something between them.
+fn two<T: FromStr>(parts: Option<(&str, &str)>) -> Option<[T; 2]> {
+    let (a, b) = parts?;
+    Some([a.trim().parse().ok()?, b.trim().parse().ok()?])
+}
+
 /// Width and height [pixels].
-#[derive(Debug, Clone, Copy)]
-struct Size([u32; 2]);
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once(['x', 'X', '×']);
-        let parsed =
-            parts.and_then(|(w, h)| Some([w.trim().parse().ok()?, h.trim().parse().ok()?]));
-        match parsed {
-            Some(size @ [16..=16_384, 16..=16_384]) => Ok(Self(size)),
-            _ => Err("give width and height from 16 to 16384, such as 1280x720".into()),
-        }
+fn size(text: &str) -> Result<[u32; 2], String> {
+    match two(text.split_once(['x', 'X', '×'])) {
+        Some(size @ [16..=16_384, 16..=16_384]) => Ok(size),
+        _ => Err("give width and height from 16 to 16384, such as 1280x720".into()),
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct ValueRange([f32; 2]);
-
-impl FromStr for ValueRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let pair = text.split_once(',');
-        let parsed = pair.and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
-        match parsed {
-            Some([low, high]) if f32::is_finite(low) && f32::is_finite(high) && low < high => {
-                Ok(Self([low, high]))
-            }
-            _ => Err("give the lowest and the highest value, such as 0,2.5".into()),
+fn value_range(text: &str) -> Result<[f32; 2], String> {
+    match two(text.split_once(',')) {
+        Some([low, high]) if f32::is_finite(low) && f32::is_finite(high) && low < high => {
+            Ok([low, high])
         }
+        _ => Err("give the lowest and the highest value, such as 0,2.5".into()),
     }
 }
 
@@ -323,17 +309,11 @@ fn frame_part(text: &str) -> Option<Part> {
         Some((to, step)) => (to, step.parse().ok().filter(|s| *s > 0)?),
         None => (rest, 1),
     };
-    let from = if from.is_empty() {
-        0
-    } else {
-        from.parse().ok()?
+    let bound = |text: &str| match text {
+        "" => Some(None),
+        number => number.parse().ok().map(Some),
     };
-    let to = if to.is_empty() {
-        None
-    } else {
-        Some(to.parse().ok()?)
-    };
-    Some(Part::Range(from, to, step))
+    Some(Part::Range(bound(from)?.unwrap_or(0), bound(to)?, step))
 }
 
 impl FrameChoice {
@@ -391,9 +371,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read() {
-        assert_eq!("1280x720".parse::<Size>().map(|s| s.0), Ok([1280, 720]));
+        assert_eq!(size("1280x720"), Ok([1280, 720]));
         for wrong in ["1280", "0x10", "1e3x10", "99999x99999", "x"] {
-            assert!(wrong.parse::<Size>().is_err(), "{wrong}");
+            assert!(size(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -7,6 +7,7 @@ use barchan::frame::{CacheError, ResultDirectory};
 use barchan::scene::Scene;
 use barchan::sim::simulation::{Control, Simulation};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Repairs the frames from 0 to `up_to`; returns whether there was anything to do. Intact frames stay as they are:
 /// interrupted, nothing is lost.
@@ -17,7 +18,7 @@ pub fn frames_up_to(
     stop: &StopRequest,
     quiet: bool,
 ) -> Result<bool, Failure> {
-    let broken = broken_frames(directory, up_to, stop)?;
+    let broken = broken_frames(directory, 0..up_to + 1, stop, || stopped(directory))?;
     let (Some(&first), Some(&last)) = (broken.first(), broken.last()) else {
         return Ok(false);
     };
@@ -52,15 +53,16 @@ pub fn frames_up_to(
     }
 }
 
-/// Numbers of the frames up to `last` that are not there as they were written.
-fn broken_frames(
+/// Numbers of those frames that are not there as they were written. `stopped` is the error of being asked to stop.
+pub fn broken_frames(
     directory: &ResultDirectory,
-    last: u32,
+    frames: Range<u32>,
     stop: &StopRequest,
+    stopped: impl Fn() -> Failure + Sync,
 ) -> Result<Vec<u32>, Failure> {
     let state = |index| {
         if stop.is_requested() {
-            return Err(stopped(directory));
+            return Err(stopped());
         }
         match directory.verify_frame(index) {
             Ok(()) => Ok(None),
@@ -68,7 +70,7 @@ fn broken_frames(
             Err(error) => Err(error.into()),
         }
     };
-    let states: Result<Vec<Option<u32>>, Failure> = (0..=last).into_par_iter().map(state).collect();
+    let states: Result<Vec<Option<u32>>, Failure> = frames.into_par_iter().map(state).collect();
     Ok(states?.into_iter().flatten().collect())
 }
 

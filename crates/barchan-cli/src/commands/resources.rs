@@ -67,16 +67,16 @@ impl Estimate {
             ),
         ))
     }
+}
 
-    /// Warns when the disk that holds `path` may fill up.
-    pub fn warn_small_disk(&self, path: &Path) {
-        if let Some(free) = free_disk(path).filter(|&free| free < self.disk) {
-            output::note(format_args!(
-                "warning: the frames may take {}, and the disk has {} free; a full disk stops the run, which can be resumed",
-                output::bytes(self.disk),
-                output::bytes(free),
-            ));
-        }
+/// Warns when the disk that holds `path` may fill up with `needed` bytes before the end of the `work`.
+pub fn warn_small_disk(path: &Path, needed: u64, work: &str) {
+    if let Some(free) = free_disk(path).filter(|&free| free < needed) {
+        output::note(format_args!(
+            "warning: the frames may take {}, and the disk has {} free; a full disk stops the {work}, which can be resumed",
+            output::bytes(needed),
+            output::bytes(free),
+        ));
     }
 }
 
@@ -93,7 +93,7 @@ pub fn available_memory() -> u64 {
 }
 
 /// Free space where `path` is or will be [bytes].
-pub fn free_disk(path: &Path) -> Option<u64> {
+fn free_disk(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
     let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
     let real = existing.canonicalize().ok()?;

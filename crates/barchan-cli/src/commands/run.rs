@@ -1,20 +1,22 @@
 //! `barchan run`: simulate a scene into a result directory, or go on with one.
 
-use super::pictures::{self, RunPictures};
+use super::inputs::Ready;
+use super::pictures;
 use super::progress::Reporter;
-use super::resources::{Estimate, use_threads};
+use super::resources::{Estimate, use_threads, warn_small_disk};
 use super::scene::{Loaded, SceneArguments};
 use super::stop::StopRequest;
 use super::summary::Summary;
 use super::writer::FrameWriter;
 use super::{Failure, inputs, output, repair};
+use crate::manifest;
 use barchan::final_check::check_final;
-use barchan::frame::{Checkpoint, Manifest, ManifestMaterial, ResultDirectory, document_digest};
+use barchan::frame::{Checkpoint, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,7 +45,7 @@ pub struct Run {
     no_render: bool,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Run {
@@ -71,7 +73,8 @@ impl Run {
         drop(session);
         summary.keep(&path);
         if !self.no_render {
-            summary.pictures = draw(&path, &stop, self.json);
+            let draw = |directory| pictures::after_run(directory, &stop, self.json);
+            summary.pictures = pictures::if_possible(&path, "no pictures", draw);
             summary.keep(&path);
         }
         summary.show(self.json)?;
@@ -106,27 +109,17 @@ impl Session {
     fn start(arguments: &Run) -> Result<Self, Failure> {
         let Loaded { scene, directory } = arguments.scene.load()?;
         let path = arguments.default_output(&scene);
-        let start = inputs::look_at_start(&scene)?;
-        let estimate = Estimate::of(&scene, start.as_ref());
-        estimate.refuse_too_large()?;
-        let mut simulation = inputs::begin(&scene)?;
-        inputs::warn(&scene, &simulation.forecast()?);
-        estimate.warn_small_disk(&path);
-        let mut manifest = manifest(&scene, &directory);
-        manifest.start = inputs::start_entry(&scene, simulation.start());
-        let directory = Arc::new(ResultDirectory::create(&path, &manifest, &scene.document)?);
-        let mut session = Self {
-            scene,
-            _lock: directory.lock()?,
-            writer: FrameWriter::new(directory.clone())?,
-            directory,
+        let Ready {
+            estimate,
             simulation,
-            resumed_from: None,
-            repaired: false,
-            last_checkpoint: Instant::now(),
-            checkpoint_cost: Duration::ZERO,
-            writing: Duration::ZERO,
-        };
+            ..
+        } = inputs::prepare(&scene)?;
+        warn_small_disk(&path, estimate.disk, "run");
+        let mut manifest = manifest::of_scene(&scene, &directory);
+        manifest.start = inputs::start_entry(&scene, simulation.start());
+        let directory = ResultDirectory::create(&path, &manifest, &scene.document)?;
+        let lock = directory.lock()?;
+        let mut session = Self::new(scene, directory, lock, simulation)?;
         session.write(true)?;
         Ok(session)
     }
@@ -145,7 +138,6 @@ impl Session {
         inputs::refuse_other_meshes(&directory, &scene)?;
         let start = inputs::refuse_other_start(&directory, &scene)?;
         Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
-
         let checkpoint = newest_checkpoint(&directory)?;
         let newest = directory.checkpoints()?.last().copied();
         if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
@@ -166,27 +158,38 @@ impl Session {
         inputs::refuse_new_start(&directory, &simulation)?;
         directory.discard_after(simulation.frame())?;
         if scene.frames > simulation.frame() && scene.frames != directory.manifest().frames {
-            let mut manifest = manifest(&scene, &base);
+            let mut manifest = manifest::of_scene(&scene, &base);
             manifest.start = directory.manifest().start.clone();
             directory.rewrite(&manifest, &scene.document)?;
         }
+        let mut session = Self::new(scene, directory, lock, simulation)?;
+        session.resumed_from = checkpoint.as_ref().map(|c| c.index);
+        session.repaired = repaired;
+        if checkpoint.is_none() {
+            session.write(true)?;
+        }
+        Ok(session)
+    }
+
+    fn new(
+        scene: Scene,
+        directory: ResultDirectory,
+        lock: File,
+        simulation: Simulation,
+    ) -> Result<Self, Failure> {
         let directory = Arc::new(directory);
-        let mut session = Self {
+        Ok(Self {
             scene,
             writer: FrameWriter::new(directory.clone())?,
             directory,
             _lock: lock,
             simulation,
-            resumed_from: checkpoint.as_ref().map(|c| c.index),
-            repaired,
+            resumed_from: None,
+            repaired: false,
             last_checkpoint: Instant::now(),
             checkpoint_cost: Duration::ZERO,
             writing: Duration::ZERO,
-        };
-        if checkpoint.is_none() {
-            session.write(true)?;
-        }
-        Ok(session)
+        })
     }
 
     fn is_complete(&self) -> bool {
@@ -347,12 +350,6 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
 
 /// A result can only go on with the scene it began with; the number of frames may differ.
 fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
-    let without_frames = |text: &str| {
-        text.parse::<toml::Table>().map(|mut table| {
-            table.remove("frames");
-            table
-        })
-    };
     let begun = directory.scene_document()?;
     if document_digest(&begun) != directory.manifest().scene_digest {
         return Err(Failure::call(
@@ -363,60 +360,16 @@ fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), 
             "restore it, or simulate the changed scene into another directory with -o",
         ));
     }
-    match (without_frames(&begun), without_frames(&scene.document)) {
-        (Ok(begun), Ok(wanted)) if begun == wanted => Ok(()),
-        _ => Err(Failure::call(
-            format_args!(
-                "{} was begun with another scene than this one (its own is scene.toml there)",
-                directory.path().display()
-            ),
-            format_args!(
-                "go on with its own scene: barchan run {} --resume; or simulate the new one into another directory with -o",
-                directory.path().display()
-            ),
-        )),
+    if inputs::same_but_for_frames(&begun, &scene.document) {
+        return Ok(());
     }
-}
-
-/// The picture of the end and a short film. The frames are what counts: what goes wrong here is a warning.
-fn draw(result: &Path, stop: &StopRequest, quiet: bool) -> Option<RunPictures> {
-    let drawn = ResultDirectory::open(result)
-        .map_err(Failure::from)
-        .and_then(|directory| pictures::after_run(directory, stop, quiet));
-    match drawn {
-        Ok(pictures) => Some(pictures),
-        Err(failure) => {
-            output::note(format_args!(
-                "warning: no pictures: {}; `barchan render {}` tries again",
-                failure.report,
-                result.display()
-            ));
-            None
-        }
-    }
-}
-
-/// What everything that reads the frames must know of the scene.
-fn manifest(scene: &Scene, base: &Path) -> Manifest {
-    let materials = scene.materials.iter().map(|m| ManifestMaterial {
-        name: m.name.clone(),
-        density: m.density,
-    });
-    // A scene given by its bare name has the empty path as its directory.
-    let base = std::path::absolute(Path::new(".").join(base)).unwrap_or_else(|_| base.to_owned());
-    Manifest {
-        scene: scene.name.clone(),
-        description: scene.description.clone(),
-        scene_directory: base.to_string_lossy().into_owned(),
-        solver: scene.solver.family.name.into(),
-        dimensions: scene.dimensions.count() as u32,
-        dx: scene.solver.resolution,
-        frame_rate: scene.frame_rate,
-        frames: scene.frames,
-        materials: materials.collect(),
-        colliders: scene.solids().map(|c| c.name.clone()).collect(),
-        meshes: inputs::meshes(scene),
-        created_by: concat!("barchan ", env!("CARGO_PKG_VERSION")).into(),
-        ..Manifest::default()
-    }
+    let path = directory.path().display();
+    Err(Failure::call(
+        format_args!(
+            "{path} was begun with another scene than this one (its own is scene.toml there)"
+        ),
+        format_args!(
+            "go on with its own scene: barchan run {path} --resume; or simulate the new one into another directory with -o"
+        ),
+    ))
 }

@@ -64,11 +64,7 @@ fn find(path: &Path) -> Result<SceneSource, Failure> {
         return Ok(source);
     }
     if let Some((name, text)) = path.to_str().and_then(|n| Some((n, gallery::text(n)?))) {
-        return Ok(SceneSource {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            directory: PathBuf::from("."),
-        });
+        return Ok(embedded(name, text));
     }
     let name = path.display();
     if path.is_dir() {
@@ -89,6 +85,15 @@ fn find(path: &Path) -> Result<SceneSource, Failure> {
         format_args!("there is no scene `{name}`: neither a file nor a gallery scene"),
         help,
     ))
+}
+
+/// A scene that is part of the program.
+pub fn embedded(name: &str, text: &str) -> SceneSource {
+    SceneSource {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        directory: PathBuf::from("."),
+    }
 }
 
 /// Where the meshes of a result's own `scene.toml` are: beside the scene that was run, not beside the copy.

@@ -1,10 +1,10 @@
 //! `barchan scenes`: the gallery.
 
+use super::scene::embedded;
 use super::{Failure, output};
 use barchan::gallery;
-use barchan::scene::{Overrides, SceneSource, load};
+use barchan::scene::{Overrides, load};
 use clap::Args;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// List the gallery, or print one of its scenes to copy from
@@ -14,7 +14,7 @@ pub struct Scenes {
     name: Option<String>,
     /// End with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Scenes {
@@ -30,12 +30,7 @@ impl Scenes {
         let width = gallery::GALLERY.iter().map(|(name, _)| name.len()).max();
         let mut scenes = Vec::new();
         for (name, text) in gallery::GALLERY {
-            let source = SceneSource {
-                name: (*name).to_owned(),
-                text: (*text).to_owned(),
-                directory: PathBuf::from("."),
-            };
-            let scene = load(&source, &Overrides::default())?;
+            let scene = load(&embedded(name, text), &Overrides::default())?;
             if !self.json {
                 let width = width.unwrap_or_default();
                 output::say(format_args!("{name:width$}  {}", scene.description))?;

@@ -30,7 +30,7 @@ pub struct Validate {
     threads: Option<usize>,
     /// Show no progress and end with one JSON object
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Validate {

@@ -1,8 +1,10 @@
 //! `barchan view`: the web viewer.
 
-use super::resources::{Estimate, use_threads};
+use super::inputs::Ready;
+use super::resources::use_threads;
 use super::scene::{Loaded, SceneArguments};
 use super::{Failure, inputs, output};
+use crate::manifest;
 use crate::view::play::Live;
 use crate::view::{self, Server, StartError, ViewError};
 use barchan::frame::CacheError;
@@ -46,7 +48,7 @@ pub struct View {
     stay: bool,
     /// Print {"url": …} when the viewer listens
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl View {
@@ -80,15 +82,14 @@ impl View {
     /// The scene, ready to run. Whatever is wrong with it comes out here.
     fn begin(&self) -> Result<Live, Failure> {
         use_threads(self.threads)?;
-        let Loaded { scene, .. } = self.load()?;
-        let start = inputs::look_at_start(&scene)?;
-        Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
-        let mut simulation = inputs::begin(&scene)?;
-        let warnings = inputs::warnings(&scene, &simulation.forecast()?);
-        for warning in &warnings {
-            output::note(format_args!("warning: {warning}"));
-        }
-        Ok(Live::start(scene, simulation, warnings)?)
+        let Loaded { scene, directory } = self.load()?;
+        let Ready {
+            simulation,
+            warnings,
+            ..
+        } = inputs::prepare(&scene)?;
+        let manifest = manifest::of_scene(&scene, &directory);
+        Ok(Live::start(scene, &manifest, simulation, warnings)?)
     }
 
     fn load(&self) -> Result<Loaded, Failure> {
@@ -228,15 +229,11 @@ impl From<ViewError> for Failure {
         match error {
             // Found before anything is served: there is nothing to look at.
             ViewError::Cache(error @ CacheError::BrokenManifest { .. }) => {
-                let report = miette::miette!("{error}");
-                Self { code: 2, report }
+                Self::with_code(2, error)
             }
             ViewError::Cache(error) => error.into(),
-            ViewError::Internal(_) => Failure::work(error),
-            error => {
-                let report = miette::miette!("{error}");
-                Self { code: 2, report }
-            }
+            ViewError::Internal(_) => Self::work(error),
+            error => Self::with_code(2, error),
         }
     }
 }

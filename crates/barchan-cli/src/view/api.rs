@@ -1,7 +1,7 @@
 //! The requests that the page makes. Every path is taken apart into numbers and names of columns; none is ever used as
 //! a path of a file.
 
-use super::encode::{self, GrainColumns};
+use super::encode;
 use super::error::ViewError;
 use super::live::Live;
 use super::look::Look;
@@ -15,6 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
+use barchan::frame::Manifest;
 use barchan_render::color::ColorMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -128,35 +129,41 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
                 "name": column.name,
                 "unit": column.unit,
                 "meaning": column.meaning,
-                "kind": values::kind(column),
+                // Small whole numbers get a color each.
+                "kind": if column.data_type == "uint8" { "category" } else { "quantity" },
                 "parts": Part::names(column.components),
                 "tolerance": column.tolerance,
             })
         });
-        Ok(json!({
-            "scene": manifest.scene,
-            "description": manifest.description,
-            "solver": manifest.solver,
-            "dimensions": manifest.dimensions,
-            "dx": manifest.dx,
-            "frame_rate": manifest.frame_rate,
-            "created_by": manifest.created_by,
-            "columns": columns.collect::<Vec<_>>(),
-            "grain_radius": look.grain_radius,
-            "bounds": look.bounds,
-            "maps": maps(),
-            "palette": look.palette.colors(),
-            "materials": look.materials,
-            "bodies": look.bodies,
-            "camera": look.camera,
-            "notes": look.notes,
-        }))
+        Ok(describe(&manifest, columns.collect(), look))
     });
     Ok(fresh(about.await?))
 }
 
+/// What `/api/result` says of a result, and of a live scene besides its controls.
+pub(super) fn describe(manifest: &Manifest, columns: Value, look: &Look) -> Value {
+    json!({
+        "scene": manifest.scene,
+        "description": manifest.description,
+        "solver": manifest.solver,
+        "dimensions": manifest.dimensions,
+        "dx": manifest.dx,
+        "frame_rate": manifest.frame_rate,
+        "created_by": manifest.created_by,
+        "columns": columns,
+        "grain_radius": look.grain_radius,
+        "bounds": [look.bounds.min.to_array(), look.bounds.max.to_array()],
+        "maps": maps(),
+        "palette": look.palette.colors(),
+        "materials": look.materials,
+        "bodies": look.bodies,
+        "camera": look.camera,
+        "notes": look.notes,
+    })
+}
+
 /// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits a color.
-pub(super) fn maps() -> Value {
+fn maps() -> Value {
     let text = |map: ColorMap| {
         let colors = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
         colors.map(|c| format!("{c:02x}")).collect::<String>()
@@ -237,23 +244,16 @@ async fn grains(
     Path(frame): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
-    let (version, bytes) = frame_bytes(&viewer, frame, "grains".into(), move |viewer| {
+    let make = |viewer: &Viewer, frame| {
         let info = viewer.store.info(frame)?;
-        let optional = |name: &str| {
-            let known = info.columns.iter().find(|c| c.name == name);
-            let column = known.map(|_| viewer.store.column(frame, name));
-            column.transpose()
-        };
-        let columns = GrainColumns {
-            position: viewer.store.column(frame, "position")?,
-            id: optional("id")?,
-            material: optional("material")?,
-        };
-        encode::grains(&info, &columns, &viewer.look().palette)
-    })
-    .await?;
-    Ok(binary(&headers, &version, &bytes))
+        let there = |name: &&str| info.columns.iter().any(|c| c.name == *name);
+        let optional = ["id", "material"].into_iter().filter(there);
+        let names = std::iter::once("position").chain(optional);
+        let columns: Result<Vec<_>, _> =
+            names.map(|name| viewer.store.column(frame, name)).collect();
+        encode::grains(&info, &columns?, &viewer.look().palette)
+    };
+    of_frame(&viewer, &frame, &headers, "grains".into(), make).await
 }
 
 async fn terrain_of(
@@ -261,13 +261,11 @@ async fn terrain_of(
     Path(frame): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
-    let make = move |viewer: &Viewer| {
+    let make = |viewer: &Viewer, frame| {
         let palette = &viewer.look().palette;
         terrain::of_frame(&viewer.store, frame, |m| palette.mean(m))
     };
-    let (version, bytes) = frame_bytes(&viewer, frame, "terrain".into(), make).await?;
-    Ok(binary(&headers, &version, &bytes))
+    of_frame(&viewer, &frame, &headers, "terrain".into(), make).await
 }
 
 async fn colors(
@@ -276,9 +274,8 @@ async fn colors(
     Query(query): Query<ColumnQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
     let what = format!("{column}-{:?}-{:?}-{:?}", query.part, query.min, query.max);
-    let (version, bytes) = frame_bytes(&viewer, frame, what, move |viewer| {
+    let make = move |viewer: &Viewer, frame| {
         let values = viewer.store.column(frame, &column)?;
         let part = Part::of(&column, values.components, query.part.as_deref())?;
         let range = match (query.min, query.max) {
@@ -286,22 +283,23 @@ async fn colors(
             _ => values::range_in_frame(&values, part),
         };
         Ok(encode::colors(frame, &values, part, range))
-    })
-    .await?;
-    Ok(binary(&headers, &version, &bytes))
+    };
+    of_frame(&viewer, &frame, &headers, what, make).await
 }
 
-/// Something made of a frame, with the name of its version. Damage is remembered.
-async fn frame_bytes(
+/// Something made of a frame, known by the version of the frame. Damage is remembered.
+async fn of_frame(
     viewer: &Arc<Viewer>,
-    frame: u32,
+    frame: &str,
+    headers: &HeaderMap,
     what: String,
-    make: impl FnOnce(&Viewer) -> Result<Vec<u8>, ViewError> + Send + 'static,
-) -> Result<(String, Bytes), Response> {
+    make: impl FnOnce(&Viewer, u32) -> Result<Vec<u8>, ViewError> + Send + 'static,
+) -> Result<Response, Response> {
+    let frame: u32 = number(frame, "frame").map_err(|e| viewer.answer(&e))?;
     let job = move |viewer: &Viewer| {
         let made = viewer.store.version(frame).and_then(|version| {
             let key = format!("{version}-{what}");
-            let bytes = viewer.store.encoded(key.clone(), || make(viewer))?;
+            let bytes = viewer.store.encoded(key.clone(), || make(viewer, frame))?;
             Ok((key, bytes))
         });
         if let Err(error) = &made
@@ -311,7 +309,8 @@ async fn frame_bytes(
         }
         made
     };
-    work(viewer, job).await
+    let (version, bytes) = work(viewer, job).await?;
+    Ok(binary(headers, &version, &bytes))
 }
 
 async fn grain_at(
@@ -354,7 +353,7 @@ fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> 
 }
 
 /// What the browser must not keep, as JSON.
-fn fresh(content: impl Serialize) -> Response {
+pub(super) fn fresh(content: impl Serialize) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store")];
     (headers, Json(content)).into_response()
 }

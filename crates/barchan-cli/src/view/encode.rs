@@ -7,6 +7,8 @@ use super::look::Palette;
 use super::terrain;
 use super::values::{self, Part, Range};
 use barchan::frame::{Column, ColumnData, FrameInfo};
+use barchan::scene::Bounds;
+use glam::Vec3;
 use serde_json::{Value, json};
 
 /// First bytes of every answer in this form.
@@ -22,17 +24,13 @@ const NOT_DRAWN: u8 = 255;
 /// Positions, color and material of all grains: eight bytes each.
 pub fn grains(
     info: &FrameInfo,
-    columns: &GrainColumns,
+    columns: &[Column],
     palette: &Palette,
 ) -> Result<Vec<u8>, ViewError> {
-    let position = columns
-        .position
-        .data
-        .as_f32()
-        .filter(|_| columns.position.components == 3);
-    let position =
-        position.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
-    let (lower, upper) = bounds(position);
+    let grains = GrainData::of(|name| columns.iter().find(|c| c.name == name));
+    let grains =
+        grains.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
+    let (lower, upper) = bounds(grains.position);
     let header = json!({
         "frame": info.index,
         "time": info.time,
@@ -45,12 +43,7 @@ pub fn grains(
         "terrain": terrain::address(info),
     });
     let mut out = begin(&header, 8 * info.particles);
-    let columns = GrainData {
-        position,
-        id: columns.id.as_ref().map(|c| &c.data),
-        material: columns.material.as_ref().and_then(|c| c.data.as_u8()),
-    };
-    put_grains(&mut out, &columns, (lower, upper), palette);
+    put_grains(&mut out, &grains, (lower, upper), palette);
     Ok(out)
 }
 
@@ -60,6 +53,7 @@ pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
 }
 
 /// What grains are drawn from.
+#[derive(Default)]
 pub struct GrainData<'a> {
     /// Coordinates, three a grain [m].
     pub position: &'a [f32],
@@ -67,6 +61,18 @@ pub struct GrainData<'a> {
     pub id: Option<&'a ColumnData>,
     /// Materials.
     pub material: Option<&'a [u8]>,
+}
+
+impl<'a> GrainData<'a> {
+    /// From the columns of a frame by name; `None` when positions are not three floats.
+    pub fn of(column: impl Fn(&str) -> Option<&'a Column>) -> Option<Self> {
+        let position = column("position").filter(|c| c.components == 3)?;
+        Some(Self {
+            position: position.data.as_f32()?,
+            id: column("id").map(|c| &c.data),
+            material: column("material").and_then(|c| c.data.as_u8()),
+        })
+    }
 }
 
 /// Adds eight bytes a grain: coordinates in steps between the corners, color, material.
@@ -97,16 +103,6 @@ pub fn put_grains(
         out.push(palette.index(material, id.unwrap_or(i as u64)));
         out.push(if finite { material } else { NOT_DRAWN });
     }
-}
-
-/// The columns that [`grains`] is made of.
-pub struct GrainColumns {
-    /// Positions [m].
-    pub position: Column,
-    /// Identities.
-    pub id: Option<Column>,
-    /// Materials.
-    pub material: Option<Column>,
 }
 
 /// One number a grain, for its color: two bytes each, spread evenly over a range, which the values are clamped to.
@@ -169,20 +165,11 @@ pub fn begin(header: &Value, data: usize) -> Vec<u8> {
 
 /// Smallest and largest finite coordinates; zeros when there are none.
 pub fn bounds(position: &[f32]) -> ([f32; 3], [f32; 3]) {
-    let (mut lower, mut upper) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for p in position
-        .chunks_exact(3)
-        .filter(|p| p.iter().all(|x| x.is_finite()))
-    {
-        for axis in 0..3 {
-            lower[axis] = lower[axis].min(p[axis]);
-            upper[axis] = upper[axis].max(p[axis]);
-        }
-    }
-    if lower[0] > upper[0] {
-        ([0.0; 3], [0.0; 3])
-    } else {
-        (lower, upper)
+    let points = position.chunks_exact(3).map(Vec3::from_slice);
+    let bounds = Bounds::from_points(points.filter(|p| p.is_finite()));
+    match bounds.is_empty() {
+        true => ([0.0; 3], [0.0; 3]),
+        false => (bounds.min.to_array(), bounds.max.to_array()),
     }
 }
 

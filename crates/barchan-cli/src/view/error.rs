@@ -4,8 +4,27 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use barchan::frame::CacheError;
-use serde_json::json;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// What is wrong, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{error}; {help}")]
+pub struct Trouble {
+    /// What is wrong.
+    pub error: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Trouble {
+    pub fn new(error: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            error: error.into(),
+            help: help.into(),
+        }
+    }
+}
 
 /// Why something of a result cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -46,13 +65,13 @@ pub enum ViewError {
 
 impl ViewError {
     /// Message and remedy, apart, with files named relative to the result directory.
-    pub fn parts(&self, root: &Path) -> (String, String) {
+    pub fn trouble(&self, root: &Path) -> Trouble {
         let text = self
             .to_string()
             .replace(&format!("{}/", root.display()), "");
         match text.rsplit_once("; ") {
-            Some((message, help)) => (message.to_owned(), help.to_owned()),
-            None => (text, "look at the terminal that runs `barchan view`".into()),
+            Some((message, help)) => Trouble::new(message, help),
+            None => Trouble::new(text, "look at the terminal that runs `barchan view`"),
         }
     }
 
@@ -69,13 +88,16 @@ impl ViewError {
             error if error.is_damage() => StatusCode::OK,
             _ => StatusCode::NOT_FOUND,
         };
-        let (error, help) = self.parts(root);
-        refusal(status, &error, &help)
+        refused(status, self.trouble(root))
     }
 }
 
-/// An error as JSON, never stored by the browser.
+/// An error as JSON.
 pub(super) fn refusal(status: StatusCode, error: &str, help: &str) -> Response {
-    let body = Json(json!({ "error": error, "help": help }));
-    (status, [("cache-control", "no-store")], body).into_response()
+    refused(status, Trouble::new(error, help))
+}
+
+/// Never stored by the browser.
+fn refused(status: StatusCode, trouble: Trouble) -> Response {
+    (status, [("cache-control", "no-store")], Json(trouble)).into_response()
 }

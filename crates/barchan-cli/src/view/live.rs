@@ -3,7 +3,7 @@
 //! Two threads look at the directory: one lists the frames a few times a second, the other reads the statistics of
 //! frames it has not seen. Both end when the viewer does.
 
-use super::error::ViewError;
+use super::error::{Trouble, ViewError};
 use super::store::{Store, locked};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,21 +40,11 @@ pub struct Damage {
     /// Frame.
     pub frame: u32,
     /// What is wrong, naming the file.
-    pub error: String,
-    /// What to do.
-    pub help: String,
+    #[serde(flatten)]
+    pub trouble: Trouble,
     /// The state of the frame that was found damaged: one that is written again is read again.
     #[serde(skip)]
     pub version: String,
-}
-
-/// Why nothing new can be shown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Trouble {
-    /// What is wrong.
-    pub error: String,
-    /// What to do.
-    pub help: String,
 }
 
 /// Watches a result.
@@ -147,10 +137,7 @@ impl Live {
                     .retain(|d| frames.binary_search(&d.frame).is_ok());
                 state.trouble = None;
             }
-            Err(error) => {
-                let (error, help) = error.parts(self.store.root());
-                state.trouble = Some(Trouble { error, help });
-            }
+            Err(error) => state.trouble = Some(error.trouble(self.store.root())),
         });
     }
 
@@ -230,13 +217,10 @@ impl Live {
 
     /// Remembers that a frame cannot be read, for the timeline and the banner.
     pub fn add_damage(&self, frame: u32, error: &ViewError) {
-        let (error, help) = error.parts(self.store.root());
-        let version = self.store.version(frame).unwrap_or_default();
         let damage = Damage {
             frame,
-            error,
-            help,
-            version,
+            trouble: error.trouble(self.store.root()),
+            version: self.store.version(frame).unwrap_or_default(),
         };
         self.change(|state| {
             state.damage.retain(|d| d.frame != frame);
@@ -282,7 +266,7 @@ fn height(position: &[f32]) -> Option<f32> {
 }
 
 /// Sorted numbers as intervals without gaps.
-fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
+pub fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
     let mut intervals: Vec<[u32; 2]> = Vec::new();
     for &frame in frames {
         match intervals.last_mut() {

@@ -14,6 +14,7 @@ use barchan::scene::{
 use barchan::sim::solvers::Method;
 use barchan_render::camera::corners;
 use barchan_render::color::chance;
+use barchan_render::framing::spread;
 use barchan_render::props::{Sample, contains};
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -27,6 +28,11 @@ const SAMPLED: usize = 2000;
 const SURROUNDINGS: f32 = 4.0;
 /// Bodies larger than this many times the extent of the grains are ignored for framing.
 const DWARFING: f32 = 5.0;
+/// What is shown of a scene without anything in it [m].
+const UNIT: Bounds = Bounds {
+    min: Vec3::splat(-0.5),
+    max: Vec3::splat(0.5),
+};
 /// Colors of all materials together: their index is a byte.
 const MOST_COLORS: usize = 256;
 
@@ -38,8 +44,8 @@ pub struct Look {
     pub materials: Vec<Value>,
     /// Bodies, as `/api/result` lists them, in the order of the frames' records.
     pub bodies: Vec<Value>,
-    /// Lower and upper corner of nearly all grains [m].
-    pub bounds: [[f32; 3]; 2],
+    /// Box around nearly all grains and what contains them [m].
+    pub bounds: Bounds,
     /// Radius to draw grains with [m].
     pub grain_radius: f32,
     /// Camera of the scene; what is null is framed by the page.
@@ -68,90 +74,80 @@ impl Look {
                 None
             }
         };
-        Self::new(Seen {
-            grains: sample(store, frames),
-            bounds: values::bounds_of_result(store, frames),
-            grain_radius: grain_radius(store, frames, &manifest),
-            dimensions: manifest.dimensions,
-            dx: manifest.dx,
-            materials: manifest.materials.iter().map(|m| m.name.clone()).collect(),
-            names: manifest.colliders.clone(),
+        Self::new(
+            &manifest,
             scene,
+            &sample(store, frames),
+            values::bounds_of_result(store, frames),
+            grain_radius(store, frames, &manifest),
             notes,
-        })
+        )
     }
 
     /// From a scene at its beginning.
-    pub fn at_start(scene: Scene, frame: &Frame, notes: Vec<String>) -> Self {
-        let positions = frame.column("position").and_then(|c| c.data.as_f32());
-        let positions = positions.unwrap_or_default();
+    pub fn at_start(scene: Scene, manifest: &Manifest, frame: &Frame, notes: Vec<String>) -> Self {
+        let position = frame.column("position");
+        let positions = position.and_then(|c| c.data.as_f32()).unwrap_or_default();
         let points = positions.chunks_exact(3).map(Vec3::from_slice);
         let stride = (positions.len() / 3).div_ceil(SAMPLED).max(1);
-        let mut bounds = values::bounds_of_column(frame.column("position"));
-        let sources = scene
-            .emitters
-            .iter()
-            .map(|e| (e.shape.bounds(), Pose::IDENTITY));
-        let solids = scene
-            .solids()
-            .map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
+        let grains = position.and_then(values::bounds_of_column);
         // Bodies much larger than the grains are ground or walls, not the subject.
-        let most = bounds.map_or(f32::INFINITY, |[a, b]| {
-            DWARFING * Vec3::from(a).distance(b.into())
-        });
-        for (own, pose) in sources.chain(solids) {
-            if own.size().max_element() <= most {
-                enclose(&mut bounds, &own, &pose);
-            }
-        }
+        let most = grains.map_or(f32::INFINITY, |b| DWARFING * b.size().length());
+        let sources = scene.emitters.iter();
+        let sources = sources.map(|e| (e.shape.bounds(), Pose::IDENTITY));
+        let solids = scene.solids();
+        let solids = solids.map(|c| (c.shape.bounds(), c.motion.pose(0.0)));
+        let bodies = sources.chain(solids);
+        let small = bodies.filter(|(own, _)| own.size().max_element() <= most);
+        let boxes = small.filter_map(|(own, pose)| placed(&own, &pose));
+        let bounds = boxes.chain(grains).reduce(|a, b| a.union(&b));
         let bounds = bounds.or_else(|| scene.terrain.as_ref().map(around));
-        let bounds = bounds.unwrap_or([[-0.5; 3], [0.5; 3]]);
-        Self::new(Seen {
-            grains: vec![(frame.time, points.step_by(stride).collect())],
-            bounds,
-            grain_radius: typical_radius(
-                |name| typical(frame.column(name)?),
-                scene.materials.first().map_or(0.0, |m| m.density),
-                scene.dimensions.count() as u32,
-                Method::of(&scene).drawn_radius * scene.solver.resolution,
-            ),
-            dimensions: scene.dimensions.count() as u32,
-            dx: scene.solver.resolution,
-            materials: scene.materials.iter().map(|m| m.name.clone()).collect(),
-            names: scene.solids().map(|c| c.name.clone()).collect(),
-            scene: Some(scene),
-            notes,
-        })
+        let grain_radius = typical_radius(
+            |name| typical(frame.column(name)?),
+            manifest,
+            Method::of(&scene).drawn_radius * scene.solver.resolution,
+        );
+        let grains = [(frame.time, points.step_by(stride).collect())];
+        Self::new(manifest, Some(scene), &grains, bounds, grain_radius, notes)
     }
 
-    fn new(seen: Seen) -> Self {
-        let Seen { scene, grains, .. } = &seen;
-        let mut bounds = Some(seen.bounds);
-        if seen.dimensions == 3 {
+    fn new(
+        manifest: &Manifest,
+        scene: Option<Scene>,
+        grains: &[Sample],
+        bounds: Option<Bounds>,
+        grain_radius: f32,
+        notes: Vec<String>,
+    ) -> Self {
+        let dimensions = manifest.dimensions;
+        let of_grains = bounds.unwrap_or(UNIT);
+        let mut bounds = of_grains;
+        if dimensions == 3 {
             let solids = scene.iter().flat_map(Scene::solids);
             for container in solids.filter(|c| contains(c, grains)) {
                 let own = container.shape.bounds();
-                enclose(&mut bounds, &own, &container.motion.pose(0.0));
+                let placed = placed(&own, &container.motion.pose(0.0));
+                bounds = placed.map_or(bounds, |placed| bounds.union(&placed));
             }
         }
-        let palette = Palette::new(scene.as_ref(), seen.materials.len());
-        let materials = seen.materials.iter().enumerate();
-        let bodies = seen.names.iter();
+        let palette = Palette::new(scene.as_ref(), manifest.materials.len());
+        let materials = manifest.materials.iter().enumerate();
+        let bodies = manifest.colliders.iter();
         Self {
             materials: materials
-                .map(|(i, name)| json!({ "name": name, "color": palette.mean(i) }))
+                .map(|(i, m)| json!({ "name": m.name, "color": palette.mean(i) }))
                 .collect(),
             bodies: bodies
-                .map(|name| body(name, scene.as_ref(), grains, seen.dimensions))
+                .map(|name| body(name, scene.as_ref(), grains, dimensions))
                 .collect(),
-            bounds: bounds.unwrap_or(seen.bounds),
-            grain_radius: seen.grain_radius,
+            bounds,
+            grain_radius,
             camera: scene.as_ref().map_or(Value::Null, camera),
             palette,
-            notes: seen.notes,
-            surroundings: surroundings(seen.bounds, seen.dimensions, seen.dx),
-            names: seen.names,
-            scene: seen.scene,
+            notes,
+            surroundings: surroundings(of_grains, dimensions, manifest.dx),
+            names: manifest.colliders.clone(),
+            scene,
         }
     }
 
@@ -170,23 +166,10 @@ impl Look {
     }
 }
 
-/// What a look is made of.
-struct Seen {
-    scene: Option<Scene>,
-    grains: Vec<Sample>,
-    bounds: [[f32; 3]; 2],
-    grain_radius: f32,
-    dimensions: u32,
-    dx: f64,
-    materials: Vec<String>,
-    names: Vec<String>,
-    notes: Vec<String>,
-}
-
 /// The scene and its warnings, or why there is none. Meshes lie where the scene was, outside the result: they are
 /// shown only where they are those that the run was made with.
 fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>), String> {
-    let plain = |error: ViewError| error.parts(store.root()).0;
+    let plain = |error: ViewError| error.trouble(store.root()).error;
     let source = SceneSource {
         name: "scene.toml".into(),
         text: store.scene_document().map_err(plain)?,
@@ -214,15 +197,14 @@ fn collider<'a>(scene: &'a Scene, name: &str) -> Option<&'a Collider> {
 
 /// Some grains of a few frames.
 fn sample(store: &Store, frames: &[u32]) -> Vec<Sample> {
-    let chosen = values::first_middle_last(frames);
-    let one = |frame: &u32| {
-        let time = store.info(*frame).ok()?.time;
-        let position = store.column(*frame, "position").ok()?;
+    let one = |frame| {
+        let time = store.info(frame).ok()?.time;
+        let position = store.column(frame, "position").ok()?;
         let stride = position.particles().div_ceil(SAMPLED).max(1);
         let points = position.data.as_f32()?.chunks_exact(3).step_by(stride);
-        Some((time, points.map(|p| Vec3::new(p[0], p[1], p[2])).collect()))
+        Some((time, points.map(Vec3::from_slice).collect()))
     };
-    chosen.iter().filter_map(one).collect()
+    spread(frames, 3).into_iter().filter_map(one).collect()
 }
 
 /// A body as the page gets it; only its name when the scene does not know it.
@@ -249,30 +231,22 @@ fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -
     })
 }
 
-/// Makes the box large enough for another that stands at `pose`; one without end does not count.
-fn enclose(bounds: &mut Option<[[f32; 3]; 2]>, own: &Bounds, pose: &Pose) {
-    if !own.is_finite() {
-        return;
-    }
-    let [lower, upper] = bounds.get_or_insert([[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]]);
-    for corner in corners(own).map(|c| pose.to_world(c)) {
-        for axis in 0..3 {
-            lower[axis] = lower[axis].min(corner[axis]);
-            upper[axis] = upper[axis].max(corner[axis]);
-        }
-    }
+/// The box of a body that stands at `pose`; none of one without end.
+fn placed(own: &Bounds, pose: &Pose) -> Option<Bounds> {
+    let corners = || corners(own).map(|c| pose.to_world(c));
+    own.is_finite().then(|| Bounds::from_points(corners()))
 }
 
 /// The box that holds the surface of a terrain [m].
-fn around(terrain: &TerrainSpec) -> [[f32; 3]; 2] {
+fn around(terrain: &TerrainSpec) -> Bounds {
     let end = |axis: usize| terrain.origin[axis] + terrain.cell * terrain.columns[axis] as f64;
     let heights = || terrain.heights.iter().copied();
     let low = heights().fold(f32::INFINITY, f32::min);
     let high = heights().fold(f32::NEG_INFINITY, f32::max);
-    [
-        [terrain.origin[0] as f32, low, terrain.origin[1] as f32],
-        [end(0) as f32, high, end(1) as f32],
-    ]
+    Bounds {
+        min: Vec3::new(terrain.origin[0] as f32, low, terrain.origin[1] as f32),
+        max: Vec3::new(end(0) as f32, high, end(1) as f32),
+    }
 }
 
 /// The camera at the beginning; null where the scene leaves it open.
@@ -294,8 +268,7 @@ fn camera(scene: &Scene) -> Value {
 }
 
 /// The box in which bodies without end are shown. In the plane it is a thin slab.
-fn surroundings(bounds: [[f32; 3]; 2], dimensions: u32, dx: f64) -> Bounds {
-    let bounds = Bounds::from_corners(bounds[0].into(), bounds[1].into());
+fn surroundings(bounds: Bounds, dimensions: u32, dx: f64) -> Bounds {
     let mut wide = bounds.expand(SURROUNDINGS * bounds.size().length().max(1e-3));
     if dimensions == 2 {
         (wide.min.z, wide.max.z) = (-0.25 * dx as f32, 0.25 * dx as f32);
@@ -310,8 +283,7 @@ fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
         let mut found = first.filter_map(|f| typical(&store.column(*f, name).ok()?));
         found.next()
     };
-    let density = manifest.materials.first().map_or(0.0, |m| m.density);
-    typical_radius(of, density, manifest.dimensions, 0.3 * manifest.dx)
+    typical_radius(of, manifest, 0.3 * manifest.dx)
 }
 
 /// The middle one of the values of a column.
@@ -324,15 +296,15 @@ fn typical(column: &Column) -> Option<f32> {
 /// From the radii, or else from the masses [m].
 fn typical_radius(
     typical: impl Fn(&str) -> Option<f32>,
-    density: f64,
-    dimensions: u32,
+    manifest: &Manifest,
     otherwise: f64,
 ) -> f32 {
     if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
         return radius;
     }
+    let density = manifest.materials.first().map_or(0.0, |m| m.density);
     let volume = typical("mass").map(|mass| mass / density as f32);
-    let radius = volume.map(|v| match dimensions {
+    let radius = volume.map(|v| match manifest.dimensions {
         2 => (v / std::f32::consts::PI).sqrt(),
         _ => (0.75 * v / std::f32::consts::PI).cbrt(),
     });

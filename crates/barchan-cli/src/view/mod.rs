@@ -24,6 +24,7 @@ mod values;
 
 pub use assets::is_built;
 pub use error::ViewError;
+pub use live::intervals;
 
 use live::Live;
 use std::io;

@@ -2,7 +2,9 @@
 
 use super::error::ViewError;
 use super::store::Store;
-use barchan::frame::{Column, ColumnData, ColumnInfo};
+use barchan::frame::{Column, ColumnData};
+use barchan::scene::Bounds;
+use barchan_render::framing::spread;
 
 /// Frames that a range is taken from.
 const SAMPLED_FRAMES: usize = 9;
@@ -110,12 +112,10 @@ pub fn range_of_result(
     name: &str,
     part: Option<&str>,
 ) -> Result<Range, ViewError> {
-    let count = frames.len().min(SAMPLED_FRAMES);
     let mut sample = Vec::new();
     let mut latest = None;
     let mut problem = None;
-    for i in 0..count {
-        let frame = frames[i * (frames.len() - 1) / (count - 1).max(1)];
+    for frame in spread(frames, SAMPLED_FRAMES) {
         match store.column(frame, name) {
             Ok(column) => {
                 let part = Part::of(name, column.components, part)?;
@@ -132,43 +132,26 @@ pub fn range_of_result(
     }
 }
 
-/// Three frames, or as many as there are.
-pub fn first_middle_last(frames: &[u32]) -> Vec<u32> {
-    let places = [0, frames.len() / 2, frames.len().saturating_sub(1)];
-    let mut chosen: Vec<u32> = places
-        .iter()
-        .filter_map(|i| frames.get(*i).copied())
-        .collect();
-    chosen.dedup();
-    chosen
+/// The box that holds nearly all grains, of the first, a middle and the last frame [m]; `None` when there are none.
+pub fn bounds_of_result(store: &Store, frames: &[u32]) -> Option<Bounds> {
+    let frames = spread(frames, 3).into_iter();
+    let columns = frames.filter_map(|f| store.column(f, "position").ok());
+    let boxes = columns.filter_map(|column| bounds_of_column(&column));
+    boxes.reduce(|a, b| a.union(&b))
 }
 
-/// Corners of the box that holds nearly all grains, of the first, a middle and the last frame [m].
-pub fn bounds_of_result(store: &Store, frames: &[u32]) -> [[f32; 3]; 2] {
-    let wanted = first_middle_last(frames);
-    let columns = wanted
-        .iter()
-        .filter_map(|f| store.column(*f, "position").ok());
-    let all = columns.filter_map(|column| bounds_of_column(Some(&column)));
-    let both = |[a, b]: [[f32; 3]; 2], [c, d]: [[f32; 3]; 2]| {
-        let lower = std::array::from_fn(|axis| a[axis].min(c[axis]));
-        [lower, std::array::from_fn(|axis| b[axis].max(d[axis]))]
-    };
-    all.reduce(both).unwrap_or([[-0.5; 3], [0.5; 3]])
-}
-
-/// Corners of the box that holds nearly all of these positions [m]; `None` when there are none.
-pub fn bounds_of_column(position: Option<&Column>) -> Option<[[f32; 3]; 2]> {
-    let (mut lower, mut upper) = ([0.0; 3], [0.0; 3]);
+/// The box that holds nearly all of these positions [m]; `None` when there are none.
+pub fn bounds_of_column(position: &Column) -> Option<Bounds> {
+    let mut bounds = Bounds::EMPTY;
     for axis in 0..3 {
         let mut sample = Vec::new();
-        add_sample(position?, Part::Component(axis), &mut sample);
+        add_sample(position, Part::Component(axis), &mut sample);
         sample.sort_unstable_by(f32::total_cmp);
         let tail = sample.len() / 1000;
-        lower[axis] = *sample.get(tail)?;
-        upper[axis] = *sample.iter().rev().nth(tail)?;
+        bounds.min[axis] = *sample.get(tail)?;
+        bounds.max[axis] = *sample.iter().rev().nth(tail)?;
     }
-    Some([lower, upper])
+    Some(bounds)
 }
 
 fn add_sample(column: &Column, part: Part, sample: &mut Vec<f32>) {
@@ -200,15 +183,6 @@ fn range_of(mut sample: Vec<f32>, column: &Column, part: Part) -> Range {
             min,
             max: min + min.abs().max(1.0) * 1e-3,
         }
-    }
-}
-
-/// What a column is: `category` for small whole numbers, which get a color each, `quantity` for the rest.
-pub fn kind(column: &ColumnInfo) -> &'static str {
-    if column.data_type == "uint8" {
-        "category"
-    } else {
-        "quantity"
     }
 }
 

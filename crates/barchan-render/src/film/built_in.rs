@@ -54,11 +54,12 @@ impl Writer {
             encoder,
             planes: Planes::new(size),
             rate,
-            track: Track::new(
-                [width as u16, height as u16],
+            track: Track {
+                size: [width as u16, height as u16],
                 ticks_per_second,
                 ticks_per_picture,
-            ),
+                ..Track::default()
+            },
         })
     }
 

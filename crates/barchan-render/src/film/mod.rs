@@ -32,19 +32,6 @@ pub enum EncoderChoice {
     Automatic,
     /// The one built in, which writes MP4 and GIF.
     BuiltIn,
-    /// This ffmpeg.
-    Ffmpeg(Ffmpeg),
-}
-
-impl EncoderChoice {
-    /// The ffmpeg to use: one that is found must be able to do it, one that was asked for is taken as it is.
-    fn ffmpeg(&self, can: impl Fn(&Ffmpeg) -> bool) -> Option<Ffmpeg> {
-        match self {
-            Self::Automatic => find_ffmpeg().filter(can),
-            Self::BuiltIn => None,
-            Self::Ffmpeg(ffmpeg) => Some(ffmpeg.clone()),
-        }
-    }
 }
 
 /// How a film is written.
@@ -122,8 +109,8 @@ impl Film {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let size = [width, height];
         let (encoder, writer) = match ending.to_ascii_lowercase().as_str() {
-            "mp4" | "m4v" => mp4_writer(path, size, rate, &options.encoder)?,
-            "webm" => webm_writer(path, size, rate, &options.encoder)?,
+            "mp4" | "m4v" => video_writer(path, size, rate, &options.encoder, ffmpeg::Kind::Mp4)?,
+            "webm" => video_writer(path, size, rate, &options.encoder, ffmpeg::Kind::WebM)?,
             "gif" => {
                 let writer = gif::Writer::new(path, size, options.frame_rate, &options.gif)?;
                 (BUILT_IN.to_string(), Writer::Gif(writer))
@@ -201,36 +188,32 @@ struct Written {
     duration: f64,
 }
 
-fn mp4_writer(
+/// A writer of video, and its name.
+fn video_writer(
     path: &Path,
     size: [u32; 2],
     rate: rate::Rate,
     choice: &EncoderChoice,
+    kind: ffmpeg::Kind,
 ) -> Result<(String, Writer), FilmError> {
-    Ok(match choice.ffmpeg(Ffmpeg::writes_mp4) {
-        Some(ffmpeg) => {
-            let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::Mp4, path, size, rate)?;
-            (ffmpeg.to_string(), Writer::Ffmpeg(pipe))
-        }
-        None => {
-            let writer = built_in::Writer::new(path, size, rate)?;
-            (BUILT_IN.into(), Writer::BuiltIn(Box::new(writer)))
-        }
-    })
-}
-
-fn webm_writer(
-    path: &Path,
-    size: [u32; 2],
-    rate: rate::Rate,
-    choice: &EncoderChoice,
-) -> Result<(String, Writer), FilmError> {
-    match choice.ffmpeg(|_| true).filter(Ffmpeg::writes_webm) {
-        Some(ffmpeg) => {
-            let pipe = ffmpeg::Pipe::new(&ffmpeg, ffmpeg::Kind::WebM, path, size, rate)?;
+    let can = match kind {
+        ffmpeg::Kind::Mp4 => Ffmpeg::writes_mp4,
+        ffmpeg::Kind::WebM => Ffmpeg::writes_webm,
+    };
+    let ffmpeg = match choice {
+        EncoderChoice::Automatic => find_ffmpeg().filter(can),
+        EncoderChoice::BuiltIn => None,
+    };
+    match (ffmpeg, kind) {
+        (Some(ffmpeg), _) => {
+            let pipe = ffmpeg::Pipe::new(&ffmpeg, kind, path, size, rate)?;
             Ok((ffmpeg.to_string(), Writer::Ffmpeg(pipe)))
         }
-        None => Err(FilmError::NeedsFfmpeg {
+        (None, ffmpeg::Kind::Mp4) => {
+            let writer = built_in::Writer::new(path, size, rate)?;
+            Ok((BUILT_IN.into(), Writer::BuiltIn(Box::new(writer))))
+        }
+        (None, ffmpeg::Kind::WebM) => Err(FilmError::NeedsFfmpeg {
             path: path.to_path_buf(),
         }),
     }

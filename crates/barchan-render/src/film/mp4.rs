@@ -10,7 +10,7 @@ pub struct Sample {
 }
 
 /// The track: what the tables in front of the samples tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Track {
     /// Width and height [pixels].
     pub size: [u16; 2],
@@ -30,18 +30,6 @@ pub struct Track {
 const CHUNK: usize = 24;
 
 impl Track {
-    /// A track without samples.
-    pub fn new(size: [u16; 2], ticks_per_second: u32, ticks_per_picture: u32) -> Self {
-        Self {
-            size,
-            ticks_per_second,
-            ticks_per_picture,
-            sequence: Vec::new(),
-            picture: Vec::new(),
-            samples: Vec::new(),
-        }
-    }
-
     /// Everything before the bytes of the samples.
     pub fn head(&self) -> Vec<u8> {
         let total: u64 = self.samples.iter().map(|s| u64::from(s.bytes)).sum();
@@ -269,14 +257,17 @@ mod tests {
 
     #[test]
     fn offsets_grow_to_64_bits_with_the_film() {
-        let mut track = Track::new([64, 64], 1000, 40);
-        track.samples = vec![
-            Sample {
-                bytes: 200_000_000,
-                key: true
-            };
-            30
-        ];
+        let sample = Sample {
+            bytes: 200_000_000,
+            key: true,
+        };
+        let track = Track {
+            size: [64, 64],
+            ticks_per_second: 1000,
+            ticks_per_picture: 40,
+            samples: vec![sample; 30],
+            ..Track::default()
+        };
         let head = track.head();
         let has = |name: &[u8]| head.windows(4).any(|w| w == name);
         assert!(has(b"co64") && !has(b"stco"));

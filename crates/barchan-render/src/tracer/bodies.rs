@@ -1,17 +1,14 @@
 //! Bodies that are not grains: triangle surfaces that move, and endless planes.
 
+use super::hierarchy::{Hierarchy, Target};
 use super::{FARTHEST, Ray};
 use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::mesh::TriangleMesh;
 use barchan_scene::motion::Pose;
 use glam::{Quat, Vec3};
 use obvhs::aabb::Aabb;
-use obvhs::cwbvh::CwBvh;
-use obvhs::cwbvh::builder::build_cwbvh;
-use obvhs::ray::RayHit;
 use obvhs::{Boundable, BvhBuildParams};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How light meets a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +22,7 @@ pub enum Material {
 /// A surface at rest, in its own frame.
 pub struct Shape {
     geometry: Geometry,
-    triangles: Vec<Triangle>,
-    bvh: CwBvh,
+    triangles: Hierarchy<Triangle>,
     bounds: Bounds,
     /// Half the diagonal of `bounds`.
     radius: f32,
@@ -59,29 +55,11 @@ impl Shape {
             let reach = t.corner.abs() + t.edges[0].abs() + t.edges[1].abs();
             reach.cmplt(Vec3::splat(FARTHEST)).all()
         };
-        let triangles: Vec<Triangle> = triangles.filter(usable).collect();
+        let triangles = triangles.filter(usable).collect();
         let bounds = mesh.bounds();
-        if triangles.is_empty() {
-            return Self {
-                geometry,
-                triangles,
-                bvh: CwBvh::default(),
-                bounds,
-                radius: 0.0,
-            };
-        }
-        let params = BvhBuildParams {
-            max_prims_per_leaf: 3,
-            ..BvhBuildParams::medium_build()
-        };
-        let mut bvh = build_cwbvh(&triangles, params, &mut Duration::default());
-        let ordered = bvh.primitive_indices.iter();
-        let triangles = ordered.map(|&i| triangles[i as usize]).collect();
-        bvh.primitive_indices = Vec::new();
         Self {
             geometry,
-            triangles,
-            bvh,
+            triangles: Hierarchy::new(triangles, BvhBuildParams::medium_build()),
             bounds,
             radius: 0.5 * bounds.size().length(),
         }
@@ -93,19 +71,14 @@ impl Shape {
     }
 
     fn closest(&self, ray: &Ray, limit: f32) -> Option<f32> {
-        if !self.is_near(ray) {
-            return None;
+        match self.is_near(ray) {
+            true => self.triangles.closest(ray, limit).map(|(t, _)| t),
+            false => None,
         }
-        let mut hit = RayHit::none();
-        hit.t = limit;
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
-        let found = self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
-        found.then_some(hit.t)
     }
 
     fn blocks(&self, ray: &Ray, limit: f32) -> bool {
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.triangles[i].meets(ray, r.tmax);
-        self.is_near(ray) && !self.bvh.ray_traverse_miss(ray.traversal(limit), meets)
+        self.is_near(ray) && self.triangles.blocks(ray, limit)
     }
 
     /// Whether the ray comes near the surface at all: most rays do not, and the hierarchy takes longer to say so.
@@ -119,8 +92,7 @@ impl Shape {
     }
 }
 
-impl Triangle {
-    /// Distance along the ray; `f32::INFINITY` unless in front of it and before `limit`.
+impl Target for Triangle {
     fn meets(&self, ray: &Ray, limit: f32) -> f32 {
         let [e, f] = self.edges;
         let across = ray.direction.cross(f);

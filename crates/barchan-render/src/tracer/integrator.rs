@@ -1,13 +1,12 @@
 //! How light gets from sun and sky to a pixel.
 
-use super::Ray;
 use super::bodies::{Body, Material};
 use super::relief::Relief;
 use super::sampler::Sampler;
 use super::sky::{Sky, cosine_direction};
 use super::spheres::Spheres;
+use super::{Hit, Ray};
 use crate::camera::Camera;
-use crate::color::to_linear;
 use crate::picture::Picture;
 use barchan_scene::color::screen;
 use glam::Vec3;
@@ -76,14 +75,6 @@ pub struct Stage {
     pub center: Vec3,
     /// Length that is nothing to the eye but more than rounding errors [m].
     pub epsilon: f32,
-}
-
-struct Hit {
-    t: f32,
-    normal: Vec3,
-    albedo: Vec3,
-    /// Part of a plane that has faded into the horizon.
-    faded: f32,
 }
 
 impl Stage {
@@ -192,23 +183,9 @@ impl Stage {
         }
         if let Some(hit) = self.relief.as_ref().and_then(|r| r.closest(ray, limit)) {
             limit = hit.t;
-            found = Some(Hit {
-                t: hit.t,
-                normal: hit.normal,
-                albedo: hit.albedo,
-                faded: 0.0,
-            });
+            found = Some(hit);
         }
-        if let Some(hit) = self.spheres.closest(ray, limit) {
-            let albedo = to_linear(hit.color);
-            found = Some(Hit {
-                t: hit.t,
-                normal: hit.normal,
-                albedo,
-                faded: 0.0,
-            });
-        }
-        found
+        self.spheres.closest(ray, limit).or(found)
     }
 
     /// What glass before `limit` reflects of the sky, and what it lets pass.
@@ -246,7 +223,7 @@ impl Stage {
         let glass = |b: &&Body| b.material == Material::Glass;
         let mut matte = self.bodies.iter().filter(|b| !glass(b));
         if self.planes.iter().any(plane)
-            || self.spheres.block(ray, f32::INFINITY)
+            || self.spheres.blocks(ray, f32::INFINITY)
             || self.relief.as_ref().is_some_and(|r| r.blocks(ray))
             || matte.any(|b| b.blocks(ray, f32::INFINITY))
         {

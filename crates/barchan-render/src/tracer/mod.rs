@@ -1,6 +1,7 @@
 //! The path tracer: rays from the camera, light from sun and sky.
 
 mod bodies;
+mod hierarchy;
 mod integrator;
 mod relief;
 mod sampler;
@@ -17,6 +18,19 @@ use glam::Vec3;
 
 /// Nothing is drawn that reaches farther than this from the origin [m]: areas of boxes must remain numbers.
 const FARTHEST: f32 = 1e12;
+
+/// The first opaque point on a ray.
+#[derive(Debug)]
+struct Hit {
+    /// Distance along the ray [m].
+    t: f32,
+    /// Unit vector out of the surface.
+    normal: Vec3,
+    /// Linear light.
+    albedo: Vec3,
+    /// Part of a plane that has faded into the horizon.
+    faded: f32,
+}
 
 /// A ray at a moment of the exposure.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 //! Between the middles of four columns it is bilinear, so that its height along a ray is a parabola. Rays walk from
 //! lattice cell to lattice cell, and pass over whole tiles that lie below them.
 
-use super::Ray;
+use super::{Hit, Ray};
 use crate::color::{chance, to_linear};
 use barchan_scene::ColorMix;
 use glam::{Vec2, Vec3};
@@ -32,17 +32,6 @@ pub struct Relief {
     colors: ColorMix,
     /// Diameter of a grain [m].
     grain: f32,
-}
-
-/// Where a ray meets it.
-#[derive(Debug, Clone, Copy)]
-pub struct ReliefHit {
-    /// Along the ray [m].
-    pub t: f32,
-    /// Unit vector out of the soil.
-    pub normal: Vec3,
-    /// Linear light.
-    pub albedo: Vec3,
 }
 
 impl Relief {
@@ -133,7 +122,7 @@ impl Relief {
     }
 
     /// The first point of a ray, nearer than `limit`, at which it enters the soil.
-    pub fn closest(&self, ray: &Ray, limit: f32) -> Option<ReliefHit> {
+    pub(super) fn closest(&self, ray: &Ray, limit: f32) -> Option<Hit> {
         let (t, wall) = self.meet(ray, limit)?;
         let p = ray.at(t);
         let (cell, u) = self.place(p.x, p.z);
@@ -149,7 +138,12 @@ impl Relief {
         } else {
             smooth
         };
-        Some(ReliefHit { t, normal, albedo })
+        Some(Hit {
+            t,
+            normal,
+            albedo,
+            faded: 0.0,
+        })
     }
 
     /// Whether something of it stands in the way.

@@ -1,15 +1,13 @@
-//! Moving spheres in a bounding volume hierarchy.
+//! Moving spheres.
 
-use super::{FARTHEST, Ray};
+use super::hierarchy::{Hierarchy, Target};
+use super::{FARTHEST, Hit, Ray};
+use crate::color::to_linear;
 use crate::grains::Grains;
 use glam::Vec3;
 use obvhs::aabb::Aabb;
-use obvhs::cwbvh::CwBvh;
-use obvhs::cwbvh::builder::build_cwbvh;
-use obvhs::ray::RayHit;
 use obvhs::{Boundable, BvhBuildParams};
 use rayon::prelude::*;
-use std::time::Duration;
 
 /// One grain: 32 bytes, half a cache line.
 #[derive(Debug, Clone, Copy)]
@@ -32,19 +30,8 @@ impl Boundable for Sphere {
     }
 }
 
-/// Spheres, stored in the order in which rays meet them.
-#[derive(Default)]
-pub struct Spheres {
-    list: Vec<Sphere>,
-    bvh: CwBvh,
-}
-
-/// Where a ray meets a sphere.
-pub struct SphereHit {
-    pub t: f32,
-    pub normal: Vec3,
-    pub color: [u8; 3],
-}
+/// Grains while the shutter is open.
+pub struct Spheres(Hierarchy<Sphere>);
 
 impl Spheres {
     /// Grains that move by their velocity while the shutter is open for `exposure` [s].
@@ -54,49 +41,30 @@ impl Spheres {
 
     /// The same, of the grains whose centers [m] are `shown`.
     pub fn some(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
-        let list: Vec<Sphere> = (0..grains.len())
+        let list = (0..grains.len())
             .into_par_iter()
             .filter(|&i| shown(grains.position[i]))
             .filter_map(|i| sphere(grains, i, exposure))
             .collect();
-        if list.is_empty() {
-            return Self::default();
-        }
-        let params = BvhBuildParams {
-            max_prims_per_leaf: 3,
-            // Better trees take longer to build than they save: spheres of one size are easy.
-            ..BvhBuildParams::fastest_build()
-        };
-        let mut bvh = build_cwbvh(&list, params, &mut Duration::default());
-        // Rays then read neighbors from neighboring memory, and the indirection is gone.
-        let ordered = bvh.primitive_indices.par_iter();
-        let list = ordered.map(|&i| list[i as usize]).collect();
-        bvh.primitive_indices = Vec::new();
-        bvh.exact_node_aabbs = None;
-        Self { list, bvh }
+        // Better trees take longer to build than they save: spheres of one size are easy.
+        Self(Hierarchy::new(list, BvhBuildParams::fastest_build()))
     }
 
     /// The first sphere that a ray enters before `limit`.
-    pub fn closest(&self, ray: &Ray, limit: f32) -> Option<SphereHit> {
-        let mut hit = RayHit::none();
-        hit.t = limit;
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.list[i].entry(ray, r.tmax);
-        if self.list.is_empty() || !self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets) {
-            return None;
-        }
-        let sphere = &self.list[hit.primitive_id as usize];
+    pub(super) fn closest(&self, ray: &Ray, limit: f32) -> Option<Hit> {
+        let (t, sphere) = self.0.closest(ray, limit)?;
         let [r, g, b, _] = sphere.color;
-        Some(SphereHit {
-            t: hit.t,
-            normal: (ray.at(hit.t) - sphere.center_at(ray.time)) / sphere.radius,
-            color: [r, g, b],
+        Some(Hit {
+            t,
+            normal: (ray.at(t) - sphere.center_at(ray.time)) / sphere.radius,
+            albedo: to_linear([r, g, b]),
+            faded: 0.0,
         })
     }
 
     /// Whether any sphere stands in the way before `limit`.
-    pub fn block(&self, ray: &Ray, limit: f32) -> bool {
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.list[i].entry(ray, r.tmax);
-        !self.list.is_empty() && !self.bvh.ray_traverse_miss(ray.traversal(limit), meets)
+    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+        self.0.blocks(ray, limit)
     }
 }
 
@@ -121,10 +89,12 @@ impl Sphere {
     fn center_at(&self, time: f32) -> Vec3 {
         self.center + time * self.motion
     }
+}
 
-    /// Distance at which the ray enters; `f32::INFINITY` unless that lies in front of it and before `limit`.
+impl Target for Sphere {
+    /// Distance at which the ray enters.
     #[inline(always)]
-    fn entry(&self, ray: &Ray, limit: f32) -> f32 {
+    fn meets(&self, ray: &Ray, limit: f32) -> f32 {
         let to_center = self.center_at(ray.time) - ray.origin;
         let nearest = to_center.dot(ray.direction);
         // By the vector to the nearest point: exact also for small spheres far away.

@@ -5,6 +5,8 @@
     reason = "shared by tests; each test binary uses a part of it"
 )]
 
+pub mod difference;
+
 use barchan_frame::{
     BodyRecord, Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
 };
@@ -31,7 +33,7 @@ pub const SUN_BELOW: Sky = Sky { sun: Vec3::NEG_Y };
 pub fn empty(sky: Sky) -> Stage {
     Stage {
         relief: None,
-        spheres: Spheres::default(),
+        spheres: Spheres::new(&Grains::default(), 0.0),
         bodies: Vec::new(),
         planes: Vec::new(),
         sky,

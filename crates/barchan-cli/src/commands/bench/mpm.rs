@@ -1,10 +1,10 @@
 //! `barchan bench mpm`: a block of sand collapses; particle-substeps a second.
 
-use super::runner::{median, pool, scene, take_turns};
+use super::runner::{Runner, median, scene, take_turns};
 use super::{Note, bench_scene, count, peak_memory};
 use crate::commands::{Failure, output};
 use barchan::scene::Scene;
-use barchan::sim::simulation::{Control, Simulation};
+use barchan::sim::simulation::Simulation;
 use clap::Args;
 use serde::Serialize;
 use std::fmt;
@@ -31,15 +31,6 @@ pub struct BenchMpm {
     /// Rounds, in which the rows take turns, there and back; the median counts
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
-}
-
-/// A way to run the block.
-struct Variant {
-    name: &'static str,
-    kernel: &'static str,
-    threads: usize,
-    /// Edge of the domain over the side of the block.
-    room: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,84 +68,58 @@ pub struct Report {
 impl BenchMpm {
     pub fn measure(&self, note: Note<'_>) -> Result<Report, Failure> {
         let all = rayon::current_num_threads();
-        let variant = |name, kernel, threads, room| Variant {
-            name,
-            kernel,
-            threads,
-            room,
-        };
-        let mut variants = vec![variant("all threads", "quadratic", all, 3.0)];
-        if !self.quick {
-            variants.push(variant("one thread", "quadratic", 1, 3.0));
-            variants.push(variant("cubic", "cubic", all, 3.0));
-            variants.push(variant("twice the empty space", "quadratic", all, 6.0));
-            variants.push(variant("the first again", "quadratic", all, 3.0));
+        let rows = [
+            ("all threads", "quadratic", all, 3.0),
+            ("one thread", "quadratic", 1, 3.0),
+            ("cubic", "cubic", all, 3.0),
+            ("twice the empty space", "quadratic", all, 6.0),
+            ("the first again", "quadratic", all, 3.0),
+        ];
+        let mut runners = Vec::new();
+        for (name, kernel, threads, room) in &rows[..if self.quick { 1 } else { 5 }] {
+            let scene = block(kernel, *room, self.particles)?;
+            runners.push(Block::new(name, kernel, scene, *threads)?);
         }
-        let mut runners = variants
-            .into_iter()
-            .map(|v| Runner::new(v, self.particles))
-            .collect::<Result<Vec<_>, _>>()?;
         take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let report = report(&runners, all);
         Ok(report)
     }
 }
 
-/// A simulation of a variant, and how fast its rounds were.
-struct Runner {
-    variant: Variant,
-    pool: rayon::ThreadPool,
-    simulation: Simulation,
-    speeds: Vec<f64>,
+/// A simulation of the block, and how fast its rounds were.
+struct Block {
+    kernel: &'static str,
+    runner: Runner,
     particle_substeps: u64,
     stages_before: Vec<(&'static str, std::time::Duration)>,
 }
 
-impl Runner {
-    fn new(variant: Variant, particles: u64) -> Result<Self, Failure> {
-        let scene = block(&variant, particles)?;
-        let pool = pool(variant.threads)?;
-        let simulation = pool.install(|| Simulation::new(&scene))?;
-        let mut runner = Self {
-            variant,
-            pool,
-            simulation,
-            speeds: Vec::new(),
+impl Block {
+    fn new(
+        name: &'static str,
+        kernel: &'static str,
+        scene: Scene,
+        threads: usize,
+    ) -> Result<Self, Failure> {
+        let mut runner = Runner::new(name, scene, threads)?;
+        runner.substeps(WARM_UP)?;
+        Ok(Self {
+            kernel,
+            stages_before: runner.simulation.timings().stages().to_vec(),
+            runner,
             particle_substeps: 0,
-            stages_before: Vec::new(),
-        };
-        runner.steps(WARM_UP)?;
-        runner.stages_before = runner.simulation.timings().stages().to_vec();
-        Ok(runner)
-    }
-
-    fn steps(&mut self, steps: u64) -> Result<(), Failure> {
-        let simulation = &mut self.simulation;
-        self.pool.install(|| {
-            let mut left = steps;
-            while left > 0 {
-                simulation.advance_frame(&mut |_| {
-                    left = left.saturating_sub(1);
-                    if left == 0 {
-                        Control::Stop
-                    } else {
-                        Control::Continue
-                    }
-                })?;
-            }
-            Ok(())
         })
     }
 
     fn round(&mut self, steps: u64) -> Result<(), Failure> {
         let done = |s: &Simulation| (s.particle_substeps_here(), s.solver_wall());
-        let before = done(&self.simulation);
-        self.steps(steps)?;
-        let after = done(&self.simulation);
+        let before = done(&self.runner.simulation);
+        self.runner.substeps(steps)?;
+        let after = done(&self.runner.simulation);
         let substeps = after.0 - before.0;
         self.particle_substeps += substeps;
-        self.speeds
-            .push(substeps as f64 / (after.1 - before.1).as_secs_f64());
+        let seconds = (after.1 - before.1).as_secs_f64();
+        self.runner.speeds.push(substeps as f64 / seconds);
         Ok(())
     }
 
@@ -163,46 +128,48 @@ impl Runner {
             let found = self.stages_before.iter().find(|(n, _)| *n == name);
             found.map_or(0.0, |(_, wall)| wall.as_secs_f64())
         };
-        let stages = self.simulation.timings().stages().iter();
+        let stages = self.runner.simulation.timings().stages().iter();
         let stages_ns = stages
             .map(|(name, wall)| (*name, wall.as_secs_f64() - before(*name)))
             .filter(|(_, seconds)| *seconds > 0.0)
             .map(|(name, seconds)| (name, 1e9 * seconds / self.particle_substeps as f64))
             .collect();
         Row {
-            name: self.variant.name,
-            kernel: self.variant.kernel,
-            threads: self.variant.threads,
-            particles: self.simulation.particles(),
-            particle_substeps_per_s: median(self.speeds.clone()),
+            name: self.runner.name,
+            kernel: self.kernel,
+            threads: self.runner.threads,
+            particles: self.runner.simulation.particles(),
+            particle_substeps_per_s: median(self.runner.speeds.clone()),
             stages_ns,
         }
     }
 }
 
 /// A block in a domain of `room` times its side.
-fn block(variant: &Variant, particles: u64) -> Result<Scene, Failure> {
+fn block(kernel: &str, room: f64, particles: u64) -> Result<Scene, Failure> {
     let dx = SIDE / (particles as f64 / PER_CELL).cbrt();
-    let room = variant.room * SIDE;
+    let room = room * SIDE;
     let (low, high) = (-0.5 * room, 0.5 * room);
     let set = vec![
         format!("solver.resolution={dx}"),
-        format!("solver.mpm.kernel={}", variant.kernel),
+        format!("solver.mpm.kernel={kernel}"),
         format!("domain={{ min = [{low}, -1, {low}], max = [{high}, {room}, {high}] }}"),
     ];
     scene("block", bench_scene!("block"), set)
 }
 
-fn report(runners: &[Runner], threads: usize) -> Report {
-    let rows: Vec<Row> = runners.iter().map(Runner::row).collect();
+fn report(runners: &[Block], threads: usize) -> Report {
+    let rows: Vec<Row> = runners.iter().map(Block::row).collect();
     // Round by round, since the machine may be faster in one than in the next; the first row and its repetition together.
     let again = runners.last().unwrap_or(&runners[0]);
-    let pairs = || runners[0].speeds.iter().zip(&again.speeds);
+    let pairs = || runners[0].runner.speeds.iter().zip(&again.runner.speeds);
     let repeat = median(pairs().map(|(first, again)| first / again).collect());
     let first_over = |i: usize| {
         let other = runners.get(i)?;
         let both = pairs().map(|(first, again)| 0.5 * (first + again));
-        let ratios = both.zip(&other.speeds).map(|(first, other)| first / other);
+        let ratios = both
+            .zip(&other.runner.speeds)
+            .map(|(first, other)| first / other);
         Some(median(ratios.collect()))
     };
     Report {

@@ -2,7 +2,8 @@
 
 use super::Note;
 use crate::commands::Failure;
-use barchan::scene::{Overrides, Scene, SceneSource, load};
+use crate::commands::scene::embedded;
+use barchan::scene::{Overrides, Scene, load};
 use barchan::sim::simulation::{Control, Simulation};
 use serde::Serialize;
 use std::fmt;
@@ -76,6 +77,23 @@ impl Runner {
         })
     }
 
+    /// So many steps of frames that have several.
+    pub fn substeps(&mut self, steps: u64) -> Result<(), Failure> {
+        let (simulation, mut left) = (&mut self.simulation, steps);
+        self.pool.install(|| {
+            while left > 0 {
+                simulation.advance_frame(&mut |_| {
+                    left = left.saturating_sub(1);
+                    match left {
+                        0 => Control::Stop,
+                        _ => Control::Continue,
+                    }
+                })?;
+            }
+            Ok(())
+        })
+    }
+
     pub fn round(&mut self, steps: u64) -> Result<(), Failure> {
         let start = Instant::now();
         self.run(steps)?;
@@ -101,11 +119,7 @@ impl Runner {
 
 /// A scene of `scenes/bench` with keys set as `--set` does it.
 pub fn scene(name: &str, text: &str, set: Vec<String>) -> Result<Scene, Failure> {
-    let source = SceneSource {
-        name: format!("{name}.toml"),
-        text: text.into(),
-        directory: ".".into(),
-    };
+    let source = embedded(&format!("{name}.toml"), text);
     let overrides = Overrides {
         set,
         ..Overrides::default()

@@ -2,10 +2,13 @@
 
 use super::summary::Summary;
 use super::{Detail, look_at_room};
+use crate::commands::inputs::same_but_for_frames;
 use crate::commands::progress::Reporter;
+use crate::commands::repair::broken_frames;
 use crate::commands::stop::StopRequest;
 use crate::commands::writer::FrameWriter;
 use crate::commands::{Failure, output};
+use crate::view::intervals;
 use barchan::frame::{
     CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, document_digest,
 };
@@ -14,7 +17,6 @@ use barchan::post::detail::{
 };
 use barchan::scene::{Overrides, Scene, SceneSource, load_for_viewing};
 use barchan::sim::simulation::Progress;
-use rayon::prelude::*;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,15 +60,13 @@ impl Session {
             dt: arguments.dt.unwrap_or(Settings::default().dt),
             method: arguments.method.map_or(Method::Blended, Method::from),
         };
-        let plan = Plan::new(&particles, grains)?;
-        let share = particles.peak as f64 / particles.particles().max(1) as f64;
-        look_at_room((grains as f64 * share) as u64, last, &path)?;
+        let plan = plan(&particles, grains, last, &path)?;
         let detail = ManifestDetail {
             base: absolute(base.path()),
             grains,
             dt: settings.dt,
             method: settings.method.name().into(),
-            counted: runs(&particles.frames),
+            counted: intervals(&particles.frames),
         };
         let manifest = manifest(base.manifest(), detail, last);
         let refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
@@ -99,9 +99,7 @@ impl Session {
         if particles.frames != counted {
             return Err(lost_frame(&base, &counted, &particles));
         }
-        let mut plan = Plan::new(&particles, detail.grains)?;
-        let share = particles.peak as f64 / particles.particles().max(1) as f64;
-        look_at_room((detail.grains as f64 * share) as u64, last, &path)?;
+        let mut plan = plan(&particles, detail.grains, last, &path)?;
         let settings = Settings {
             dt: detail.dt,
             method: Method::named(&detail.method).unwrap_or_default(),
@@ -276,6 +274,14 @@ impl Session {
     }
 }
 
+/// How many grains each particle has, if there is room for them.
+fn plan(particles: &BaseParticles, grains: u64, last: u32, output: &Path) -> Result<Plan, Failure> {
+    let plan = Plan::new(particles, grains)?;
+    let share = particles.peak as f64 / particles.particles().max(1) as f64;
+    look_at_room((grains as f64 * share) as u64, last, output)?;
+    Ok(plan)
+}
+
 /// The scene of the base. Colliders whose mesh is gone are left out with a warning.
 fn scene_of(base: &ResultDirectory) -> Result<Scene, Failure> {
     let source = SceneSource {
@@ -295,18 +301,6 @@ fn absolute(path: &Path) -> String {
     full.to_string_lossy().into_owned()
 }
 
-/// Ascending numbers as runs from first to last.
-fn runs(frames: &[u32]) -> Vec<[u32; 2]> {
-    let mut runs: Vec<[u32; 2]> = Vec::new();
-    for &frame in frames {
-        match runs.last_mut() {
-            Some(run) if run[1] + 1 == frame => run[1] = frame,
-            _ => runs.push([frame, frame]),
-        }
-    }
-    runs
-}
-
 fn manifest(base: &Manifest, detail: ManifestDetail, last: u32) -> Manifest {
     Manifest {
         frames: last,
@@ -321,23 +315,14 @@ fn manifest(base: &Manifest, detail: ManifestDetail, last: u32) -> Manifest {
 fn whole_frames(directory: &ResultDirectory, stop: &StopRequest) -> Result<Option<u32>, Failure> {
     let listed = directory.frames()?;
     let in_row = listed.iter().zip(0..).take_while(|(a, b)| *a == b).count() as u32;
-    let states: Result<Vec<bool>, Failure> = (0..in_row)
-        .into_par_iter()
-        .map(|index| {
-            if stop.is_requested() {
-                let path = directory.path().display();
-                return Err(Failure::work(format_args!(
-                    "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
-                )));
-            }
-            match directory.verify_frame(index) {
-                Ok(()) => Ok(true),
-                Err(CacheError::Damaged { .. } | CacheError::NoFrame { .. }) => Ok(false),
-                Err(error) => Err(error.into()),
-            }
-        })
-        .collect();
-    let whole = states?.iter().take_while(|w| **w).count() as u32;
+    let stopped = || {
+        let path = directory.path().display();
+        Failure::work(format_args!(
+            "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
+        ))
+    };
+    let broken = broken_frames(directory, 0..in_row, stop, stopped)?;
+    let whole = broken.first().copied().unwrap_or(in_row);
     if (whole as usize) < listed.len() {
         output::note(format_args!(
             "frame {whole} of the grains is missing or damaged; refining again from there on"
@@ -348,15 +333,9 @@ fn whole_frames(directory: &ResultDirectory, stop: &StopRequest) -> Result<Optio
 
 /// Grains can only go on with the base that they began with.
 fn refuse_other_base(base: &ResultDirectory, grains: &ResultDirectory) -> Result<(), Failure> {
-    let without_frames = |text: &str| {
-        text.parse::<toml::Table>().map(|mut table| {
-            table.remove("frames");
-            table
-        })
-    };
     let (theirs, own) = (base.scene_document()?, grains.scene_document()?);
-    let same = document_digest(&theirs) == document_digest(&own)
-        || matches!((without_frames(&theirs), without_frames(&own)), (Ok(a), Ok(b)) if a == b);
+    let same =
+        document_digest(&theirs) == document_digest(&own) || same_but_for_frames(&theirs, &own);
     if same {
         return Ok(());
     }

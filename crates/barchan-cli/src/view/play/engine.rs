@@ -3,7 +3,7 @@
 use super::orders::Orders;
 use super::pace::{Counts, Meter, Pace};
 use super::picture::{Beside, Painter};
-use super::{Play, Trouble};
+use super::{Play, Trouble, trouble_of};
 use axum::body::Bytes;
 use barchan::scene::Scene;
 use barchan::sim::bodies::Drag;
@@ -64,7 +64,7 @@ impl Engine {
             is_stale: true,
             number: 0,
             last_picture: None,
-            painter: Painter::new(),
+            painter: Painter::default(),
         }
     }
 
@@ -78,7 +78,9 @@ impl Engine {
             self.obey(orders);
             let mut wait = None;
             if self.is_running() {
-                self.advance();
+                let (play, last) = (Arc::clone(&self.play), self.last_picture);
+                let is_late = || last.is_none_or(|last| last.elapsed() >= 2 * PICTURE_PAUSE);
+                self.advance(|| play.inbox.is_filled() || is_late());
                 wait = Some(
                     self.pace
                         .wait(Instant::now(), self.simulation.time(), self.speed),
@@ -135,7 +137,10 @@ impl Engine {
         }
         for _ in 0..orders.steps {
             self.playing = false;
-            self.advance_whole();
+            if self.trouble.is_none() {
+                let play = Arc::clone(&self.play);
+                self.advance(|| play.is_over());
+            }
             self.is_stale = true;
         }
         if self.is_running() && !before {
@@ -174,43 +179,18 @@ impl Engine {
         self.is_stale = true;
     }
 
-    /// One stride, or the part of it until a command arrives or a picture is due.
-    fn advance(&mut self) {
+    /// One stride, or the part of it until it is to be interrupted.
+    fn advance(&mut self, is_enough: impl Fn() -> bool) {
         let advanced = match self.stride {
             Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
             Stride::Frame => {
-                let (inbox, last) = (&self.play.inbox, self.last_picture);
-                let is_late = || last.is_none_or(|last| last.elapsed() >= 2 * PICTURE_PAUSE);
-                let mut watch = |_: &_| match inbox.is_filled() || is_late() {
+                let mut watch = |_: &_| match is_enough() {
                     true => Control::Stop,
                     false => Control::Continue,
                 };
                 self.simulation.advance_frame(&mut watch).map(|_| ())
             }
         };
-        self.after(advanced);
-    }
-
-    /// One whole stride; only the end of everything interrupts it.
-    fn advance_whole(&mut self) {
-        if self.trouble.is_some() {
-            return;
-        }
-        let advanced = match self.stride {
-            Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
-            Stride::Frame => {
-                let play = Arc::clone(&self.play);
-                let mut watch = |_: &_| match play.is_over() {
-                    true => Control::Stop,
-                    false => Control::Continue,
-                };
-                self.simulation.advance_frame(&mut watch).map(|_| ())
-            }
-        };
-        self.after(advanced);
-    }
-
-    fn after(&mut self, advanced: Result<(), SimulationError>) {
         self.is_stale = true;
         if let Err(error) = advanced {
             self.stop(&error);
@@ -218,7 +198,7 @@ impl Engine {
     }
 
     fn stop(&mut self, error: &SimulationError) {
-        let trouble = Trouble::of(error);
+        let trouble = trouble_of(error);
         self.play.tell(Some(trouble.clone()));
         self.trouble = Some(trouble);
         self.is_stale = true;

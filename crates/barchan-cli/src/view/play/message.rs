@@ -1,6 +1,7 @@
 //! What a page may say: one JSON object a message. Nothing that a page sends can do more than give an order that makes
 //! sense, whatever it is; everything else is refused with a reason.
 
+use super::Trouble;
 use super::orders::Orders;
 use barchan::scene::parameters::Parameter;
 use barchan::sim::bodies::{Drag, MotorTarget};
@@ -77,27 +78,10 @@ pub(super) struct Limits {
     pub bodies: Vec<bool>,
 }
 
-/// Why a message is not obeyed.
-#[derive(Debug, thiserror::Error, PartialEq)]
-#[error("{reason}; {help}")]
-pub(super) struct Refused {
-    /// What is wrong.
-    pub reason: String,
-    /// What would be right.
-    pub help: String,
-}
-
-fn refused(reason: impl Into<String>, help: impl Into<String>) -> Refused {
-    Refused {
-        reason: reason.into(),
-        help: help.into(),
-    }
-}
-
 /// Reads a message.
-pub(super) fn read(text: &str) -> Result<Message, Refused> {
+pub(super) fn read(text: &str) -> Result<Message, Trouble> {
     serde_json::from_str(text).map_err(|error| {
-        refused(
+        Trouble::new(
             format!("the message cannot be understood: {error}"),
             "docs/viewer.md lists the messages; reload the page",
         )
@@ -109,7 +93,7 @@ impl Message {
     ///
     /// # Errors
     /// Names something that does not exist, or an impossible value.
-    pub fn order(self, limits: &Limits, orders: &mut Orders) -> Result<(), Refused> {
+    pub fn order(self, limits: &Limits, orders: &mut Orders) -> Result<(), Trouble> {
         match self {
             Self::Play { on } => orders.playing = Some(on),
             Self::Step => orders.add_step(),
@@ -118,7 +102,7 @@ impl Message {
                 let [low, high] = SPEEDS;
                 if !(low..=high).contains(&factor) {
                     let help = format!("it must be from {low} to {high}");
-                    return Err(refused(format!("speed {factor}"), help));
+                    return Err(Trouble::new(format!("speed {factor}"), help));
                 }
                 orders.speed = Some(factor);
             }
@@ -130,7 +114,7 @@ impl Message {
                 let parameter = limits.parameter(material, &key)?;
                 if !parameter.allows(value) {
                     let help = format!("it must be {}", parameter.range());
-                    return Err(refused(format!("{key} = {value}"), help));
+                    return Err(Trouble::new(format!("{key} = {value}"), help));
                 }
                 orders.parameters.insert((material, parameter.key), value);
             }
@@ -140,7 +124,7 @@ impl Message {
                     .get(joint)
                     .ok_or_else(|| missing("joint", joint, limits.joints.len()))?;
                 if !velocity.is_finite() {
-                    return Err(refused("the velocity is no number", "send a number"));
+                    return Err(Trouble::new("the velocity is no number", "send a number"));
                 }
                 let velocity = velocity.clamp(-fastest, fastest);
                 orders.motors.insert(joint, MotorTarget::Velocity(velocity));
@@ -154,7 +138,7 @@ impl Message {
                 match limits.bodies.get(body) {
                     None => return Err(missing("body", body, limits.bodies.len())),
                     Some(false) => {
-                        return Err(refused(
+                        return Err(Trouble::new(
                             format!("body {body} cannot be pulled"),
                             "only bodies that move freely can: those of [[body]] that are dynamic",
                         ));
@@ -163,7 +147,10 @@ impl Message {
                 }
                 let is_near = |p: Vec3| p.is_finite() && p.abs().max_element() <= FAR;
                 if !is_near(point) || !is_near(target) {
-                    return Err(refused("the body is pulled too far", "stay in the scene"));
+                    return Err(Trouble::new(
+                        "the body is pulled too far",
+                        "stay in the scene",
+                    ));
                 }
                 orders.drag = Some(Some(Drag {
                     body,
@@ -180,14 +167,14 @@ impl Message {
 }
 
 impl Limits {
-    fn parameter(&self, material: usize, key: &str) -> Result<&Parameter, Refused> {
+    fn parameter(&self, material: usize, key: &str) -> Result<&Parameter, Trouble> {
         let all = self
             .parameters
             .get(material)
             .ok_or_else(|| missing("material", material, self.parameters.len()))?;
         all.iter().find(|p| p.key == key).ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|p| p.key).collect();
-            refused(
+            Trouble::new(
                 format!("the material has no `{key}` to change"),
                 format!("it has {}", names.join(", ")),
             )
@@ -195,7 +182,7 @@ impl Limits {
     }
 }
 
-fn missing(what: &str, index: usize, count: usize) -> Refused {
+fn missing(what: &str, index: usize, count: usize) -> Trouble {
     let help = format!("there are {count}, counted from 0");
-    refused(format!("there is no {what} {index}"), help)
+    Trouble::new(format!("there is no {what} {index}"), help)
 }

@@ -17,15 +17,16 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use super::error::refusal;
+use super::error::{Trouble, refusal};
 use super::look::Look;
 use super::{api, assets, encode};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Json, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use barchan::frame::Manifest;
 use barchan::scene::Scene;
 use barchan::sim::bodies::JointState;
 use barchan::sim::simulation::{Simulation, SimulationError};
@@ -33,7 +34,6 @@ use barchan::sim::solvers::parameters;
 use engine::Engine;
 use message::Limits;
 use orders::Inbox;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,34 +45,11 @@ use tokio::sync::watch;
 const GRACE: Duration = Duration::from_millis(2500);
 
 /// Why the simulation stands still.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Trouble {
-    /// What is wrong.
-    pub error: String,
-    /// What to do.
-    pub help: String,
-}
-
-impl Trouble {
-    fn of(error: &SimulationError) -> Self {
-        let text = error.to_string();
-        let again = "then start over";
-        match text.split_once("; ") {
-            Some((error, help)) => Self {
-                error: error.to_owned(),
-                help: format!("{help}; {again}"),
-            },
-            None => Self {
-                error: text,
-                help: "start over, or run the scene with `barchan run`".into(),
-            },
-        }
-    }
-}
-
-impl std::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; {}", self.error, self.help)
+fn trouble_of(error: &SimulationError) -> Trouble {
+    let text = error.to_string();
+    match text.split_once("; ") {
+        Some((error, help)) => Trouble::new(error, format!("{help}; then start over")),
+        None => Trouble::new(text, "start over, or run the scene with `barchan run`"),
     }
 }
 
@@ -140,20 +117,21 @@ pub struct Live {
 }
 
 impl Live {
-    /// Gets ready; simulates as soon as a page is open. `notes` are shown there.
+    /// Gets ready; simulates as soon as a page is open. The manifest is that of a run of the scene; `notes` are shown on the page.
     ///
     /// # Errors
     /// The scene's first frame cannot be written.
     pub fn start(
         scene: Scene,
+        manifest: &Manifest,
         mut simulation: Simulation,
         notes: Vec<String>,
     ) -> Result<Self, SimulationError> {
         let frame = simulation.write_frame()?;
-        let look = Look::at_start(scene.clone(), &frame, notes);
+        let look = Look::at_start(scene.clone(), manifest, &frame, notes);
         let limits = limits(&scene, &simulation);
         let play = Arc::new(Play {
-            about: about(&scene, &mut simulation, &look, &limits),
+            about: about(manifest, &mut simulation, &look, &limits),
             look,
             limits,
             inbox: Inbox::default(),
@@ -234,8 +212,8 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
 }
 
 /// `/api/result` of a live scene: as for a result, with the controls.
-fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
-    let step = simulation.fixed_step().unwrap_or(1.0 / scene.frame_rate);
+fn about(manifest: &Manifest, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
+    let step = simulation.fixed_step().unwrap_or(1.0 / manifest.frame_rate);
     let columns = json!([{
         "name": "velocity", "unit": "m/s", "meaning": "speed", "kind": "quantity", "parts": ["magnitude"], "tolerance": 0,
     }, {
@@ -255,30 +233,14 @@ fn about(scene: &Scene, simulation: &mut Simulation, look: &Look, limits: &Limit
         })
         .collect();
     let joints = simulation.bodies().joints().iter();
-    json!({
-        "scene": scene.name,
-        "description": scene.description,
-        "solver": scene.solver.family.name,
-        "dimensions": scene.dimensions.count(),
-        "dx": scene.solver.resolution,
-        "frame_rate": scene.frame_rate,
-        "created_by": concat!("barchan ", env!("CARGO_PKG_VERSION")),
-        "columns": columns,
-        "grain_radius": look.grain_radius,
-        "bounds": look.bounds,
-        "maps": api::maps(),
-        "palette": look.palette.colors(),
-        "materials": look.materials,
-        "bodies": look.bodies,
-        "camera": look.camera,
-        "notes": look.notes,
-        "live": {
-            "step_s": step,
-            "parameters": parameters,
-            "joints": joints.map(joint).collect::<Vec<_>>(),
-            "free": limits.bodies,
-        },
-    })
+    let mut about = api::describe(manifest, columns, look);
+    about["live"] = json!({
+        "step_s": step,
+        "parameters": parameters,
+        "joints": joints.map(joint).collect::<Vec<_>>(),
+        "free": limits.bodies,
+    });
+    about
 }
 
 fn joint(joint: &JointState) -> Value {
@@ -294,8 +256,7 @@ fn joint(joint: &JointState) -> Value {
 }
 
 async fn result(State(play): Shared) -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store")];
-    (headers, Json(&play.about)).into_response()
+    api::fresh(&play.about)
 }
 
 async fn surface(State(play): Shared, Path(body): Path<String>) -> Response {

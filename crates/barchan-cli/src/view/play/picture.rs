@@ -30,6 +30,7 @@ pub(super) struct Beside<'a> {
 const TERRAIN_EVERY: u64 = 6;
 
 /// Makes pictures, each in the memory of the one before it.
+#[derive(Default)]
 pub(super) struct Painter {
     spent: Frame,
     fastest: f32,
@@ -39,15 +40,6 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    pub fn new() -> Self {
-        Self {
-            spent: Frame::default(),
-            fastest: 0.0,
-            heights: Vec::new(),
-            terrains: 0,
-        }
-    }
-
     /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
     /// bodies alone.
     pub fn paint(
@@ -62,12 +54,7 @@ impl Painter {
         let frame = simulation.write_frame_over(spent).unwrap_or_default();
         let is_due = !beside.playing || beside.number % TERRAIN_EVERY == 1;
         let terrain = is_due.then(|| self.terrain(&frame, palette)).flatten();
-        let position = frame.column("position").and_then(|c| c.data.as_f32());
-        let grains = GrainData {
-            position: position.unwrap_or_default(),
-            id: frame.column("id").map(|c| &c.data),
-            material: frame.column("material").and_then(|c| c.data.as_u8()),
-        };
+        let grains = GrainData::of(|name| frame.column(name)).unwrap_or_default();
         let count = grains.position.len() / 3;
         let corners = encode::bounds(grains.position);
         let velocity = frame.column("velocity").filter(|_| with_speed);

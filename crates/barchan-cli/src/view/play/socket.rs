@@ -3,8 +3,8 @@
 //! A page says when it has drawn a picture, and is sent no more than [`AHEAD`] beyond that: whatever is simulated in the
 //! meantime replaces the picture that waits. So a slow page gets fewer pictures, each of them new, and nothing queues.
 
-use super::message::{self, Message, Refused};
-use super::{Play, Shared};
+use super::message::{self, Message};
+use super::{Play, Shared, Trouble};
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{self, WebSocket, WebSocketUpgrade};
@@ -103,8 +103,8 @@ async fn converse(mut socket: WebSocket, play: Arc<Play>) {
                     Ok(Some(Message::Seen)) => under_way = under_way.saturating_sub(1),
                     Ok(_) => {}
                     Err(refused) => {
-                        let text = json!({ "error": refused.reason, "help": refused.help });
-                        if socket.send(ws::Message::Text(text.to_string().into())).await.is_err() {
+                        let text = json!(refused).to_string();
+                        if socket.send(ws::Message::Text(text.into())).await.is_err() {
                             break;
                         }
                     }
@@ -116,14 +116,11 @@ async fn converse(mut socket: WebSocket, play: Arc<Play>) {
 }
 
 /// Passes on what a message asks for; `None` when it asks for nothing.
-fn obey(received: &ws::Message, play: &Play, held: &mut Held) -> Result<Option<Message>, Refused> {
+fn obey(received: &ws::Message, play: &Play, held: &mut Held) -> Result<Option<Message>, Trouble> {
     let text = match received {
         ws::Message::Text(text) => text.as_str(),
         ws::Message::Binary(_) => {
-            return Err(Refused {
-                reason: "messages are text".into(),
-                help: "send JSON".into(),
-            });
+            return Err(Trouble::new("messages are text", "send JSON"));
         }
         // Answered by the library.
         ws::Message::Ping(_) | ws::Message::Pong(_) | ws::Message::Close(_) => return Ok(None),

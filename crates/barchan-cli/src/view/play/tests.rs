@@ -5,6 +5,7 @@
 use super::message::{self, Limits, Message};
 use super::orders::Orders;
 use super::*;
+use crate::manifest;
 use barchan::frame::{Checkpoint, Frame};
 use barchan::scene::{Material, load_file};
 use barchan::sim::bodies::MotorTarget;
@@ -13,6 +14,7 @@ use barchan::sim::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats,
 };
 use glam::Vec3;
+use std::path::Path;
 use std::time::Instant;
 
 fn scene(set: &[&str]) -> Scene {
@@ -20,10 +22,15 @@ fn scene(set: &[&str]) -> Scene {
     load_file(file, set).unwrap()
 }
 
+fn start(scene: Scene, simulation: Simulation) -> Live {
+    let manifest = manifest::of_scene(&scene, Path::new("."));
+    Live::start(scene, &manifest, simulation, Vec::new()).unwrap()
+}
+
 fn live(set: &[&str]) -> Live {
     let scene = scene(set);
     let simulation = Simulation::new(&scene).unwrap();
-    Live::start(scene, simulation, Vec::new()).unwrap()
+    start(scene, simulation)
 }
 
 fn header(picture: &[u8]) -> Value {
@@ -212,7 +219,7 @@ impl Solver for GivesUp {
 fn a_solver_that_stops_is_told_and_can_start_over() {
     let scene = scene(&[]);
     let simulation = Simulation::with_solver(&scene, Box::new(GivesUp)).unwrap();
-    let live = Live::start(scene, simulation, Vec::new()).unwrap();
+    let live = start(scene, simulation);
     let _page = live.play.page();
     let stopped = when(&live, |h| !h["trouble"].is_null());
     let trouble = &stopped["trouble"];
