@@ -142,10 +142,11 @@ fn mentions_path(line: &str, path: &str) -> bool {
 
 /// Keys in square brackets: a capital, letters, two digits and perhaps a letter, such as `Xyz99` or `Xyz99b`.
 fn citations(line: &str) -> impl Iterator<Item = &str> {
-    line.split('[').skip(1).filter_map(|rest| {
-        let (inside, _) = rest.split_once(']')?;
-        let key = inside.trim_end_matches('\\');
-        is_key(key).then_some(key)
+    line.match_indices('[').filter_map(|(start, _)| {
+        // A slice, such as `&[AtomicU32]`, is not a citation.
+        let (before, rest) = (&line[..start], &line[start + 1..]);
+        let key = rest.split_once(']')?.0.trim_end_matches('\\');
+        (is_key(key) && !before.ends_with('&')).then_some(key)
     })
 }
 
@@ -265,6 +266,7 @@ mod tests {
             "[Vec3]",
             "[A1]",
             "[dx/1024]",
+            "&[AtomicU32]",
         ] {
             assert_eq!(citations(text).count(), 0, "{text}");
         }

@@ -315,3 +315,66 @@ impl Table {
         self.get(key).map_or(otherwise, |n| n.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::JointKind;
+    use crate::format::keys::SCENE;
+    use crate::format::spec::{Key, Kind};
+    use crate::{
+        Boundary, Interpolation, Kernel, Look, PbdFriction, PbdScheme, Sampling, SphWalls, SphYield,
+    };
+
+    /// Every list of words in a table of keys and those below it.
+    fn choices(keys: &'static [Key], into: &mut Vec<(&'static str, &'static [&'static str])>) {
+        for key in keys {
+            match key.kind {
+                Kind::Choice(words) => into.push((key.name, words)),
+                Kind::Table(keys)
+                | Kind::Named(keys)
+                | Kind::Tables(keys)
+                | Kind::VectorOr(_, keys)
+                | Kind::NumberOr(_, keys) => choices(keys, into),
+                _ => {}
+            }
+        }
+    }
+
+    fn reads<T: DeserializeOwned>(words: &[&str]) -> bool {
+        words.iter().all(|word| {
+            let word: StrDeserializer<'_, Error> = word.into_deserializer();
+            T::deserialize(word).is_ok()
+        })
+    }
+
+    /// A word that names no variant would silently give the default.
+    #[test]
+    fn words_of_the_keys_name_variants() {
+        // These are compared as text.
+        let texts = ["method", "law", "cone", "model", "transfer", "up"];
+        let readers: [fn(&[&str]) -> bool; 10] = [
+            reads::<Boundary>,
+            reads::<Interpolation>,
+            reads::<JointKind>,
+            reads::<Kernel>,
+            reads::<Look>,
+            reads::<PbdFriction>,
+            reads::<PbdScheme>,
+            reads::<Sampling>,
+            reads::<SphWalls>,
+            reads::<SphYield>,
+        ];
+        let mut all = Vec::new();
+        choices(SCENE, &mut all);
+        for family in crate::FAMILIES {
+            choices(family.keys, &mut all);
+        }
+        assert!(all.len() > 15, "{all:?}");
+        for (key, words) in all.iter().filter(|(key, _)| !texts.contains(key)) {
+            let known = readers.iter().any(|reads| reads(words));
+            assert!(known, "`{key}`: {words:?}");
+        }
+        assert!(!readers.iter().any(|reads| reads(&["linear", "lineal"])));
+    }
+}
