@@ -506,7 +506,8 @@ fn emitted_particles_bring_their_grains_when_they_appear() {
 #[test]
 fn two_dimensions_stay_in_the_plane() {
     let ball = "collider=[{ shape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } } }]";
-    let world = world(&["dimensions=2", ball]);
+    let across = "fill.0.shape={ sphere = { center = [0, 0, 0], radius = 0.05 } }";
+    let world = world(&["dimensions=2", across, ball]);
     let at = |index: u32| {
         let place = |i: usize| Vec3::new((i % 4) as f32, (i / 4) as f32, 0.0) * 0.1;
         let list: Vec<(Vec3, Vec3)> = (0..16).map(|i| (place(i), Vec3::ZERO)).collect();
