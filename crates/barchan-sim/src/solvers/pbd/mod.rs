@@ -55,8 +55,8 @@ pub struct Pbd {
     /// Largest speed before the step [m/s], see [`Pbd::update_reference_speed`].
     reference_speed: f32,
     limits_separation: bool,
-    /// Length of the substeps of the remembered contact forces [s].
-    memory_dt: f32,
+    /// Length of the substep of the cached contact forces [s].
+    cache_dt: f32,
     /// Terrain, if the scene has any.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -115,7 +115,7 @@ struct Step {
 
 /// Factor from a contact force, as displacement over a (sub)step of length `before`, to that of length `dt`: the same force, or the same
 /// impulse in a longer step.
-fn memory_scale(dt: f32, before: f32) -> f32 {
+fn warm_start_scale(dt: f32, before: f32) -> f32 {
     match before > 0.0 {
         true => (dt / before) * (dt / before).min(1.0),
         false => 0.0,
@@ -187,7 +187,7 @@ impl Pbd {
             max_radius: 0.0,
             reference_speed: 0.0,
             limits_separation: true,
-            memory_dt: 0.0,
+            cache_dt: 0.0,
             soil: Soil::new(scene, &spec),
             scratch: Scratch::default(),
         })
@@ -240,7 +240,7 @@ impl Pbd {
             .with_min_len(GRAINS_PER_TASK)
             .map(inverse_mass)
             .collect_into_vec(&mut s.inverse_masses);
-        let (w, scale) = (&s.inverse_masses, memory_scale(step.dt, self.memory_dt));
+        let (w, scale) = (&s.inverse_masses, warm_start_scale(step.dt, self.cache_dt));
         s.pairs.prepare(step, g, table, w, scale);
         s.walls.prepare(step, g, &self.laws, w, cx.colliders, scale);
     }
@@ -352,9 +352,9 @@ impl Pbd {
         if step.is_split() {
             self.scratch.pairs.store_forces();
             self.scratch.walls.store_forces(count);
-            self.memory_dt = step.dt;
+            self.cache_dt = step.dt;
         }
-        let row = &mut self.grains.memory_row;
+        let row = &mut self.grains.cache_row;
         row.clear();
         row.extend(0..count as u32);
     }

@@ -7,7 +7,7 @@ use super::contact::{self, Accumulated, Law, V3};
 use super::grains::Grains;
 use super::params::ContactParameters;
 use super::{GRAINS_PER_TASK, Motion, Step};
-use crate::contacts::{Adjacency, PairMemory};
+use crate::contacts::{Adjacency, PairCache};
 use crate::math::lanes::{LANES, Lanes};
 use crate::neighbors::cells::Cells;
 use crate::neighbors::pairs::{PairSearch, Spheres};
@@ -62,7 +62,7 @@ pub(super) struct Pairs {
     /// Grains at their predicted and present positions.
     predicted: Spheres,
     present: Spheres,
-    pub memory: PairMemory,
+    pub cache: PairCache,
     /// Static and kinetic friction if all contacts have the same, without adhesion.
     friction: Option<[f32; 2]>,
 }
@@ -76,8 +76,8 @@ struct Preparation<'a> {
     materials: usize,
     /// Inverse masses in contacts [1/kg].
     inverse_masses: &'a [f32],
-    memory: &'a PairMemory,
-    /// From remembered forces to those of a substep of this step.
+    cache: &'a PairCache,
+    /// Factor from cached forces to forces in a substep of this step.
     scale: f32,
 }
 
@@ -115,9 +115,9 @@ impl Preparation<'_> {
     /// Starts from the force of the last step, if there was one.
     #[inline]
     fn warm_start(&self, packet: &mut Packet, correction: &mut Vec4, lane: usize) {
-        let (rows, ids) = (&self.grains.memory_row, &self.grains.id);
+        let (rows, ids) = (&self.grains.cache_row, &self.grains.id);
         let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-        let Some(force) = self.memory.find(rows[i], ids[j]) else {
+        let Some(force) = self.cache.find(rows[i], ids[j]) else {
             return;
         };
         let force = self.scale * force;
@@ -197,7 +197,7 @@ impl Pairs {
             table,
             materials: table.len().isqrt(),
             inverse_masses,
-            memory: &self.memory,
+            cache: &self.cache,
             scale,
         };
         let (offsets, lists) = (&self.offsets, self.search.lists());
@@ -223,8 +223,8 @@ impl Pairs {
     pub fn store_forces(&mut self) {
         let corrections = self.corrections.as_flattened().par_iter();
         let forces = corrections.with_min_len(LANES * PACKETS_PER_TASK);
-        self.memory
-            .remember(&mut self.adjacency, forces.map(|c| c.truncate()));
+        self.cache
+            .store(&mut self.adjacency, forces.map(|c| c.truncate()));
     }
 
     /// One iteration over all contacts, from the present positions.

@@ -6,7 +6,7 @@ use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulses, Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContacts, Coupling, Memory, find_contacts, take_own};
+use crate::contacts::{BodyContacts, ContactCache, Coupling, find_contacts, take_own};
 use crate::terrain::Terrain;
 use barchan_scene::{Boundary, Bounds, PbdScheme};
 use glam::Vec3;
@@ -116,7 +116,7 @@ pub(super) struct Walls {
     contacts: BodyContacts<WallContact>,
     coupling: Coupling,
     responses: Vec<BodyResponse>,
-    pub memory: Memory,
+    pub cache: ContactCache,
 }
 
 impl Walls {
@@ -165,7 +165,7 @@ impl Walls {
         colliders: &Colliders,
         scale: f32,
     ) {
-        let (coupling, memory) = (&self.coupling, &self.memory);
+        let (coupling, cache) = (&self.coupling, &self.cache);
         let contacts = self.contacts.par_iter_mut().flatten();
         contacts.for_each(|contact| {
             let (grain, body) = (contact.grain as usize, contact.body as usize);
@@ -199,7 +199,7 @@ impl Walls {
                 adhesion,
                 max_separation: step.max_separation,
             };
-            if let Some(force) = memory.find(grains.memory_row[grain], contact.body) {
+            if let Some(force) = cache.find(grains.cache_row[grain], contact.body) {
                 let all = scale * force / contact.reduced_mass;
                 let along = all.dot(contact.normal);
                 contact.sum.normal = along.max(0.0);
@@ -211,8 +211,8 @@ impl Walls {
     /// Stores the contact forces for the next step.
     pub fn store_forces(&mut self, grains: usize) {
         let contacts = self.contacts.iter().flatten();
-        self.memory
-            .remember(grains, contacts.map(|c| (c.grain, c.body, c.force())));
+        self.cache
+            .store(grains, contacts.map(|c| (c.grain, c.body, c.force())));
     }
 
     /// Calls `update` for every grain, in parallel tasks, with its index, motion, sum of pair corrections and contacts
