@@ -65,7 +65,7 @@ pub const J6: Case = Case {
 /// A contact without friction and adhesion that pushes with these factors.
 fn frictionless(spring: f64, damper: f64) -> Law<f64> {
     Law {
-        keep: 1.0,
+        retention: 1.0,
         spring,
         damper,
         max_separation: f64::INFINITY,

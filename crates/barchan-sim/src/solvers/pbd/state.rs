@@ -8,7 +8,7 @@ use barchan_frame::Checkpoint;
 use barchan_scene::PbdScheme;
 
 /// Scalar: reference speed [m/s].
-const PACE: &str = "pace";
+const REFERENCE_SPEED: &str = "pace";
 
 /// Scalar, with the cached contact forces: length of a substep [s].
 const SUBSTEP: &str = "substep";
@@ -16,7 +16,7 @@ const SUBSTEP: &str = "substep";
 impl Pbd {
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
         self.grains.save(out);
-        out.set_scalar(PACE, self.reference_speed);
+        out.set_scalar(REFERENCE_SPEED, self.reference_speed);
         if self.spec.scheme != PbdScheme::MassSplitting {
             return;
         }
@@ -37,7 +37,7 @@ impl Pbd {
             grains.cache_row = (0..grains.len() as u32).collect();
         }
         let fastest = grains.velocity.iter().map(|v| v.length());
-        self.reference_speed = match from.scalar(PACE).filter(|p| p.is_finite()) {
+        self.reference_speed = match from.scalar(REFERENCE_SPEED).filter(|p| p.is_finite()) {
             Some(speed) => speed as f32,
             None => fastest.fold(0.0, f32::max),
         };

@@ -6,7 +6,7 @@ use crate::solver::SolverError;
 use crate::solvers::refusal;
 use barchan_scene::{Dimensions, Friction, Law, Material, SphMaterial, SphYield};
 
-/// A material as `sph` sees it.
+/// Parameters of a material in `sph`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SandLaw {
     /// Density at rest ρ0 [kg/m³].
