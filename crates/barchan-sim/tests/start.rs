@@ -62,7 +62,7 @@ fn every_column_comes_over_whatever_the_grid() {
             begun.columns.iter().collect::<Vec<_>>() == expected,
             "dx = {dx}"
         );
-        let looked = start::look(&next, None).unwrap();
+        let looked = start::find(&next, None).unwrap();
         assert_eq!(simulation.start(), looked.as_ref());
         assert_eq!(looked.unwrap().digest, state.digest());
     }

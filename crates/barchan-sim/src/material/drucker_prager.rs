@@ -21,7 +21,7 @@ use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
 /// b − I, τ, q and v_c.
 pub(super) const ROWS: usize = 14;
 
-/// α of a friction angle φ [rad]; see docs/solvers/mpm.md for what each match means.
+/// α of a friction angle φ [rad]; docs/solvers/mpm.md explains the matches.
 pub fn alpha(phi: f64, cone: ConeMatch, dimensions: Dimensions) -> f64 {
     alpha_of_sin(phi.sin(), cone, dimensions)
 }
@@ -384,7 +384,7 @@ impl ConstitutiveLaw<ROWS> for Sand {
     }
 }
 
-/// An elastic step keeps the trial to the last bit: no drift through logarithm and exponential.
+/// An elastic step returns the trial state to the last bit: no drift through logarithm and exponential.
 #[inline(always)]
 fn keep_untouched<T: Scalar>(
     state: &SandState<T>,

@@ -173,7 +173,7 @@ fn sweep_speed(emitter: &Emitter, density: f64, area: f64, dimensions: Dimension
     }
 }
 
-/// The vector, without its z in 2D.
+/// The vector; in 2D with z = 0.
 fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
     match dimensions {
         Dimensions::Two => Vec3::new(v.x, v.y, 0.0),
