@@ -106,7 +106,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     })
 }
 
-/// The value, or its error in `damage`; neither for what a run in progress has removed meanwhile.
+/// The value; an error is added to `damage`, except for frames that a run in progress has removed meanwhile.
 fn readable<T>(found: Result<T, CacheError>, damage: &mut Vec<String>) -> Option<T> {
     match found {
         Ok(found) => return Some(found),

@@ -54,7 +54,7 @@ pub enum StressError {
     /// No frame holds a grain of that identity.
     #[error("no grain has the id {id} in {place}; {remedy}")]
     NoGrain {
-        /// What was asked for.
+        /// The requested identity.
         id: u64,
         /// Frames that were searched.
         place: String,
@@ -70,7 +70,7 @@ pub enum StressError {
 }
 
 impl StressError {
-    /// A column that scenes must ask for.
+    /// A column that scenes must request.
     fn not_asked_for(frame: u32, column: OutputColumn) -> Self {
         Self::Column {
             frame,
@@ -139,7 +139,7 @@ pub fn stress(
     Ok(states.map(|i| columns.state(i, substance)).collect())
 }
 
-/// Stresses of chosen grains over several frames: by grain in the order asked for, then by frame. A grain may be
+/// Stresses of chosen grains over several frames: by grain in the requested order, then by frame. A grain may be
 /// missing in some frames, not in all.
 pub fn histories(
     directory: &ResultDirectory,
