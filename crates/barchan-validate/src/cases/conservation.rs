@@ -142,7 +142,7 @@ fn drained(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     ])
 }
 
-/// 50 kg/s per meter for 2 s: 625 particles, with the unevenness of a Poisson pattern at its two ends.
+/// 50 kg/s per meter for 2 s: 625 particles, with the scatter of a Poisson-disk pattern at both ends.
 fn emitted(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let no_drains = scene!("fountain")
         .set("drain.right.shape.box.min", vec![8.0, -1.0, -1.0])
@@ -200,7 +200,7 @@ fn askew(ball: DVec3, gravity: DVec3) -> SceneFile {
         )
 }
 
-/// Largest component across the plane, of positions, velocities and strains, after a ball struck sand.
+/// Largest out-of-plane component of positions, velocities and strains after a ball has struck sand.
 fn across(context: &Context<'_>, dimensions: u32) -> Result<f64, ValidateError> {
     let file = scene!("strike")
         .set("dimensions", i64::from(dimensions))
@@ -373,7 +373,7 @@ struct EnergyPath {
     times: Vec<f64>,
     /// Kinetic, gravitational and elastic energy [J] at each.
     energies: Vec<[f64; 3]>,
-    /// Largest rise that the integrator explains [J].
+    /// Largest increase explained by the integrator [J].
     tolerance: f64,
 }
 
@@ -404,7 +404,7 @@ fn energy_path(
 }
 
 impl EnergyPath {
-    /// Largest rise above the least energy so far, over the tolerance.
+    /// Largest increase above the lowest energy so far, over the tolerance.
     fn rise(&self) -> f64 {
         let (mut least, mut worst) = (f64::INFINITY, 0.0f64);
         for e in self.energies.iter().map(total) {
@@ -522,7 +522,7 @@ fn balance(context: &Context<'_>, dimensions: u32) -> Result<Balance, ValidateEr
     Ok(found)
 }
 
-/// An elastic ball that strikes sand: momentum lost, and momentum that the ball gave, over that at the start.
+/// An elastic ball that strikes sand: lost momentum, and momentum transferred by the ball, relative to the initial momentum.
 fn strike(context: &Context<'_>) -> Result<[f64; 2], ValidateError> {
     let mut trial = Trial::start(context, "ball into sand", 10, scene!("strike"))?;
     let materials = trial.scene().materials.clone();

@@ -1,5 +1,4 @@
-//! D6: how steep a layer of sand can lie: up to the slope at which its law loses ellipticity, which uniform shear alone does
-//! not show.
+//! D6: the steepest stable layer of sand. It is limited by loss of ellipticity of the law, which occurs before uniform shear flows.
 //!
 //! A layer that was compressed by its weight, σ_xx = σ_zz = K₀ σ_yy, is sheared with σ_yy held. At yield, stress rates are
 //! linear in the velocity gradient while loading goes on: dτ_ij = T_ijkl dG_kl. A band with normal n can deform on its own

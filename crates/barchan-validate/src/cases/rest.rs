@@ -24,7 +24,7 @@ fn creep(trial: &mut Trial<'_>) -> Result<Vec<f64>, ValidateError> {
     Ok(all)
 }
 
-/// The heap that a column becomes.
+/// A heap, from a column that collapses.
 fn heap<'a>(
     context: &'a Context<'a>,
     label: &str,

@@ -190,7 +190,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = vec![];
     for angle in [20.0f64, 34.0, 40.0] {
         let repose = angle.to_radians().tan();
-        // A cliff and a wedge that is twice as steep as it can be.
+        // A cliff, and a wedge with twice the stable slope.
         let steep = |x: f64, z: f64| match z > 0.0 {
             true => f64::from(u8::from(x < 0.0)) * 0.4,
             false => (2.0 * repose * (0.3 - x.abs())).max(0.0),

@@ -22,7 +22,7 @@ pub struct Lattice<const D: usize, const K: usize> {
     pub low: [i64; 3],
     pub count: [i64; 3],
     pub periodic: [bool; 3],
-    /// How every stored value is kept: exactly, or rounded to f32.
+    /// Storage of values: exact, or rounded to f32.
     pub keep: fn(f64) -> f64,
 }
 

@@ -37,7 +37,7 @@ const COARSE: f64 = 0.077;
 /// four spacings long and its slope scatters by ten degrees; that of 30°, which is wider, does not.
 const QUICK: f64 = 0.11;
 
-/// A pile to be poured slowly from near above.
+/// A pile poured slowly from a low height.
 struct Pour {
     label: &'static str,
     spacing: f64,
@@ -80,7 +80,7 @@ impl Pour {
                 .to_array()
                 .to_vec()
         };
-        // When the stream begins, becomes thinner, and ends [s].
+        // Times at which the stream begins, becomes thinner, and ends [s].
         let times = context.pick([0, 8, 11, 13], [0, 15, 19, 22]);
         let mut scene = scene!("pour")
             .set("solver.resolution", self.spacing)
@@ -175,7 +175,7 @@ impl Pile {
     }
 }
 
-/// The settings that come nearest to what is printed.
+/// The settings closest to the paper as printed.
 const PRINTED: &[&str] = &[
     "solver.sph.yield=per component",
     "solver.sph.static_friction=false",
@@ -291,7 +291,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let spread = |s: [f64; 3]| {
         s.iter().fold(f64::MIN, |a, b| a.max(*b)) - s.iter().fold(f64::MAX, |a, b| a.min(*b))
     };
-    // A pile with a four-fold foot, made of the same particles.
+    // A pile with a four-fold foot, from the same particles.
     let mut square = Pile {
         grains: upright.grains.clone(),
         ..upright

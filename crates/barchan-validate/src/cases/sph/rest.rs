@@ -22,7 +22,7 @@ pub const L10: Case = Case {
 /// Spacing of the particles [m].
 const D0: f64 = 0.1;
 
-/// Friction that starts from zero in every step.
+/// Setting with which friction starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
 /// Positions by identity [m], with any solver.
@@ -39,7 +39,7 @@ fn places(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
     Ok(all.into_iter().map(|(_, x)| x).collect())
 }
 
-/// A heap after it slumped for 5 s.
+/// A heap, 5 s after it began to slump.
 struct Heap {
     /// Time [s] and largest displacement of a particle [spacings].
     path: Vec<[f64; 2]>,
@@ -209,7 +209,7 @@ fn load(
 
 // ---- Corners ----
 
-/// If each of three walls removed the whole slip, it would be removed three times, and sand in a corner would never rest.
+/// Slip in corners must be shared among walls: if each of three walls removed all of it, sand in a corner would never come to rest.
 fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let mut checks = vec![];
     for friction in [0.3, 0.8] {
