@@ -19,7 +19,7 @@ pub const E2: Case = Case {
 /// Time scale of a collapse.
 pub const E3: Case = Case {
     name: "E3",
-    title: "Clock of a collapse in a channel",
+    title: "Time scale of a collapse in a channel",
     solvers: &["mpm"],
     seconds: 10.0,
     run: collapse_clock,
@@ -263,7 +263,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ));
         } else {
             notes.push(format!(
-                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; what hangs together ends at {:.2}.",
+                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; the connected deposit ends at {:.2}.",
                 deposit.height, deposit.duration, deposit.extent
             ));
         }

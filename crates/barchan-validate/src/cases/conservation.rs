@@ -114,27 +114,27 @@ fn drained(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let permille = Band::between(-1e-3, 1e-3);
     Ok(vec![
         Check::new(
-            "least count of a drain",
+            "smallest count of a drain",
             drained[0].min(drained[1]) as f64,
             "",
             Band::above(1.0),
         ),
         Check::new(
-            "particles that are missing less those drained",
+            "missing particles less drained ones",
             missing - sum as f64,
             "",
             kept,
         ),
-        Check::control("particles that are missing", missing, "", kept),
+        Check::control("missing particles", missing, "", kept),
         Check::new(
-            "mass that is missing less that drained, particles",
+            "missing mass less drained mass, in particles",
             missing_mass - sum as f64,
             "",
             permille,
         ),
         Check::new("particles left in the drains", left, "", kept),
         Check::new(
-            "counts that the record has otherwise",
+            "counts that differ from the record",
             f64::from(differ),
             "",
             kept,
@@ -315,7 +315,7 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("largest difference, mirrored", worst(&mirrored), "cells", band),
             Check::new("largest difference, turned", worst(&turned), "cells", band),
             Check::control("largest difference, ball not mirrored", worst(&wrong), "cells", Band::below(0.02)),
-            Check::new("way of the sand's center", moved, "m", Band::above(0.01)),
+            Check::new("displacement of the sand's center of mass", moved, "m", Band::above(0.01)),
             Check::new("largest component across the plane in 2D", across(context, 2)?, "", plane),
             Check::control("the same in 3D", across(context, 3)?, "", plane),
         ],
@@ -577,7 +577,7 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 percent,
             ),
             Check::new(
-                named("the same across"),
+                named("horizontal force of the settled heap over its weight"),
                 of.settled[1],
                 "",
                 Band::below(0.01),
@@ -586,18 +586,23 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     checks.extend([
         Check::new(
-            "momentum lost when a ball strikes sand, parts of it",
+            "momentum lost when a ball strikes sand, over the initial one",
             lost,
             "",
             rounding,
         ),
         Check::new(
-            "momentum that the ball gives, parts of it",
+            "momentum transferred by the ball, over the initial one",
             given,
             "",
             Band::above(0.2),
         ),
-        Check::control("the same, against what may be lost", given, "", rounding),
+        Check::control(
+            "the same, against the tolerance of the loss",
+            given,
+            "",
+            rounding,
+        ),
     ]);
     Ok(Outcome {
         physics: "The momentum of the sand changes by its weight and the forces of the walls; opposite forces act on the bodies."

@@ -599,7 +599,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(0.5)
         };
         checks.push(Check::new(
-            format!("sinking of the ball of {density} times the density"),
+            format!("sinkage of the ball of {density} times the density"),
             *depth,
             "D",
             embedded,
@@ -619,7 +619,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         return Err(ValidateError::unusable("no friction", "a ball is missing"));
     };
     checks.push(Check::control(
-        "sinking of the heaviest ball without friction",
+        "sinkage of the heaviest ball without friction",
         heavy[0],
         "D",
         Band::between(0.01, 0.5),
@@ -632,7 +632,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
         reference: "[Ihmsen13], Fig. 5: at rest and partly embedded, here by less than half a diameter.".into(),
         plots: vec![
-            Plot::new("Sinking after 5 s", Axis::new("density over that of the bed"), Axis::new("sinking [D]"))
+            Plot::new("Sinkage after 5 s", Axis::new("density over that of the bed"), Axis::new("sinkage [D]"))
                 .with_level_band("partly embedded", 0.0, 3.5, 0.01, 0.5)
                 .with(Style::Points, context.solver, &points(&rough))
                 .with(Style::Control, "control: no friction", &points(&smooth)),

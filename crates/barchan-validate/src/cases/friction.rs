@@ -107,7 +107,7 @@ fn threshold(context: &Context<'_>, dimensions: u32) -> Result<Vec<Check>, Valid
         let first = mean_position(&trial.particles()?).x;
         trial.advance(50)?;
         let distance = mean_position(&trial.particles()?).x - first;
-        let what = format!("way in a second at {degrees}°, μ = 0.5, {dimensions}D");
+        let what = format!("displacement in a second at {degrees}°, μ = 0.5, {dimensions}D");
         if degrees < 26.5 {
             checks.push(Check::new(what, distance, "m", rests));
         } else {
@@ -247,7 +247,7 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let first = trial.particles()?;
         trial.advance(500)?;
         let farthest = displacements(&first, &trial.particles()?)[0] / cell;
-        let what = format!("farthest that a particle moves in 10 s, {dimensions}D");
+        let what = format!("largest displacement of a particle in 10 s, {dimensions}D");
         checks.push(Check::new(what, farthest, "cells", Band::below(0.05)));
     }
     let (rough, smooth) = (plane(0.7)?, plane(0.0)?);

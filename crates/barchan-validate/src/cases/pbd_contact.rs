@@ -268,7 +268,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             let table = stated
                 .iter()
                 .map(|(step, height)| (heights[*step] - height).abs());
-            let what = format!("difference from the heights of the catalog, {of}");
+            let what = format!("difference from the reference heights, {of}");
             checks.push(Check::new(
                 what,
                 table.fold(0.0, f64::max),
@@ -496,9 +496,9 @@ fn friction_cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     // Below μ_s d the whole slip is removed, above it μ_k d of it. With x_i twice, as printed in a survey, none would be.
     for slip in [0.004, 0.02] {
         let (back, kept) = macklin(slip);
-        let what = format!("taken back by [Macklin14] from a slip of {slip} m");
+        let what = format!("reduction of a slip of {slip} m by [Macklin14]");
         checks.push(near(what, back, -0.004, "m", 1e-15));
-        let what = format!("kept for the next substep by [Macklin14], slip of {slip} m");
+        let what = format!("friction kept for the next substep by [Macklin14], slip of {slip} m");
         checks.push(Check::new(what, kept, "m²", Band::between(0.0, 0.0)));
     }
     Ok(outcome(

@@ -92,7 +92,7 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
         checks.push(Check::new(what, reduced / plain, "", less));
     }
     checks.push(Check::control(
-        "Gauss–Seidel over averaged with ε = 0.5, 10 passes: the order turns round",
+        "Gauss–Seidel over averaged with ε = 0.5, 10 passes: the order is reversed",
         depths[0][0][1] / depths[2][0][1],
         "",
         less,
@@ -112,7 +112,7 @@ fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateE
     let of_the_scene = mass * G * 55.0 / 1e6 / RADIUS;
     Ok([
         Check::new(
-            "mass splitting: depth over that of the springs that substeps follow",
+            "mass splitting: depth over that of springs resolved by substeps",
             split / exact,
             "",
             Band::around(1.0, 0.01),
@@ -230,7 +230,7 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Order of the schemes in [Holz14], Fig. 5.".into(),
         plots: vec![
             Plot::new(
-                "By how much the stack sinks",
+                "Settlement of the stack",
                 Axis::log("passes"),
                 Axis::new("sunk [radii]"),
             )

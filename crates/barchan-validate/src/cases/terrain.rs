@@ -173,7 +173,7 @@ fn mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         true => soil.mass() / mass - 1.0,
         false => 0.0,
     };
-    let what = "change of the mass with a grain more, as a part";
+    let what = "relative change of the mass with one more grain";
     checks.push(Check::control(what, more, "", Band::below(1e-12)));
     Ok(Outcome {
         physics: "Sliding moves soil from column to column.".into(),
@@ -222,7 +222,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         cone.relax();
         let none = Band::between(0.0, 0.0);
         for (name, soil, heights) in [
-            ("columns that move again", &soil, &rested),
+            ("columns that move again after rest", &soil, &rested),
             ("columns of a gentler cone that move", &cone, &level),
         ] {
             let pairs = soil.field().heights().iter().zip(heights);
@@ -376,7 +376,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 round,
             ),
             Check::new(
-                "four neighbors heap a pyramid",
+                "four neighbors form a pyramid",
                 pyramid.spread,
                 "",
                 Band::above(0.2),
@@ -470,11 +470,11 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         setup: "40 × 40 columns of 10 cm, angle of repose 35°, grains of 4 cm; a foot of 0.6 × 0.6 m is pressed 0.25 m deep and lifted; after 15 s.".into(),
         reference: "Conservation of volume to that of a grain (pit = rim + grains), and of mass.".into(),
         checks: vec![
-            Check::new("largest change of the mass, as a part", gained, "", Band::below(ROUNDING)),
+            Check::new("largest relative change of the mass", gained, "", Band::below(ROUNDING)),
             Check::new("pit", pit / grain, "grains", Band::above(20.0)),
             Check::new("rim and loose grains less the pit", (rim + loose - pit) / grain, "grains", Band::between(-1.0, 1.0)),
             Check::new("steepest slope", after.steepest(), "°", repose),
-            Check::control("steepest slope with the foot in it", steepest, "°", Band::below(40.0)),
+            Check::control("steepest slope with the foot in place", steepest, "°", Band::below(40.0)),
         ],
         notes: vec![format!(
             "Pit {:.1} l, rim {:.1} l, {} grains with {:.1} l.",
@@ -506,23 +506,23 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             // What lies above the level less what is missing below it, and the grains, is what was poured.
             let volume = now.beyond_level(1.0) - now.beyond_level(-1.0) + now.grains / DENSITY;
             let error = (volume - before.grains / DENSITY) / grain;
-            let what = format!("volume less what was poured, after {second} s");
+            let what = format!("volume less poured volume, after {second} s");
             checks.push(Check::new(&what, error, "grains", one_grain));
             let what = format!("{what}, two grains lost");
             checks.push(Check::control(what, error - 2.0, "grains", one_grain));
         }
     }
     let last = trial.simulation.particles();
-    let what = "largest change of the mass, as a part";
+    let what = "largest relative change of the mass";
     checks.push(Check::new(what, gained, "", Band::below(ROUNDING)));
     let dug = most as f64 - fewest as f64;
     checks.push(Check::new(
-        "grains that the blade digs",
+        "grains dug by the blade",
         dug,
         "",
         Band::above(200.0),
     ));
-    let what = "grains at the end over the most";
+    let what = "final over largest number of grains";
     checks.push(Check::new(
         what,
         last as f64 / most as f64,

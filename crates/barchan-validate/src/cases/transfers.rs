@@ -687,7 +687,7 @@ fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("L/L₀ after ten revolutions, APIC", apic.end(), "", kept),
             Check::control("L/L₀ after ten revolutions, PIC", pic.end(), "", kept),
-            Check::new("what PIC leaves of L", pic.end(), "", Band::below(0.2)),
+            Check::new("L/L₀ after ten revolutions, PIC, upper bound", pic.end(), "", Band::below(0.2)),
             Check::new("L/L₀ after ten revolutions, FLIP", flip.end(), "", Band::between(0.9, 1.001)),
             Check::new("L/L₀ after one revolution less that of the reference implementation, FLIP", one_turn, "", same),
             Check::new("noise after one revolution over that at the start, FLIP", noisy / quiet, "", noise),

@@ -129,14 +129,9 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let flat = Prototype::new(D0, Dimensions::Two).fraction;
     let mut checks = vec![
         Check::new("density of a lattice", own(D0) * D0.powi(3), "ρ0", rest),
+        Check::new("density in the solver", prototype().fraction, "ρ0", rest),
         Check::new(
-            "density that the solver counts with",
-            prototype().fraction,
-            "ρ0",
-            rest,
-        ),
-        Check::new(
-            "density that the solver counts with, 2D",
+            "density in the solver, 2D",
             flat,
             "ρ0",
             Band::around(1.0, 2e-2),
@@ -190,7 +185,7 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 nothing,
             ),
             Check::new(
-                what("pull of a particle on itself"),
+                what("self-force of a particle"),
                 f64::from(kernel.slope(0.0) * 0.0),
                 "",
                 nothing,
@@ -410,7 +405,7 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::around(1.0, 1e-5),
         ),
         Check::new(
-            "error of the density left by one pass",
+            "remaining density error after one pass",
             left_after_a_pass(1.0),
             "",
             cured,
@@ -421,16 +416,16 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             "",
             Band::around(4.0, 2.5e-10),
         ),
-        Check::control("error left with half of γ", half, "", cured),
+        Check::control("remaining error with half of γ", half, "", cured),
         Check::new(
-            "error left with half of γ, against one half",
+            "remaining error with half of γ, against one half",
             half,
             "",
             Band::around(0.5, 0.1),
         ),
-        Check::control("error left with twice γ", twice, "", cured),
+        Check::control("remaining error with twice γ", twice, "", cured),
         Check::new(
-            "error left with twice γ, against minus one",
+            "remaining error with twice γ, against minus one",
             twice,
             "",
             Band::around(-1.0, 0.1),
@@ -495,7 +490,7 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = vec![
         Check::new("D of the lattice", exact, "1/(Pa s)", reference),
         Check::new(
-            "1/D that the solver has",
+            "1/D in the solver",
             own,
             "Pa s",
             Band::around(56_562.0, 1e-3),
@@ -503,7 +498,7 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new("their product", own * exact, "", Band::around(1.0, 1e-5)),
         // The 2 in D assumes the same stress for the neighbors.
         Check::new(
-            "response of a particle alone over D",
+            "response of an isolated particle over D",
             response_over_d(1.0),
             "",
             opposed,
@@ -519,12 +514,12 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut last = 1.0;
     for iterations in [1, 2, 3, 4] {
         let left = shear_left(iterations, 2e-4)?;
-        let what = format!("part of a wave of shear that a step of {iterations} passes leaves");
+        let what = format!("fraction of a shear wave after a step of {iterations} passes");
         checks.push(Check::new(what, left, "", Band::between(-0.2, last)));
         last = left;
     }
     let free = shear_left(3, 0.0)?;
-    let what = "part that a step leaves without pressure";
+    let what = "fraction of a shear wave after a step without pressure";
     checks.extend([
         Check::new(what, free, "", Band::around(1.0, 1e-3)),
         Check::control(
@@ -668,7 +663,7 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(1e-5),
         ),
         Check::new(
-            "turned and projected less projected and turned",
+            "rotated and projected less projected and rotated",
             most.axes[0],
             "Pa",
             isotropic,
@@ -681,7 +676,7 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(0.05),
         ),
         Check::control(
-            "turned and projected, printed clamp",
+            "rotated and projected, printed clamp",
             most.axes[1],
             "Pa",
             Band::below(0.05),

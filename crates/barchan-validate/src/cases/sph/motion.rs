@@ -186,9 +186,9 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "The same in the frame of the block, up to rounding.".into(),
         plots: vec![],
         checks: vec![
-            Check::new("velocities after a step, moving less resting", f64::from(apart), "m/s", rounding),
+            Check::new("difference of velocities after a step, moving and at rest", f64::from(apart), "m/s", rounding),
             Check::new("slump on a moving floor less that at rest", together, "spacings", Band::below(1e-2)),
-            Check::control("slump on a floor that stays behind", apart_from_floor, "spacings", Band::below(0.1)),
+            Check::control("slump on a floor at rest", apart_from_floor, "spacings", Band::below(0.1)),
             Check::new("strain rate of Eq. 3 as printed at 1 m/s", printed, "1/s", Band::around(2.55, 0.01)),
             Check::control("strain rate of Eq. 3 as printed, against none", printed, "1/s", rounding),
         ],
@@ -272,7 +272,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ("collisions alone", &[], 0.0),
     ] {
         let part = unbalanced(what, set, pressure)?;
-        let what = format!("momentum that a step adds over what is exchanged: {what}");
+        let what = format!("change of momentum in a step over the exchanged momentum: {what}");
         checks.push(Check::new(what, part, "", balanced));
     }
     checks.push(Check::control(
@@ -285,7 +285,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     for (what, set) in [
         ("Coulomb friction", "solver.sph.static_friction=true"),
         ("viscous friction", "solver.sph.wall_friction=viscous"),
-        ("no friction kept", "solver.sph.static_friction=false"),
+        ("friction from zero", "solver.sph.static_friction=false"),
     ] {
         let sums = exchange(what, &scene!("two_sands").with(&[sticky, set]))?;
         let what = |text: &str| format!("{text}: {what}");
@@ -297,7 +297,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 exact,
             ),
             Check::control(
-                what("the same without what they get"),
+                what("the same without the impulses on bodies"),
                 sums.uncounted,
                 "",
                 exact,

@@ -91,7 +91,7 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             0.1,
             context.pick(0.225, 0.3),
             "materials.sand.friction_angle=45",
-            ("friction begins anew", ANEW),
+            ("friction from zero", ANEW),
         ),
     };
     let (still, high) = (Band::below(still), Band::above(height));
@@ -187,9 +187,9 @@ fn load(
     notes: &mut Vec<String>,
 ) -> Result<[Check; 2], ValidateError> {
     let [most, mean] = haul(context, "truck", &[])?;
-    let [slid, slid_mean] = haul(context, "truck, friction begins anew", &[ANEW])?;
+    let [slid, slid_mean] = haul(context, "truck, friction from zero", &[ANEW])?;
     notes.push(format!(
-        "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction begins anew."
+        "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction from zero."
     ));
     Ok([
         Check::new(
@@ -199,7 +199,7 @@ fn load(
             still,
         ),
         Check::control(
-            "load, friction begins anew",
+            "load, friction from zero",
             slid,
             "spacings",
             Band::below(0.2),
