@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a result directory holds.
+/// Contents of a result directory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Info {
     /// The directory.

@@ -172,7 +172,7 @@ impl Simulation {
         Ok(begin.positions)
     }
 
-    /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
+    /// Samples one fill, excluding particles inside colliders and earlier fills.
     fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
         let fill = &scene.fills[index];
         let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);

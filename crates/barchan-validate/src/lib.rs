@@ -36,7 +36,7 @@ pub fn solvers() -> impl Iterator<Item = &'static str> {
 pub struct Case {
     /// Short name, such as `E1`.
     pub name: &'static str,
-    /// What is compared, in a few words.
+    /// Subject of the comparison, in a few words.
     pub title: &'static str,
     /// Solvers to which it applies, of [`solvers`].
     pub solvers: &'static [&'static str],

@@ -142,7 +142,7 @@ impl Plot {
             escape(&self.title)
         );
         self.draw_axes(&mut svg, &x, &y);
-        // An inner svg clips what reaches out of the area.
+        // An inner svg element clips content outside the area.
         let _ = write!(
             svg,
             "<svg x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\">",

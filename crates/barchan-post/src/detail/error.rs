@@ -63,7 +63,7 @@ pub enum DetailError {
     /// More grains than identities were requested.
     #[error("{0} grains are more than the 4 294 967 295 available identities")]
     TooMany(u64),
-    /// A frame of grains does not say how many were removed.
+    /// A frame of grains lacks the number of removed grains.
     #[error(
         "frame {frame} of the grains has no statistics of a refinement; refine again into another directory"
     )]

@@ -16,7 +16,7 @@ const FARTHEST: f64 = 1e12;
 /// Fill from which a cell counts as filled.
 const FILLED: f64 = 0.5;
 
-/// Column index along x and z, then level along y: sorted cells of a column stand together, from the bottom up.
+/// Column index along x and z, then level along y: sorted cells of a column are consecutive, from the bottom up.
 type Key = [i64; 3];
 
 struct Cell {
@@ -156,7 +156,7 @@ impl Grid {
     }
 }
 
-/// The 13 of the 26 neighbors that stand before a cell in the order of keys.
+/// The 13 of the 26 neighbors that precede a cell in the order of keys.
 fn earlier_neighbors(key: Key) -> impl Iterator<Item = Key> {
     (0..13_i64).map(move |n| {
         [

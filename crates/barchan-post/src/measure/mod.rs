@@ -15,8 +15,8 @@ use barchan_frame::{Frame, Manifest};
 use deposit::{Grain, Grid};
 use serde::Serialize;
 
-/// Result of [`measure`]. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. What does not
-/// exist, such as the slope of a single grain, is `None`.
+/// Result of [`measure`]. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. Undefined
+/// quantities, such as the slope of a single grain, are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measurement {
     /// Number of the frame.

@@ -1,7 +1,7 @@
 //! Soil at rest as columns on a regular square grid: a surface, the mass below it, and slopes that fail above the angle of
 //! repose. It does not depend on grains: the caller supplies the surcharge on the columns ([`SurfaceConditions`]).
 //!
-//! Mass is counted in integer quanta, so that it is conserved exactly whatever the order of operations. No call visits
+//! Mass is counted in integer quanta, so that it is conserved exactly for any order of operations. No call visits
 //! columns far from the activity: the size of a site is limited by memory only.
 
 mod fill;

@@ -247,7 +247,7 @@ impl Sand {
             .sqrt();
         let hardening = T::select(at_tip, to_tip, T::select(inside, zero, excess));
         let volume_gain = if self.volume_correction {
-            // Differs from [Tampubolon17] Eq. 26: its sign would compress by what was gained.
+            // Differs from [Tampubolon17] Eq. 26: its sign would compress by the volume gained.
             let gain = volume_gain + beyond_tip;
             T::select(at_tip, gain.max(zero), zero)
         } else {

@@ -137,7 +137,7 @@ pub enum PreparedLaw {
     Elastic(Elastic),
 }
 
-/// Evaluates an expression for the law of a material, whatever its type.
+/// Evaluates an expression for the law of a material, for any type of law.
 macro_rules! with_law {
     ($prepared:expr, $law:ident => $result:expr) => {
         match $prepared {

@@ -204,7 +204,7 @@ macro_rules! columns {
                 )*
             }
 
-            /// The particles of a checkpoint of a scene with so many materials; unsaved columns have initial values.
+            /// The particles of a checkpoint of a scene with the given number of materials; unsaved columns have initial values.
             pub fn load(
                 from: &barchan_frame::Checkpoint,
                 materials: usize,

@@ -129,7 +129,7 @@ impl Darts {
         let mut free: Vec<Vec3> = cells_between(IVec3::ZERO, last)
             .map(|c| c.as_vec3() * self.cell)
             .collect();
-        // Every level halves the cells; what is still free after twenty is smaller than rounding.
+        // Every level halves the cells; cells that are still free after twenty levels are smaller than rounding.
         for _ in 0..20 {
             for _ in 0..free.len() {
                 let pick = self.random.below(free.len());

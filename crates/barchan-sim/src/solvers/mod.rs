@@ -23,7 +23,7 @@ pub struct Method {
     pub family: &'static Family,
     /// Builds a solver without particles at a SIMD level; refuses unsupported scenes.
     pub build: Build,
-    /// Memory that a run of so many particles needs at its peak [bytes].
+    /// Peak memory of a run with a number of particles [bytes].
     pub memory: fn(&Scene, usize) -> u64,
     /// Particle density.
     pub spacing: fn(&Scene) -> Spacing,
@@ -65,7 +65,7 @@ pub fn build_on(scene: &Scene, level: Level) -> Result<Box<dyn Solver>, SolverEr
     (method.build)(scene, level)
 }
 
-/// Memory that a run of that many particles needs at its peak [bytes].
+/// Peak memory of a run with a number of particles [bytes].
 pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
     (Method::of(scene).memory)(scene, particles)
 }

@@ -234,7 +234,7 @@ impl Terrain {
             // Level over the margin, so that a column is cut once, while it is intact.
             let ahead = (k as f32 * self.field.layout.cell - margin).max(0.0);
             let target = place.lowest + ahead * self.wedge_slope;
-            // Slices too thin for a grain stay, and nothing fails beyond the point where the plane reaches the surface.
+            // Slices too thin for a grain remain, and soil does not fail beyond the point where the plane reaches the surface.
             if target <= self.field.height[column] - 2.0 * self.grain.radius {
                 cuts.push((column as u32, target));
             } else if ahead > 0.0 {
@@ -243,7 +243,7 @@ impl Terrain {
         }
     }
 
-    /// Lowers a column to `target` or below, and queues what was cut.
+    /// Lowers a column to `target` or below, and queues the removed soil.
     fn lower_column(&mut self, column: usize, target: f32) {
         let top = self.field.target_height(column);
         if target >= self.field.height[column] || self.field.mass[column] == 0 {

@@ -322,7 +322,7 @@ fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
     least * (alpha + delta).sin()
 }
 
-/// A blade whose face stands at `alpha` degrees to the ground and which cuts `depth` deep [m]; behind it the bed is lower by
+/// A blade whose face is inclined by `alpha` degrees to the ground and which cuts `depth` deep [m]; behind it the bed is lower by
 /// as much.
 /// Returns displacements in depths and forces in ρ g d², and that unit [N/m].
 fn blade(

@@ -215,7 +215,7 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- D2 ----
 
-/// Distance [m] in ten seconds, after one to come to rest.
+/// Displacement [m] in ten seconds, after a second to come to rest.
 fn drift(context: &Context<'_>, scheme: &str, degrees: f64) -> Result<f64, ValidateError> {
     let label = format!("{scheme}, {degrees}°");
     let mut trial = on_floor(context, label, 660, tilted(scheme, degrees, 0.5))?;

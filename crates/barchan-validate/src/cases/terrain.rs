@@ -463,7 +463,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (rim, pit) = (after.beyond_level(1.0), after.beyond_level(-1.0));
     let loose = after.grains / DENSITY;
     let grain = grain_volume();
-    // Along one axis a slope is at most what it is in its own direction.
+    // The slope along an axis is at most the slope in its steepest direction.
     let repose = Band::below(35.0 + f64::from(SLOPE_TOLERANCE) + 0.1);
     Ok(Outcome {
         physics: "The soil that a foot displaces forms a rim, which is stable.".into(),
@@ -503,7 +503,7 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             _ => most = most.max(trial.simulation.particles()),
         }
         if second == 8 || second == 20 {
-            // What lies above the level less what is missing below it, and the grains, is what was poured.
+            // The volume above the level less the volume missing below it, plus the grains, is the poured volume.
             let volume = now.beyond_level(1.0) - now.beyond_level(-1.0) + now.grains / DENSITY;
             let error = (volume - before.grains / DENSITY) / grain;
             let what = format!("volume less poured volume, after {second} s");

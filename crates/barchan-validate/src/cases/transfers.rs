@@ -268,7 +268,7 @@ fn changes<const D: usize, const K: usize>(transfer: Keys) -> Result<[f64; 4], V
     all.update_grid(0.1 * CELL);
     all.grid_to_particles(0.1 * CELL);
     let (p2, l2) = all.momenta();
-    // Sizes of what is summed; the sums themselves may be small by chance.
+    // Magnitudes of the summands; the sums themselves may be small by chance.
     let (p, l) = (1000.0, 1000.0 * BOX * CELL);
     Ok([
         (p1 - p0).length() / p,

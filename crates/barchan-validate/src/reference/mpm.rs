@@ -208,7 +208,7 @@ impl<const D: usize, const K: usize> DenseMpm<D, K> {
         }
     }
 
-    /// Momentum of the particles, and angular momentum about the origin with what C carries: ε : m C D.
+    /// Momentum of the particles, and angular momentum about the origin with the contribution of C: ε : m C D.
     pub fn momenta(&self) -> (DVec3, DVec3) {
         let inertia = match self.transfer {
             Transfer::Apic => bspline::inertia::<K>() * self.lattice.h.powi(2),

@@ -1,7 +1,7 @@
 //! Contact of the grid with bodies that have mass: a coupled solve for both velocities.
 //!
 //! Symbols: V velocity and angular velocity of a body at its center of mass, W its inverse mass matrix (6×6), J the impulse
-//! of the nodes on it. A node at r from the center sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
+//! of the nodes on it. At a node at r from the center the body has the velocity u = v + ω × r, and the collision of §8 [Klar16]
 //! changes its velocity by Δ(u). V⁰ is the velocity of the body in this step without contact, so
 //!
 //! ```text

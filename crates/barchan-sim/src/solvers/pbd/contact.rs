@@ -1,6 +1,6 @@
 //! The contact law of [Holz14] §6, as pure functions over [`Scalar`]: f64 in the tests, sixteen contacts in the solver.
 //!
-//! Displacements over a step stand for velocities, and λ for forces: a force f between two points of inverse masses
+//! Displacements over a step represent velocities, and λ represents forces: a force f between two points of inverse masses
 //! wᵢ and wⱼ causes a relative displacement λ = Δt² (wᵢ + wⱼ) f in a step (Eq. 34 with the reduced mass).
 
 use crate::math::Scalar;

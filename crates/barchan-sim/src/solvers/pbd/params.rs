@@ -49,7 +49,7 @@ pub struct GrainLaw {
 }
 
 impl GrainLaw {
-    /// Law for a material. Refuses what is not sand.
+    /// Law for a material. Refuses materials other than sand.
     pub fn new(
         material: &Material,
         spec: &PbdSpec,

@@ -20,7 +20,7 @@ pub struct SandLaw {
 }
 
 impl SandLaw {
-    /// Law for a material. Refuses what is not sand.
+    /// Law for a material. Refuses materials other than sand.
     pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
         let Law::Sand(law) = &material.law else {
             return Err(refusal::elastic("sph", material));

@@ -186,7 +186,7 @@ impl Sph {
     }
 
     /// Relative density beyond which pressure no longer increases, for a bulk modulus [Pa]. The pressure of cohesion is added,
-    /// or cohesive material would collapse; it contracts by itself, so its speed does not count.
+    /// or cohesive material would collapse; since it contracts on its own, its speed does not count.
     fn max_density(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
         let tension = self.tension();
         let speed = match tension > 0.0 {

@@ -158,7 +158,7 @@ fn slump(context: &Context<'_>, block: f64, floor: f64) -> Result<Vec<Grain>, Va
     grains(&mut trial)
 }
 
-/// Strain rate [1/s] that Eq. 3 as printed, without the particle's own velocity, sees at a free surface that moves past at 1 m/s.
+/// Strain rate [1/s] by Eq. 3 as printed, without the particle's own velocity, at a free surface that moves uniformly at 1 m/s.
 fn printed_strain_rate() -> f64 {
     let half = super::element::lattice().filter(|p| p.z <= 0.0);
     half.map(|p| 0.5 * gradient(-p).z).sum::<f64>().abs()
