@@ -1,4 +1,4 @@
-//! What is wrong is said, with exit code 2 and nothing written.
+//! Invalid input is reported with exit code 2, and nothing is written.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -6,7 +6,7 @@ mod common;
 
 use common::{Place, SCENE, entries};
 
-/// Runs the arguments and insists on exit code 2, an unchanged directory, and a message with all of `says`.
+/// Runs the arguments and requires exit code 2, an unchanged directory, and a message that contains all of `says`.
 fn refused(place: &Place, arguments: &[&str], says: &[&str]) {
     let before = place.entries();
     let outcome = place.run(arguments);
@@ -24,7 +24,7 @@ fn refused(place: &Place, arguments: &[&str], says: &[&str]) {
 }
 
 #[test]
-fn wrong_calls() {
+fn invalid_calls() {
     let place = Place::new();
     refused(&place, &[], &["Usage"]);
     refused(&place, &["fly"], &["fly"]);
@@ -65,7 +65,7 @@ fn wrong_calls() {
 }
 
 #[test]
-fn wrong_scenes() {
+fn invalid_scenes() {
     let place = Place::new();
     let cases = [
         (
@@ -107,7 +107,7 @@ fn wrong_scenes() {
 }
 
 #[test]
-fn wrong_materials() {
+fn invalid_materials() {
     let place = Place::new();
     for (setting, says) in [
         ("density = -1600", "density"),
@@ -151,7 +151,7 @@ velocity = [0, -1, 0]
 }
 
 #[test]
-fn all_errors_come_in_one_go() {
+fn all_errors_are_reported_at_once() {
     let place = Place::new();
     let scene = SCENE
         .replace("resolution = 0.04", "resolutoin = 0.04")
@@ -186,7 +186,7 @@ fn an_occupied_directory() {
         &["run", "block.toml", "-o", "block.toml"],
         &["block.toml"],
     );
-    // An empty directory is fine.
+    // An empty directory is accepted.
     std::fs::create_dir(place.path("empty")).unwrap();
     place.json(&[
         "run",
@@ -200,7 +200,7 @@ fn an_occupied_directory() {
 }
 
 #[test]
-fn a_scene_larger_than_the_machine() {
+fn a_scene_that_exceeds_the_memory() {
     let place = Place::new();
     for dx in ["1e-5", "1e-7"] {
         let setting = format!("solver.resolution={dx}");
@@ -229,7 +229,7 @@ fn sand_beyond_the_addressable_grid() {
 }
 
 #[test]
-fn the_setting_that_makes_a_run_endless_is_named() {
+fn the_setting_that_makes_a_run_far_too_long_is_named() {
     let place = Place::new();
     for (setting, says) in [
         ("solver.mpm.max_dt=1e-9", "solver.mpm.max_dt = 1e-9"),
@@ -245,7 +245,7 @@ fn the_setting_that_makes_a_run_endless_is_named() {
             refused(&place, &arguments, &[says, "raise it"]);
         }
     }
-    // What is only slow is let through, with a word about it.
+    // A run that is only slow is accepted with a warning.
     let slow = place.run(&["check", "block.toml", "--set", "solver.mpm.max_dt=1e-8"]);
     assert_eq!(slow.code, Some(0), "{slow:?}");
     let warning = slow.message();
@@ -289,7 +289,7 @@ fn an_output_directory_that_cannot_be_written() {
 }
 
 #[test]
-fn a_mistyped_gallery_name_is_guessed() {
+fn a_mistyped_gallery_name_gives_a_suggestion() {
     let place = Place::new();
     let guess = ["did you mean", "`hourglass`"];
     refused(&place, &["run", "hourglas"], &guess);

@@ -1,4 +1,4 @@
-//! The commands, as a person calls them.
+//! The commands, called as by a user.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -88,7 +88,7 @@ fn frames_carry_statistics_and_forces_on_bodies() {
     let group: Value = serde_json::from_str(&text).unwrap();
     let bodies = find(&group, "bodies").expect("bodies");
     assert_eq!(bodies[0]["name"], "floor");
-    // What lies on the floor weighs on it.
+    // The floor supports the weight of the sand.
     let measured = place.json(&["measure", "r", "--json"]);
     let weight = 9.81 * measured["mass_kg"].as_f64().unwrap();
     let force = bodies[0]["force"][1].as_f64().unwrap();
@@ -123,7 +123,7 @@ fn thread_count_does_not_change_the_result() {
     let one = digest("1");
     assert_eq!(one, digest("2"));
     assert_eq!(one, digest("3"));
-    // The digest does tell runs apart.
+    // Negative control: another run has another digest.
     let other = [
         "run",
         "block.toml",
@@ -217,7 +217,7 @@ fn the_final_check_decides_the_exit_code() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     let place = Place::new();
     let mut command = place.command(&["schema"]);
     let mut child = command
@@ -289,7 +289,7 @@ fn paths_need_not_be_utf8() {
 }
 
 #[test]
-fn numbers_are_short() {
+fn numbers_have_no_spurious_digits() {
     let place = Place::new();
     let set = [
         "--set",
@@ -345,7 +345,7 @@ fn the_scene_in_the_readme_is_valid() {
 }
 
 #[test]
-fn thin_moving_bodies_are_warned_of() {
+fn thin_moving_bodies_cause_a_warning() {
     let place = Place::new();
     place.scene("paddle.toml");
     let paddle = |command: &str, right: f64, motion: &str, more: &[&str]| {

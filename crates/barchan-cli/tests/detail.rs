@@ -36,7 +36,7 @@ fn grains_are_a_result_like_any_other() {
     for key in ["wall_s", "grain_steps_per_s"] {
         assert!(summary[key].as_f64().unwrap() > 0.0, "{key}");
     }
-    // Frames of 1/24 s are cut into five steps of at most 10 ms.
+    // Frames of 1/24 s are divided into five steps of at most 10 ms.
     assert_eq!(summary["steps"], 8 * 5);
     assert!(place.path("base-detail.barchan/render/last.png").is_file());
 
@@ -67,7 +67,7 @@ fn grains_are_a_result_like_any_other() {
 }
 
 #[test]
-fn threads_and_interruptions_change_nothing() {
+fn threads_and_interruptions_do_not_change_a_byte() {
     let place = base();
     let wanted = ["--grains", "15k"];
     let with = |more: &[&str]| finished(&place, &[&wanted[..], more].concat());
@@ -80,17 +80,17 @@ fn threads_and_interruptions_change_nothing() {
     let whole = finished(&place, &["-o", "c", "--resume"]);
     assert_eq!(&whole["digest"], digest);
     assert_eq!(whole["resumed_from"], 3);
-    // The grains themselves name their base.
+    // The manifest of the grains records the path of the base.
     let again = place.json(&["detail", "c", "--resume", "--no-render", "--json"]);
     assert_eq!(&again["digest"], digest);
     assert_eq!(again["steps"], 0);
 
-    // A damaged frame of the grains is made again, with all after it.
+    // A damaged frame of the grains is computed again, with all later frames.
     flip(&place, "c", 5);
     let repaired = finished(&place, &["-o", "c", "--resume"]);
     assert_eq!(&repaired["digest"], digest);
     assert_eq!(repaired["resumed_from"], 4);
-    // The digest is that of what is on disk.
+    // The digest is that of the data on disk.
     let directory = ResultDirectory::open(&place.path("c")).unwrap();
     let frame = directory.read_frame(8).unwrap();
     assert_eq!(digest.as_str().unwrap(), frame.digest());
@@ -105,7 +105,7 @@ fn flip(place: &Place, result: &str, frame: u32) {
     std::fs::write(&path, bytes).unwrap();
 }
 
-/// What a base that ends too early leaves: whole frames, the exit code, what is wrong, and how to go on.
+/// Result of a base that ends too early: complete frames, the exit code, the problem, and the command to continue.
 fn ends_after(place: &Place, frame: u64, words: &[&str]) {
     let outcome = detail(place, &["--grains", "9k", "-o", "grains"]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
@@ -129,7 +129,7 @@ fn ends_after(place: &Place, frame: u64, words: &[&str]) {
     assert!(info.contains("barchan detail grains --resume"), "{info}");
 }
 
-/// Once the base is whole again, the grains go on; `same`: to where they would have come without.
+/// Once the base is complete, the refinement continues; `same`: with the result of an uninterrupted one.
 fn goes_on(place: &Place, same: bool) {
     let repaired = place.run(&["run", "base", "--resume", "--json"]);
     assert_eq!(repaired.code, Some(0), "{repaired:?}");
@@ -140,7 +140,7 @@ fn goes_on(place: &Place, same: bool) {
 }
 
 #[test]
-fn a_missing_frame_of_the_base_is_named_and_what_there_is_kept() {
+fn a_missing_frame_of_the_base_is_named_and_earlier_frames_are_kept() {
     let place = base();
     std::fs::remove_dir_all(place.path("base/frames/000005")).unwrap();
     ends_after(
@@ -152,7 +152,7 @@ fn a_missing_frame_of_the_base_is_named_and_what_there_is_kept() {
 }
 
 #[test]
-fn a_damaged_frame_of_the_base_is_named_and_what_there_is_kept() {
+fn a_damaged_frame_of_the_base_is_named_and_earlier_frames_are_kept() {
     let place = base();
     flip(&place, "base", 3);
     ends_after(&place, 2, &["frame 3 is damaged", "position"]);
@@ -160,7 +160,7 @@ fn a_damaged_frame_of_the_base_is_named_and_what_there_is_kept() {
 }
 
 #[test]
-fn a_base_that_was_stopped_or_is_being_written_is_told_apart() {
+fn a_stopped_base_and_one_being_written_are_distinguished() {
     let place = base();
     for frame in 6..=8 {
         std::fs::remove_dir_all(place.path(&format!("base/frames/{frame:06}"))).unwrap();
@@ -181,7 +181,7 @@ fn a_base_that_was_stopped_or_is_being_written_is_told_apart() {
 }
 
 #[test]
-fn a_base_whose_first_frame_is_gone_leaves_nothing() {
+fn a_base_without_its_first_frame_is_refused() {
     let place = base();
     std::fs::remove_dir_all(place.path("base/frames/000000")).unwrap();
     let outcome = detail(&place, &["--grains", "9k", "-o", "grains"]);
@@ -191,7 +191,7 @@ fn a_base_whose_first_frame_is_gone_leaves_nothing() {
 }
 
 #[test]
-fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
+fn particles_emitted_later_by_a_growing_base_have_grains() {
     let place = Place::new();
     place.scene("pour.toml");
     place.json(&["run", "pour.toml", "-o", "base", "--frames", "4", "--json"]);
@@ -201,7 +201,7 @@ fn particles_that_a_growing_base_emits_later_have_grains_as_well() {
     assert_eq!(more["frames"], 8);
     assert!(more["base_particles"].as_u64() > first["base_particles"].as_u64());
     assert!(more["removed"].as_u64() > Some(100), "{more}");
-    // Again from its fifth frame: what was admitted late is admitted again.
+    // Resumed from the fifth frame: particles added late are added again.
     for frame in 6..=8 {
         std::fs::remove_dir_all(place.path(&format!("grains/frames/{frame:06}"))).unwrap();
     }
@@ -256,7 +256,7 @@ fn bases_without_particles_and_in_the_plane_are_refined() {
 }
 
 #[test]
-fn wrong_calls_are_refused_with_what_to_do() {
+fn invalid_calls_are_refused_with_a_remedy() {
     let place = base();
     let refused = |arguments: &[&str], words: &[&str]| {
         let outcome = place.run(arguments);

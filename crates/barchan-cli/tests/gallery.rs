@@ -1,4 +1,4 @@
-//! Every scene of the gallery, coarse: it runs to its end and passes its own check.
+//! Every scene of the gallery, at a coarse resolution: it runs to its end and passes its own check.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -23,7 +23,7 @@ fn castle() {
 
 #[test]
 fn splash() {
-    // Coarser than this the crown does not leave the box.
+    // At a coarser resolution the crown does not leave the box.
     passes("splash", "0.6");
 }
 
@@ -37,7 +37,7 @@ fn collapse() {
     passes("collapse", "0.5");
 }
 
-/// Few frames: each holds the whole site.
+/// Few frames, since each contains the whole site.
 fn machine_passes(scene: &str, seconds: u32) {
     let frames = (4 * seconds).to_string();
     let outcome = Place::new().run(&[
@@ -65,7 +65,7 @@ fn bulldozer() {
 }
 
 #[test]
-fn a_check_that_does_not_hold_fails_the_run() {
+fn a_failed_check_fails_the_run() {
     let outcome = Place::new().run(&[
         "run",
         "collapse",

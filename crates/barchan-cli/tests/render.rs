@@ -1,4 +1,4 @@
-//! `barchan render`, and the pictures that `barchan run` leaves.
+//! `barchan render`, and the pictures of `barchan run`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -36,7 +36,7 @@ fn a_run_ends_with_a_picture_and_a_film() {
     assert!(place.path(pictures["film"].as_str().unwrap()).is_file());
     let last = picture(&place, "r/render/last.png");
     assert_eq!([last.width, last.height], [1280, 720]);
-    // Sand is in the middle of it, and what surrounds it is something else.
+    // Sand is in the center, surrounded by other colors.
     let [sand, ground] = [last.pixel(640, 360), last.pixel(100, 600)];
     assert!(i32::from(sand[0]) - i32::from(sand[2]) > 40, "{sand:?}");
     assert!(
@@ -44,7 +44,7 @@ fn a_run_ends_with_a_picture_and_a_film() {
         "{ground:?}"
     );
 
-    // The same run without pictures leaves none.
+    // Negative control: the same run without pictures.
     place.json(&[
         "run",
         "block.toml",
@@ -85,13 +85,13 @@ fn pictures_film_preview_and_sheet_of_chosen_frames() {
     );
     assert_eq!(film["width"], 160);
 
-    // The rest of the program still reads the result.
+    // Other commands still read the result.
     place.json(&["measure", "r", "--json"]);
     place.json(&["info", "r", "--json"]);
 }
 
 #[test]
-fn pictures_that_are_there_are_kept_until_something_changes() {
+fn existing_pictures_are_kept_until_settings_change() {
     let place = Place::new();
     result(&place);
     let drawn = |arguments: &[&str]| {
@@ -186,7 +186,7 @@ fn without_an_encoder_the_pictures_remain() {
     assert!(place.path("r/render/000002.png").is_file());
     assert!(!place.path("r/render/film.webm").exists());
 
-    // MP4 needs nothing.
+    // MP4 needs no external encoder.
     let arguments = [&["render", "r", "--json", "--frames", "0..2"][..], &QUICK].concat();
     let outcome = Outcome::of(place.command(&arguments).env("PATH", "").output().unwrap());
     assert_eq!(outcome.json()["films"][0]["encoder"], "built in");
@@ -194,7 +194,7 @@ fn without_an_encoder_the_pictures_remain() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said_plainly() {
+fn pictures_that_cannot_be_drawn_are_reported() {
     let place = Place::new();
     result(&place);
     std::fs::create_dir(place.path("foreign")).unwrap();
@@ -219,20 +219,20 @@ fn what_cannot_be_drawn_is_said_plainly() {
     says(&["r", "--set", "camera.fvo=3"], 2, &["fov"]);
     says(&["r", "-o", "block.toml/x"], 2, &["block.toml", "-o"]);
 
-    // A truncated frame is named; the others can be drawn.
+    // A truncated frame is named; the others are drawn.
     let shard = place.path("r/frames/000003/position/c/0/0");
     let bytes = std::fs::read(&shard).unwrap();
     std::fs::write(&shard, &bytes[..bytes.len() / 2]).unwrap();
     says(&["r", "--frames", "3"], 1, &["3", "position"]);
     says(&["r", "--frames", "4"], 0, &[]);
 
-    // Without its scene the grains are left.
+    // Without its scene only grains are drawn.
     std::fs::remove_file(place.path("r/scene.toml")).unwrap();
     says(&["r", "--frames", "5"], 0, &["only grains are shown"]);
 }
 
 #[test]
-fn bench_tells_seconds_and_memory() {
+fn bench_reports_seconds_and_memory() {
     let place = Place::new();
     let report = place.json(&[
         "bench",

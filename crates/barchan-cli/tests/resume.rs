@@ -1,4 +1,4 @@
-//! Interrupted runs: killed, stopped, out of disk, damaged; and going on with them.
+//! Resuming interrupted runs: killed, stopped, out of disk space, damaged.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 #![cfg(unix)]
@@ -60,13 +60,13 @@ fn wait_for(what: &Path) {
 }
 
 #[test]
-fn a_killed_run_goes_on_to_the_same_bytes() {
+fn a_killed_run_resumes_to_the_same_bytes() {
     let place = Place::new();
     let clock = Instant::now();
     let whole = place.digest(&run_into("whole"));
     let duration = clock.elapsed();
 
-    // A fixed seed, so that a failure happens again: xorshift.
+    // Xorshift with a fixed seed, so that failures are reproducible.
     let mut random = 0x9e37_79b9_u32;
     let mut arguments = run_into("killed");
     let mut kills = 0;
@@ -122,7 +122,7 @@ fn ctrl_c_stops_at_a_frame_and_says_how_to_resume() {
 }
 
 #[test]
-fn a_finished_run_has_nothing_to_resume_but_can_be_prolonged() {
+fn a_finished_run_can_only_be_extended() {
     let place = Place::new();
     let first = place.json(&["run", "block.toml", "-o", "r", "--frames", "4", "--json"]);
     let again = [
@@ -196,7 +196,7 @@ fn garble(node: &Path) {
 }
 
 #[test]
-fn damaged_checkpoints_are_told() {
+fn damaged_checkpoints_are_reported() {
     let place = Place::new();
     let whole = place.digest(&["run", "block.toml", "-o", "w", "--frames", "6", "--json"]);
     place.json(&["run", "block.toml", "-o", "r", "--frames", "3", "--json"]);
@@ -239,7 +239,7 @@ fn damaged_checkpoints_are_told() {
 }
 
 #[test]
-fn a_truncated_frame_is_told() {
+fn a_truncated_frame_is_reported() {
     let place = Place::new();
     place.json(&["run", "block.toml", "-o", "r", "--frames", "3", "--json"]);
     let frame = place.path("r/frames/000002");
@@ -269,7 +269,7 @@ fn a_full_disk_keeps_the_last_good_frame() {
     let largest = largest.values().map(Vec::len).max().unwrap();
     assert!(largest > 4096, "{largest}");
 
-    // A limit on the size of files, in blocks of 1024 bytes, stands for the disk; the signal must be ignored to get the
+    // A limit on the size of files, in blocks of 1024 bytes, imitates a full disk; the signal must be ignored to get the
     // error. Checkpoints are larger than frames: the limit lets frame 0 and its checkpoint through when it is absent.
     let limited = |blocks: usize, arguments: &[&str]| {
         let program = env!("CARGO_BIN_EXE_barchan");
@@ -285,7 +285,7 @@ fn a_full_disk_keeps_the_last_good_frame() {
     assert!(!message.contains("panicked"), "{message}");
     assert!(message.contains("could not write"), "{message}");
 
-    // A run that had begun well loses nothing that was complete.
+    // A run in progress keeps its complete frames.
     place.json(&[
         "run",
         "block.toml",
@@ -315,7 +315,7 @@ fn a_full_disk_keeps_the_last_good_frame() {
 }
 
 #[test]
-fn a_second_writer_is_refused_and_the_first_unharmed() {
+fn a_second_writer_is_refused_without_harm_to_the_first() {
     let place = Place::new();
     let alone = place.digest(&run_into("alone"));
     let first = spawn(&place, &run_into("shared"));
@@ -332,7 +332,7 @@ fn a_second_writer_is_refused_and_the_first_unharmed() {
 }
 
 #[test]
-fn a_changed_scene_in_the_result_is_not_gone_on_with() {
+fn a_result_with_a_changed_scene_is_not_resumed() {
     let place = Place::new();
     place.json(&["run", "block.toml", "-o", "result", "--json"]);
     let path = place.path("result/scene.toml");
@@ -375,7 +375,7 @@ fn a_result_knows_where_its_meshes_are() {
         "4",
         "--json",
     ]);
-    // So does its copy of the scene, run afresh.
+    // Its copy of the scene finds them too.
     let again = place.digest(&[
         "run",
         "part/scene.toml",
@@ -398,7 +398,7 @@ fn a_result_knows_where_its_meshes_are() {
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert_eq!(resumed.json()["digest"], whole.as_str());
 
-    // The mesh that is gone is named with the place where it was.
+    // A missing mesh is reported with its former path.
     fs::remove_file(place.path("wedge.obj")).unwrap();
     let lost = place.run(&["check", "part/scene.toml"]);
     assert_eq!(lost.code, Some(2), "{lost:?}");
@@ -408,7 +408,7 @@ fn a_result_knows_where_its_meshes_are() {
 }
 
 #[test]
-fn a_changed_mesh_is_not_gone_on_with() {
+fn a_result_with_a_changed_mesh_is_not_resumed() {
     let place = Place::new();
     let faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let wedge = |tip: &str| format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 {tip}\n{faces}");
@@ -429,7 +429,7 @@ fn a_changed_mesh_is_not_gone_on_with() {
         );
     }
     assert!(contents(&place.path("r")) == before);
-    // A comment changes nothing.
+    // A comment does not matter.
     place.write("wedge.obj", &format!("# a wedge\n{}", wedge("1")));
     place.json(&["run", "r", "--resume", "--frames", "4", "--json"]);
 }
@@ -508,7 +508,7 @@ fn a_result_without_checkpoints_can_still_be_read() {
     }
     assert!(contents(&place.path("r/frames")) == before);
 
-    // With nothing but the initial frame there is nothing to lose: it starts over.
+    // With only the initial frame, the run starts over.
     for frame in ["000001", "000002", "000003"] {
         fs::remove_dir_all(place.path("r/frames").join(frame)).unwrap();
     }

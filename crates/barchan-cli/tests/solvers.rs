@@ -1,5 +1,4 @@
-//! One scene, any solver, through the real program: `--solver` on every command that reads a scene, and refusals that point at
-//! the line.
+//! One scene, any solver, with the program itself: `--solver` of every command that reads a scene, and refusals with the line.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -37,7 +36,7 @@ fn the_same_scene_runs_with_every_solver() {
         digests.push(summary["digest"].as_str().unwrap().to_owned());
         let manifest = place.json(&["info", name, "--json"]);
         assert_eq!(manifest["manifest"]["solver"], name, "{manifest}");
-        // The resolved scene says so by itself: it goes on, and looks, without the option.
+        // The resolved scene contains the solver: resuming and viewing do not need the option.
         let text = std::fs::read_to_string(place.path(name).join("scene.toml")).unwrap();
         assert!(text.contains(&format!("method = \"{name}\"")), "{text}");
         let more = place.json(&["run", name, "--resume", "--frames", "3", "--json"]);
@@ -77,7 +76,7 @@ fn the_live_view_takes_another_solver() {
     }
 }
 
-/// A line that a solver refuses, with the solver.
+/// Lines that a solver refuses, with the solver.
 const REFUSED: &[(&str, &str, &str)] = &[
     (
         "sph",
@@ -131,7 +130,7 @@ fn a_refusal_points_at_its_line() {
     assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
 }
 
-/// Every gallery scene, coarse, with every solver: two frames, or a refusal where the physics needs another.
+/// Every gallery scene, at a coarse resolution, with every solver: two frames, or a refusal where the physics needs another solver.
 #[test]
 fn gallery_scenes_run_with_every_solver() {
     let mut ran = 0;
@@ -170,7 +169,7 @@ fn gallery_scenes_run_with_every_solver() {
     assert!(ran >= 14, "{ran}");
 }
 
-/// A block of a sand that only has an angle of friction.
+/// A block of sand for which only the friction angle is given.
 fn own_sand(solver: &str) -> Scene {
     let set = [
         &format!("solver.method={solver}"),
@@ -203,7 +202,7 @@ fn live_parameters_are_those_of_the_family() {
         let before = scene.materials[0].clone();
         let found = parameters(&scene, &scene.materials[0]);
         assert_eq!(found.iter().map(|p| p.key).collect::<Vec<_>>(), keys);
-        // To look at them fixes none; to set one changes that one, and what follows from it.
+        // Reading parameters does not fix them; setting one changes it and the values derived from it.
         assert_eq!(scene.materials[0], before);
         for key in keys {
             assert!(set_parameter(&mut scene, 0, key, 12.0), "{key}");

@@ -47,7 +47,7 @@ fn bits(frame: &Frame, name: &str, rows: usize) -> Vec<u32> {
 }
 
 #[test]
-fn the_bed_comes_over_to_the_bit() {
+fn the_bed_is_transferred_exactly() {
     let place = settled();
     let check = place.json(&["check", "drop.toml", "--json"]);
     assert_eq!(check["start"]["frame"], 6);
@@ -79,7 +79,7 @@ fn the_bed_comes_over_to_the_bit() {
             .copied()
             .eq(highest + 1..highest + 1 + ball.len() as u32)
     );
-    // Something happened: the ball came down.
+    // The ball has fallen.
     let top = |frame: &str| {
         let measured = place.json(&["measure", "d", "--frame", frame, "--json"]);
         measured["bounds_max"][1].as_f64().unwrap()
@@ -88,7 +88,7 @@ fn the_bed_comes_over_to_the_bit() {
 }
 
 #[test]
-fn threads_and_interruption_change_nothing() {
+fn threads_and_interruptions_do_not_change_a_byte() {
     let place = settled();
     let whole = place.digest(&["run", "drop.toml", "-o", "w", "--threads", "1", "--json"]);
     let other = place.digest(&["run", "drop.toml", "-o", "t", "--threads", "3", "--json"]);
@@ -96,7 +96,7 @@ fn threads_and_interruption_change_nothing() {
     place.json(&["run", "drop.toml", "-o", "p", "--frames", "2", "--json"]);
     let resumed = place.digest(&["run", "p", "--resume", "--frames", "4", "--json"]);
     assert_eq!(whole, resumed);
-    // Prolonging keeps the record of the start.
+    // Extending the run keeps the record of the start.
     let info = place.json(&["info", "p", "--json"]);
     assert_eq!(info["manifest"]["start"]["frame"], 6);
     assert_eq!(info["manifest"]["start"]["result"], "results/bed");
@@ -105,7 +105,7 @@ fn threads_and_interruption_change_nothing() {
 }
 
 #[test]
-fn a_scene_without_fills_goes_on_as_the_bed_would() {
+fn a_scene_without_fills_continues_the_bed() {
     let place = settled();
     place.scene("next.toml");
     place.json(&["run", "next.toml", "-o", "on", "--frames", "3", "--json"]);
@@ -116,12 +116,12 @@ fn a_scene_without_fills_goes_on_as_the_bed_would() {
         ColumnData::F32(v) => v.chunks(3).map(|p| f64::from(p[1])).sum::<f64>(),
         _ => panic!("positions are f32"),
     };
-    // Time is counted from another zero, so steps may differ by their last bit.
+    // Time starts at another zero, so steps may differ in the last bit.
     let (a, b) = (height(&a), height(&b));
     assert!((a - b).abs() < 1e-4 * b, "{a} {b}");
 }
 
-/// Insists on exit code 2 from `run` and `check`, all of `says`, and nothing written.
+/// Requires exit code 2 from `run` and `check`, a message with all of `says`, and that nothing is written.
 #[track_caller]
 fn refused(place: &Place, scene: &str, says: &[&str]) {
     place.write("bad.toml", scene);
@@ -139,7 +139,7 @@ fn refused(place: &Place, scene: &str, says: &[&str]) {
 }
 
 #[test]
-fn what_cannot_be_started_from_is_refused() {
+fn invalid_starts_are_refused() {
     let place = settled();
     let named = "result = \"results/bed\"";
     let cases = [
@@ -192,14 +192,14 @@ fn what_cannot_be_started_from_is_refused() {
 }
 
 #[test]
-fn materials_are_found_by_name() {
+fn materials_are_matched_by_name() {
     let place = settled();
     let renamed = DROP.replace("[materials.sand]", "[materials.snad]");
     let says = ["holds particles of `sand`", "rename `snad` to `sand`"];
     refused(&place, &renamed, &says);
     let without = DROP.replace("[materials.sand]\npreset = \"dry sand\"\n", "");
     refused(&place, &without, &["add [materials.\"sand\"]"]);
-    // A material that no particle has need not be there.
+    // A material without particles is not required.
     let unused = "[materials.gold]\npreset = \"gravel\"\n\n[[fill]]";
     place.write("bed2.toml", &BED.replacen("[[fill]]", unused, 1));
     place.json(&[
@@ -233,7 +233,7 @@ fn unfinished_and_damaged_results_are_refused() {
 }
 
 #[test]
-fn another_grid_and_another_transfer_take_the_bed_over() {
+fn the_bed_is_transferred_to_another_grid_and_transfer() {
     let place = settled();
     for change in [
         "solver.resolution=0.025",
@@ -250,7 +250,7 @@ fn another_grid_and_another_transfer_take_the_bed_over() {
 }
 
 #[test]
-fn a_changed_start_is_noticed_at_resume() {
+fn a_changed_start_is_detected_by_resume() {
     let place = settled();
     let whole = place.digest(&["run", "drop.toml", "-o", "w", "--json"]);
     let begin = || {
@@ -277,7 +277,7 @@ fn a_changed_start_is_noticed_at_resume() {
         "{refused:?}"
     );
     assert!(!entries(&place.path("p/frames")).contains(&"000003".to_owned()));
-    // A run that has no state of its own yet cannot begin from it either.
+    // A run without checkpoints cannot start from it either.
     for name in entries(&place.path("p/checkpoints")) {
         if name.parse::<u32>().is_ok() {
             fs::remove_dir_all(place.path("p/checkpoints").join(name)).unwrap();
@@ -288,7 +288,7 @@ fn a_changed_start_is_noticed_at_resume() {
     fs::remove_dir_all(place.path("results/bed")).unwrap();
     fs::rename(place.path("results/first"), place.path("results/bed")).unwrap();
 
-    // A bed that is gone is missed, and not needed.
+    // A missing bed causes a warning and is not needed.
     begin();
     fs::remove_dir_all(place.path("results/bed")).unwrap();
     let resumed: Outcome = place.run(&resume);

@@ -48,7 +48,7 @@ fn stresses_of_grains_over_time_and_of_a_frame() {
         .as_u64()
         .unwrap();
     assert_eq!(text.lines().count() as u64, 1 + particles);
-    // Nothing lies outside its cone.
+    // All stresses are within the cone.
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let number = |i: usize| cells[i].parse::<f64>().unwrap();

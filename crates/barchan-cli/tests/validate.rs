@@ -1,4 +1,4 @@
-//! `barchan validate`: cheap cases through the real program, and its report.
+//! `barchan validate`: inexpensive cases with the program itself, and its report.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,14 +9,14 @@ use common::Place;
 use serde_json::Value;
 use std::fs;
 
-/// The report of a call, as the program wrote it.
+/// The report that a call wrote.
 fn report(place: &Place, directory: &str) -> Report {
     let text = fs::read_to_string(place.path(directory).join("report.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
 #[test]
-fn cheap_cases_pass_and_the_report_holds_them() {
+fn inexpensive_cases_pass_and_are_in_the_report() {
     let place = Place::new();
     let arguments = [
         "validate", "--case", "P8", "--case", "C2", "--case", "P7", "--json",
@@ -29,13 +29,13 @@ fn cheap_cases_pass_and_the_report_holds_them() {
     assert_eq!((&last["limits"], &last["failed"]), (&0.into(), &0.into()));
     assert_eq!(last["cases"][1]["case"], "P7");
 
-    // In the order of the table, whatever that of the call.
+    // In the order of the table, not that of the call.
     let report = report(&place, "validation");
     assert_eq!(report.entries.len(), 3);
     for entry in &report.entries {
         assert_eq!(entry.verdict, Verdict::Pass);
         assert!(!entry.outcome.plots.is_empty());
-        // Every band is shown to be able to fail.
+        // Every case has a rejected control.
         assert!(entry.outcome.checks.iter().any(|c| c.control));
         for check in &entry.outcome.checks {
             let inside = check.band.holds(check.measured.unwrap());
@@ -68,7 +68,7 @@ fn the_page_is_self_contained_and_keeps_earlier_cases() {
     for text in ["http", "src=", "<script", "<link", "@import", "url("] {
         assert!(!page.contains(text), "{text}");
     }
-    // Each case is in the table, with a dash for solvers that it is not for.
+    // Each case is in the table, with a dash for solvers to which it does not apply.
     for case in CASES {
         assert!(page.contains(case.name) && page.contains("—"));
     }

@@ -1,4 +1,4 @@
-//! The viewer's server: what it serves, to whom, and what it refuses.
+//! The viewer's server: answers, access checks and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +16,7 @@ impl Viewer {
         Self::launch(place, &[directory])
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream
@@ -142,7 +142,7 @@ fn frames_come_in_the_binary_form_within_their_error_bound() {
 }
 
 #[test]
-fn colors_of_a_column_are_spread_over_the_range_that_is_asked_for() {
+fn columns_are_encoded_over_the_requested_range() {
     let place = with_result();
     let viewer = Viewer::start(&place, "r.barchan");
     let range = viewer.get("/api/columns/velocity/range?part=y").json();
@@ -216,7 +216,7 @@ fn a_grain_has_the_numbers_that_measure_prints() {
 }
 
 #[test]
-fn answers_carry_the_headers_that_keep_others_out() {
+fn answers_carry_the_security_headers() {
     let place = with_result();
     let viewer = Viewer::start(&place, "r.barchan");
     for target in [
@@ -260,7 +260,7 @@ fn answers_carry_the_headers_that_keep_others_out() {
 }
 
 #[test]
-fn frames_are_asked_about_and_not_sent_twice() {
+fn unchanged_frames_are_not_sent_again() {
     let place = with_result();
     let viewer = Viewer::start(&place, "r.barchan");
     let first = viewer.get("/api/frames/1/grains");
@@ -311,7 +311,7 @@ fn hostile_paths_are_not_found() {
         );
     }
     assert_eq!(viewer.get("/../secret.txt").status, 404);
-    // The control: what is there is found.
+    // Negative control: existing paths are found.
     assert_eq!(viewer.get("/api/frames/1/grains").status, 200);
 }
 
@@ -353,7 +353,7 @@ fn other_names_and_other_sites_are_refused() {
     assert_eq!(nameless.status, 403);
     let proxied = "GET http://evil.example/api/result HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     assert_eq!(viewer.raw(proxied).status, 403);
-    // The page itself may be linked to from anywhere.
+    // Other sites may link to the page itself.
     let linked = "GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\nConnection: close\r\n\r\n";
     assert_eq!(viewer.raw(linked).status, 200);
 }
@@ -421,7 +421,7 @@ fn links_that_leave_the_result_are_not_followed() {
     ]);
     assert_eq!(copy.code, Some(0), "{copy:?}");
     let frames = place.path("r.barchan/frames");
-    // A whole frame, one column, one file: each from elsewhere. And one within.
+    // Links to a whole frame, a column and a file outside, and one to a frame inside.
     symlink(
         place.path("other.barchan/frames/000004"),
         frames.join("000004"),
@@ -470,7 +470,7 @@ fn links_that_leave_the_result_are_not_followed() {
 }
 
 #[test]
-fn a_damaged_frame_is_told_and_the_others_go_on() {
+fn a_damaged_frame_is_reported_and_the_others_still_work() {
     let place = with_result();
     let shard = place.path("r.barchan/frames/000002/position/c/0/0");
     let content = std::fs::read(&shard).unwrap();
@@ -491,13 +491,13 @@ fn a_damaged_frame_is_told_and_the_others_go_on() {
     assert_eq!(viewer.get("/api/frames/1/grains").binary().0["frame"], 1);
     assert_eq!(viewer.get("/api/frames/3/grains").binary().0["frame"], 3);
 
-    // Written again, it is shown again.
+    // Once written again, it is served again.
     std::fs::write(&shard, &content).unwrap();
     assert_eq!(viewer.get("/api/frames/2/grains").binary().0["frame"], 2);
 }
 
 #[test]
-fn what_is_no_result_is_refused_before_anything_is_served() {
+fn invalid_results_are_refused_before_anything_is_served() {
     let place = with_result();
     place.write("plain.txt", "text");
     std::fs::create_dir(place.path("empty")).unwrap();
@@ -574,7 +574,7 @@ fn new_frames_and_statistics_are_announced() {
     while next()["frames"] != serde_json::json!([[0, 4]]) {
         assert!(clock.elapsed() < Duration::from_secs(15));
     }
-    // A directory that goes away is told, and so is its return.
+    // Disappearance and return of the directory are announced.
     std::fs::rename(place.path("r.barchan"), place.path("away")).unwrap();
     while next()["trouble"].is_null() {
         assert!(clock.elapsed() < Duration::from_secs(20));
@@ -606,7 +606,7 @@ fn new_frames_and_statistics_are_announced() {
 }
 
 #[test]
-fn only_the_loopback_address_is_listened_on_and_a_taken_port_is_told() {
+fn only_the_loopback_address_is_used_and_a_taken_port_is_reported() {
     let place = with_result();
     let viewer = Viewer::start(&place, "r.barchan");
     assert!(
@@ -625,7 +625,7 @@ fn only_the_loopback_address_is_listened_on_and_a_taken_port_is_told() {
 fn an_interrupt_ends_it_cleanly() {
     let place = with_result();
     let mut viewer = Viewer::start(&place, "r.barchan");
-    // A page that listens must not keep it.
+    // A connected page must not prevent it.
     let mut stream = TcpStream::connect(&viewer.address).unwrap();
     let request = format!(
         "GET /api/events HTTP/1.1\r\nHost: {}\r\n\r\n",

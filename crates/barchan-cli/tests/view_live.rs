@@ -1,4 +1,4 @@
-//! A live scene over its WebSocket: who may open it, and what a slow reader gets.
+//! A live scene over its WebSocket: access checks, and slow readers.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -75,7 +75,7 @@ impl Viewer {
     }
 }
 
-/// The little of WebSocket that is needed.
+/// A minimal WebSocket client.
 struct Socket(TcpStream);
 
 impl Socket {
@@ -137,7 +137,7 @@ impl Socket {
 }
 
 #[test]
-fn only_the_own_page_may_steer() {
+fn only_the_page_of_the_viewer_may_control() {
     let place = Place::new();
     let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let host = viewer.address.clone();
@@ -150,7 +150,7 @@ fn only_the_own_page_may_steer() {
 }
 
 #[test]
-fn nonsense_is_answered_and_does_no_harm() {
+fn invalid_messages_are_answered_without_harm() {
     let place = Place::new();
     let viewer = Viewer::start(&place, &["--set", "solver.resolution=0.1"]);
     let mut socket = viewer.open();
@@ -172,7 +172,7 @@ fn nonsense_is_answered_and_does_no_harm() {
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert!(answer["error"].is_string() && answer["help"].is_string());
     }
-    // Too long, and not even text: the connection ends, the program does not.
+    // A message that is too long and not text closes the connection, not the program.
     socket.send(1, &[255; 30_000]);
     drop(socket);
     viewer.open().picture();
@@ -187,7 +187,7 @@ fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
     let first = socket.picture();
     assert!(first["grains"].as_u64().unwrap() > 8000, "{first}");
     socket.say(r#"{"type":"seen"}"#);
-    // Let it run for a while without a word: no more than two pictures are sent.
+    // Without acknowledgment, no more than two pictures are sent.
     std::thread::sleep(Duration::from_millis(1500));
     let before = viewer.memory();
     let mut late = Vec::new();
@@ -199,11 +199,11 @@ fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
         socket.say(r#"{"type":"seen"}"#);
         fresh = number(&picture);
     }
-    // What was made while the reader slept was left out.
+    // Pictures made while the reader slept were dropped.
     let gaps: Vec<u64> = late.windows(2).map(|w| w[1] - w[0]).collect();
     assert!(late.windows(2).all(|w| w[0] < w[1]), "{late:?}");
     assert!(gaps.iter().filter(|gap| **gap > 2).count() >= 6, "{gaps:?}");
-    // And what comes is new: a reader that begins now is at most two pictures' worth of sleep ahead.
+    // The pictures are recent: at most two pictures behind those of a new reader.
     let newest = number(&viewer.open().picture());
     let steps = (newest - fresh) as f64;
     let mean = (late[11] - late[1]) as f64 / 10.0;
@@ -213,7 +213,7 @@ fn a_slow_reader_gets_the_newest_picture_and_nothing_queues() {
 }
 
 #[test]
-fn it_ends_with_its_last_reader_or_stays_when_told_to() {
+fn it_ends_with_its_last_reader_unless_told_to_stay() {
     let place = Place::new();
     let small = ["--set", "solver.resolution=0.1"];
     let mut viewer = Viewer::start(&place, &small);

@@ -146,7 +146,7 @@ pub struct TerrainRecord {
     pub material: usize,
     /// Soil that is not grains [kg].
     pub mass_kg: f64,
-    /// Part of it that was cut and waits for room [kg].
+    /// Part of it that was cut and waits for space [kg].
     pub withheld_kg: f64,
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fs;
 
 #[test]
-fn any_damage_to_a_frame_is_told_with_frame_and_file() {
+fn any_damage_to_a_frame_is_reported_with_frame_and_file() {
     let (_root, directory) = fresh();
     directory.write_frame(&frame(3, 500)).unwrap();
     let good = directory.read_frame(3).unwrap();
@@ -84,7 +84,7 @@ fn damaged_checkpoint_falls_back_to_the_one_before() {
 }
 
 #[test]
-fn only_the_newest_checkpoints_stay() {
+fn only_the_newest_checkpoints_are_kept() {
     let (_root, directory) = fresh();
     for index in [0, 4, 8, 12] {
         directory.write_checkpoint(&checkpoint(index, 10)).unwrap();
@@ -96,14 +96,14 @@ fn only_the_newest_checkpoints_stay() {
 }
 
 #[test]
-fn leftovers_are_not_frames_and_are_cleaned() {
+fn partial_frames_are_ignored_and_removed() {
     let (_root, directory) = fresh();
     for index in 0..4 {
         directory.write_frame(&frame(index, 10)).unwrap();
     }
     directory.write_checkpoint(&checkpoint(2, 10)).unwrap();
     directory.write_checkpoint(&checkpoint(3, 10)).unwrap();
-    // What kill -9 leaves: a frame half written, one half removed.
+    // After kill -9: a frame half written, one half removed.
     let frames = directory.path().join("frames");
     for partial in [".partial-000004", ".partial-removed-000009"] {
         fs::create_dir_all(frames.join(partial).join("position")).unwrap();
@@ -136,7 +136,7 @@ fn leftovers_are_not_frames_and_are_cleaned() {
 }
 
 #[test]
-fn create_refuses_what_is_not_empty() {
+fn create_refuses_a_directory_that_is_not_empty() {
     let (_root, directory) = fresh();
     let again = ResultDirectory::create(directory.path(), &manifest(), SCENE).unwrap_err();
     assert!(matches!(again, CacheError::Occupied { .. }));
@@ -194,7 +194,7 @@ fn failed_creation_leaves_nothing() {
 }
 
 #[test]
-fn open_says_what_is_wrong() {
+fn open_reports_what_is_wrong() {
     let root = tempfile::tempdir().unwrap();
     let missing = ResultDirectory::open(&root.path().join("nowhere"));
     assert!(matches!(missing, Err(CacheError::Missing(_))));
@@ -229,7 +229,7 @@ fn open_says_what_is_wrong() {
 }
 
 #[test]
-fn nonsense_is_not_written() {
+fn inconsistent_frames_are_not_written() {
     let (_root, directory) = fresh();
     let change = |name: &str, change: &dyn Fn(&mut barchan_frame::Frame)| {
         let mut bad = frame(0, 10);
@@ -259,7 +259,7 @@ fn nonsense_is_not_written() {
 }
 
 #[test]
-fn what_is_not_finite_is_told_by_its_place() {
+fn non_finite_values_are_reported_with_their_place() {
     let (_root, directory) = fresh();
     let mut odd = frame(0, 10);
     odd.record.bodies[0].force[2] = f64::INFINITY;
@@ -271,7 +271,7 @@ fn what_is_not_finite_is_told_by_its_place() {
 }
 
 #[test]
-fn scene_digest_tells_scenes_apart() {
+fn scene_digests_of_different_scenes_differ() {
     let (_root, mut directory) = fresh();
     assert_eq!(
         directory.manifest().scene_digest,

@@ -1,4 +1,4 @@
-//! What is written comes back: exactly, or within the stated bound.
+//! Data written and read back: exact, or within the stated bound.
 
 mod common;
 
@@ -48,7 +48,7 @@ fn any_frame() -> impl Strategy<Value = Frame> {
     })
 }
 
-/// Equal up to the bits of NaN, which the comparison of floats would call different.
+/// Bitwise equality, which also holds for NaN.
 fn same_bits(a: &Column, b: &Column) -> bool {
     match (&a.data, &b.data) {
         (ColumnData::F32(x), ColumnData::F32(y)) => {
@@ -144,7 +144,7 @@ fn whole_frame_and_single_column_agree() {
 }
 
 #[test]
-fn no_particles_and_no_columns_are_frames_too() {
+fn frames_without_particles_or_columns_are_valid() {
     let (_root, directory) = fresh();
     directory.write_frame(&frame(0, 0)).unwrap();
     assert_eq!(directory.read_frame(0).unwrap(), frame(0, 0));
@@ -159,7 +159,7 @@ fn no_particles_and_no_columns_are_frames_too() {
     assert_eq!(back, Some(checkpoint(1, 0)));
 }
 
-/// A heap of a million grains in the order of blocks of cells, as a solver writes it.
+/// A heap of a million grains in the order of blocks of cells, like that of a solver.
 fn million() -> Frame {
     let dx = 0.01_f32;
     let mut next = random(1);

@@ -7,7 +7,7 @@ use common::{frame, fresh};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// Where there is no Python with zarr 3 the comparison has no partner; `BARCHAN_PYTHON` names one.
+/// A Python interpreter with zarr 3, if there is one; `BARCHAN_PYTHON` names it.
 fn python_with_zarr() -> Option<String> {
     let python = std::env::var("BARCHAN_PYTHON").unwrap_or_else(|_| "python3".into());
     let code = "import zarr, sys; sys.exit(zarr.__version__ < '3')";

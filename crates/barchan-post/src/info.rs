@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a result directory holds.
+/// Contents of a result directory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Info {
     /// The directory.
@@ -106,7 +106,7 @@ pub fn info(directory: &ResultDirectory) -> Result<Info, CacheError> {
     })
 }
 
-/// The value, or its error in `damage`; neither for what a run in progress has removed meanwhile.
+/// The value; an error is added to `damage`, except for frames that a run in progress has removed meanwhile.
 fn readable<T>(found: Result<T, CacheError>, damage: &mut Vec<String>) -> Option<T> {
     match found {
         Ok(found) => return Some(found),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Stress of a grain at the end of a frame. What does not exist (the friction of an elastic body) is `None`.
+/// Stress of a grain at the end of a frame. Undefined quantities (the friction of an elastic body) are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StressState {
     /// Number of the frame.
@@ -41,7 +41,7 @@ pub struct StressState {
 /// Why stresses cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum StressError {
-    /// The frames do not hold what is needed.
+    /// The frames lack a required column.
     #[error("frame {frame} has no column `{column}`; {remedy}")]
     Column {
         /// Number of the frame.
@@ -54,7 +54,7 @@ pub enum StressError {
     /// No frame holds a grain of that identity.
     #[error("no grain has the id {id} in {place}; {remedy}")]
     NoGrain {
-        /// What was asked for.
+        /// The requested identity.
         id: u64,
         /// Frames that were searched.
         place: String,
@@ -70,7 +70,7 @@ pub enum StressError {
 }
 
 impl StressError {
-    /// A column that scenes must ask for.
+    /// A column that scenes must request.
     fn not_asked_for(frame: u32, column: OutputColumn) -> Self {
         Self::Column {
             frame,
@@ -91,7 +91,7 @@ pub struct Substance {
 }
 
 impl Substance {
-    /// What a scene is made of.
+    /// The materials of a scene.
     pub fn of_scene(scene: &Scene) -> Self {
         Self {
             materials: scene.materials.clone(),
@@ -99,7 +99,7 @@ impl Substance {
         }
     }
 
-    /// What the scene of a result is made of.
+    /// The materials of the scene of a result.
     pub fn of_result(directory: &ResultDirectory) -> Result<Self, StressError> {
         let source = SceneSource {
             name: directory.path().join("scene.toml").display().to_string(),
@@ -139,7 +139,7 @@ pub fn stress(
     Ok(states.map(|i| columns.state(i, substance)).collect())
 }
 
-/// Stresses of chosen grains over several frames: by grain in the order asked for, then by frame. A grain may be
+/// Stresses of chosen grains over several frames: by grain in the requested order, then by frame. A grain may be
 /// missing in some frames, not in all.
 pub fn histories(
     directory: &ResultDirectory,
@@ -288,7 +288,7 @@ fn whole(data: &ColumnData) -> Option<Vec<u64>> {
 pub const CSV_HEADER: &str = "id,frame,time_s,tau_1_pa,tau_2_pa,tau_3_pa,pressure_pa,deviator_pa,yield_deviator_pa,\
 hardening,friction_angle_deg,plastic_case";
 
-/// A state as a line of comma-separated values; what does not exist is empty.
+/// A state as a line of comma-separated values; undefined quantities are empty.
 pub fn csv_line(s: &StressState) -> String {
     let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
     let [a, b, c] = s.principal_stress;

@@ -1,4 +1,4 @@
-//! What `info` says about whole, unfinished and damaged results.
+//! `info` on complete, unfinished and damaged results.
 
 use barchan_frame::{Checkpoint, Column, Frame, Manifest, ResultDirectory, Unit};
 use barchan_post::info;

@@ -1,4 +1,4 @@
-//! Measurements on shapes whose every quantity is known.
+//! Measurements on shapes with known quantities.
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
 use barchan_post::{Hints, MeasureError, Measurement, measure, measure_with};
@@ -19,7 +19,7 @@ fn manifest(dimensions: u32, dx: f64) -> Manifest {
     }
 }
 
-/// Between 0 and 1, the same for the same numbers.
+/// Deterministic noise between 0 and 1.
 fn noise(a: i64, b: i64, c: i64, axis: i64) -> f64 {
     let mut h = (a.wrapping_mul(73_856_093)
         ^ b.wrapping_mul(19_349_663)
@@ -132,9 +132,9 @@ fn cone_has_its_angle_volume_and_radius() {
     }
 }
 
-/// Grains thrown independently of each other are far less even than any solver leaves them.
+/// Independently placed grains are far less uniform than those of any solver.
 #[test]
-fn uneven_sampling_changes_little() {
+fn irregular_sampling_has_little_effect() {
     let slope = 30.0_f64.to_radians().tan();
     let mut heap = cone(30.0, 0.5, [0.0, 0.0]);
     let grains = heap.positions.len();
@@ -152,7 +152,7 @@ fn uneven_sampling_changes_little() {
 }
 
 #[test]
-fn volume_is_of_space_and_not_of_mass() {
+fn volume_is_that_of_space_not_of_mass() {
     let column = |spread: f64| {
         let mut heap = fill(3, 0.02, 0.5, |p| p[0].hypot(p[2]) < 0.3 && p[1] < 0.3);
         heap.positions
@@ -167,7 +167,7 @@ fn volume_is_of_space_and_not_of_mass() {
 }
 
 #[test]
-fn lone_flyers_do_not_disturb() {
+fn isolated_grains_do_not_matter() {
     let heap = cone(30.0, 0.4, [0.0, 0.0]);
     let calm = heap.measure();
     let mut stormy = Heap {
@@ -178,7 +178,7 @@ fn lone_flyers_do_not_disturb() {
         let at = |axis| 4.0 * noise(i, 7, 7, axis) - 2.0;
         stormy.positions.push([at(0), 0.5 + at(1).abs(), at(2)]);
     }
-    // A few grains rolled far over the floor, and one sprayed very far.
+    // A few grains scattered over the floor, and one very far away.
     stormy
         .positions
         .extend((0..20).map(|i| [0.8 + 0.1 * f64::from(i), 0.001, 0.0]));
@@ -199,7 +199,7 @@ fn lone_flyers_do_not_disturb() {
 }
 
 #[test]
-fn of_two_heaps_the_heavier_is_the_deposit() {
+fn the_heavier_of_two_heaps_is_the_deposit() {
     let slope = 30.0_f64.to_radians().tan();
     let heap = |p: [f64; 3], x: f64, radius: f64| p[1] < slope * (radius - (p[0] - x).hypot(p[2]));
     let m = fill(3, 0.02, 1.2, |p| heap(p, -0.6, 0.3) || heap(p, 0.5, 0.4)).measure();
@@ -273,7 +273,7 @@ fn half_a_cone_against_a_wall_measures_the_free_side_only() {
     assert!(walled.slopes_deg.len() < 8, "{:?}", walled.slopes_deg);
 }
 
-/// A quarter of a cone whose top is flat, as a stream leaves it.
+/// A quarter of a cone with a flat top, as under a stream.
 #[test]
 fn hints_find_the_flank_of_a_quarter_with_a_flat_top() {
     let slope = 35.0_f64.to_radians().tan();
@@ -289,7 +289,7 @@ fn hints_find_the_flank_of_a_quarter_with_a_flat_top() {
     let (angle, sectors) = with(Some([0.0; 2]), Some(0.3));
     close(angle, 35.0, 1.0);
     assert_eq!(sectors, 2);
-    // Without either hint the slope is another.
+    // Negative control: without either hint the slope differs.
     assert!(with(Some([0.0; 2]), None).0 < 32.0);
     assert!((with(None, Some(0.3)).0 - 35.0).abs() > 3.0);
 }
@@ -339,7 +339,7 @@ fn totals_are_exact_sums() {
 }
 
 #[test]
-fn nothing_gives_nulls_and_no_nan() {
+fn an_empty_frame_gives_nulls_and_no_nan() {
     for dimensions in [2, 3] {
         let empty = Heap {
             positions: Vec::new(),
@@ -365,7 +365,7 @@ fn nothing_gives_nulls_and_no_nan() {
 }
 
 #[test]
-fn wrong_frames_are_refused() {
+fn invalid_frames_are_refused() {
     let heap = cone(30.0, 0.1, [0.0, 0.0]);
     let refuse = |change: &dyn Fn(&mut Frame, &mut Manifest)| {
         let (mut frame, mut manifest) = (heap.frame(), heap.manifest.clone());

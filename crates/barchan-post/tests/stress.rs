@@ -1,4 +1,4 @@
-//! Stresses of grains, as `measure --stress` tells them.
+//! Stresses of grains, as `measure --stress` reports them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use barchan_frame::{Column, ColumnData, Frame, Manifest, ResultDirectory, Unit};
@@ -64,7 +64,7 @@ fn invariants_hardening_and_friction_of_sand() {
 }
 
 #[test]
-fn in_the_plane_two_stresses_count() {
+fn in_2d_the_two_in_plane_stresses_count() {
     let (_root, directory) = result(2, &[frame(0)]);
     let substance = Substance::of_result(&directory).unwrap();
     let states = stress(&directory, 0, &substance, Some(&BTreeSet::from([7]))).unwrap();
@@ -74,7 +74,7 @@ fn in_the_plane_two_stresses_count() {
 }
 
 #[test]
-fn histories_follow_grains_in_the_order_asked_for() {
+fn histories_are_in_the_requested_order() {
     let mut late = frame(2);
     late.columns[0].data = ColumnData::U32(vec![9, 7]);
     let (_root, directory) = result(3, &[frame(0), frame(1), late]);
@@ -93,7 +93,7 @@ fn histories_follow_grains_in_the_order_asked_for() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_key_to_set() {
+fn errors_name_the_missing_column_and_the_key_to_set() {
     for (lost, column) in [(3, "principal_stress"), (4, "hardening")] {
         let mut poor = frame(0);
         poor.columns.remove(lost);
@@ -110,7 +110,7 @@ fn what_is_missing_is_named_with_the_key_to_set() {
 }
 
 #[test]
-fn csv_has_a_value_for_each_name_and_nothing_for_what_is_not() {
+fn csv_has_a_field_for_each_name_empty_if_undefined() {
     let (_root, directory) = result(3, &[frame(1)]);
     let substance = Substance::of_result(&directory).unwrap();
     let states = stress(&directory, 1, &substance, None).unwrap();

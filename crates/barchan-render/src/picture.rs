@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chequerboard_shrinks_to_half_the_light() {
+    fn a_checkerboard_shrinks_to_half_the_light() {
         let mut board = Picture::filled(64, 32, [0; 3]);
         for y in 0..32 {
             for x in (y % 2..64).step_by(2) {

@@ -1,4 +1,4 @@
-//! The camera: where points land in the picture, and framing by itself.
+//! The camera: projection of points, and automatic framing.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -9,7 +9,7 @@ use barchan_scene::{Bounds, View};
 use common::*;
 use glam::{Vec3, vec3};
 
-/// Center of what is dark in a picture of one black sphere [pixels].
+/// Center of the dark pixels in a picture of one black sphere [pixels].
 fn seen_at(view: &View, size: [u32; 2], point: Vec3, radius: f32) -> [f32; 2] {
     let mut stage = empty(Sky::with_sun(0.0, 0.7));
     stage.spheres = still(&[(point, radius, [0; 3])]);
@@ -28,8 +28,8 @@ fn seen_at(view: &View, size: [u32; 2], point: Vec3, radius: f32) -> [f32; 2] {
 }
 
 #[test]
-fn known_points_land_on_known_pixels() {
-    // 2 · tan 22.5° of height 1 m away: a meter at a distance of 10 m is 100 / (20 tan 22.5°) pixels.
+fn known_points_are_projected_to_known_pixels() {
+    // The height of the view 1 m away is 2 tan 22.5°: a meter at a distance of 10 m has 100 / (20 tan 22.5°) pixels.
     let eye = view(vec3(0.0, 0.0, 10.0), Vec3::ZERO, 45.0);
     let size = [160, 100];
     let meter = 100.0 / (20.0 * 22.5_f32.to_radians().tan());
@@ -139,7 +139,7 @@ fn framed_boxes_fill_the_picture_to_its_margins() {
                 let across = (left + 0.9).abs() < 0.01 && (right - 0.9).abs() < 0.01;
                 let upright = (bottom + 0.9).abs() < 0.01 && (top - 0.9).abs() < 0.01;
                 assert!(across || upright, "{case}");
-                // The other pair of margins is the same on both sides.
+                // The margins of the other pair are equal.
                 assert!(
                     (left + right).abs() < 0.02 && (bottom + top).abs() < 0.02,
                     "{case}"
@@ -152,8 +152,8 @@ fn framed_boxes_fill_the_picture_to_its_margins() {
 }
 
 #[test]
-fn a_view_from_elsewhere_does_not_fit() {
-    // The control: the check above notices a camera that is 5 % too near or turned a little.
+fn another_view_is_not_framed() {
+    // Negative control: the check above detects a camera that is 5 % too near or slightly rotated.
     let bounds = Bounds::from_corners(Vec3::ZERO, vec3(2.0, 1.0, 1.0));
     let good = framed(&bounds, Vec3::Z, 30.0, 1.5);
     let nearer = View {

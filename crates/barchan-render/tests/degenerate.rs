@@ -1,4 +1,4 @@
-//! Nothing that a stage or a result holds makes drawing panic, hang or say nothing.
+//! Degenerate stages and results: drawing neither panics nor hangs nor fails silently.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -47,7 +47,7 @@ fn draw(stage: &Stage, view: &View) -> Picture {
 }
 
 #[test]
-fn grains_with_odd_numbers_are_left_out_and_the_others_drawn() {
+fn grains_with_invalid_values_are_omitted() {
     let good: Vec<_> = (0..20)
         .map(|i| (vec3(0.1 * i as f32 - 1.0, 0.0, 0.0), 0.1, WHITE))
         .collect();
@@ -300,7 +300,7 @@ fn without_a_scene_the_grains_are_shown() {
 }
 
 #[test]
-fn without_its_mesh_a_body_is_left_out_with_a_warning() {
+fn a_body_without_its_mesh_is_omitted_with_a_warning() {
     let mesh = "[[collider]]\nname = \"rock\"\nshape = { mesh = { file = \"rock.stl\" } }\n";
     let (_root, directory) = result(&[SCENE, mesh].concat());
     directory.write_frame(&frame(0, &some())).unwrap();
@@ -311,7 +311,7 @@ fn without_its_mesh_a_body_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn results_without_frames_or_grains_are_told_apart() {
+fn results_without_frames_and_without_grains_are_distinguished() {
     let (_root, directory) = result(SCENE);
     let error = drawn(&directory).unwrap_err();
     assert!(matches!(error, RenderError::NoFrames(_)), "{error}");
@@ -353,7 +353,7 @@ fn columns_may_be_missing_or_of_another_kind() {
 }
 
 #[test]
-fn manifests_may_say_little() {
+fn manifests_may_be_incomplete() {
     for manifest in [
         Manifest {
             materials: Vec::new(),
@@ -374,7 +374,7 @@ fn manifests_may_say_little() {
 }
 
 #[test]
-fn positions_that_are_not_numbers_are_left_out() {
+fn non_finite_positions_are_omitted() {
     let mut positions = some();
     positions.extend([
         Vec3::NAN,
@@ -385,7 +385,7 @@ fn positions_that_are_not_numbers_are_left_out() {
     let (_root, directory) = result(SCENE);
     directory.write_frame(&frame(0, &positions)).unwrap();
     drawn(&directory).unwrap();
-    // A tenth of the grains being far away moves the camera back; a few in a thousand do not.
+    // A tenth of the grains far away moves the camera back; a few in a thousand do not.
     let mut many: Vec<Vec3> = (0..2000)
         .map(|i| vec3(1e-4 * i as f32, 0.05, 0.0))
         .collect();

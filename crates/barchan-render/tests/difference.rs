@@ -1,4 +1,4 @@
-//! The measure by which tests compare pictures.
+//! The metric with which tests compare pictures.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "common/difference.rs"]
@@ -23,7 +23,7 @@ fn known_colors_have_their_coordinates() {
 }
 
 #[test]
-fn the_same_is_nought_and_a_change_of_hue_is_seen() {
+fn equal_pictures_have_no_difference_and_a_change_of_hue_is_detected() {
     let a = Picture::filled(40, 30, [180, 140, 80]);
     assert_eq!(difference(&a, &a).map(|d| d.max), Some(0.0));
     let hue = Picture::filled(40, 30, [180, 140, 110]);
@@ -33,12 +33,12 @@ fn the_same_is_nought_and_a_change_of_hue_is_seen() {
 }
 
 #[test]
-fn fine_noise_is_forgiven_and_a_spot_is_not() {
+fn fine_noise_is_ignored_and_a_spot_is_detected() {
     let a = Picture::filled(100, 100, [128; 3]);
     let mut noisy = a.clone();
     for (i, v) in noisy.rgb.iter_mut().enumerate() {
-        let chequer = (i / 3 + i / 300) % 2 == 0;
-        *v = if chequer { 140 } else { 116 };
+        let checker = (i / 3 + i / 300) % 2 == 0;
+        *v = if checker { 140 } else { 116 };
     }
     let noise = difference(&a, &noisy).unwrap();
     assert!(noise.p99 < 2.0, "{noise:?}");

@@ -1,4 +1,4 @@
-//! Films are decoded again and compared with the pictures that went in.
+//! Films are decoded and compared with the original pictures.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use barchan_render::Picture;
@@ -60,7 +60,7 @@ fn write(path: &Path, size: [u32; 2], count: u32, options: &FilmOptions) -> Film
     film.finish().unwrap()
 }
 
-/// Content of the first box of a name, looked for inside those around it.
+/// Content of the first box of a name, found inside its parents.
 fn find<'a>(bytes: &'a [u8], path: &[&str]) -> &'a [u8] {
     let Some((name, rest)) = path.split_first() else {
         return bytes;
@@ -92,7 +92,7 @@ fn table<'a>(file: &'a [u8], name: &'a str) -> &'a [u8] {
     find(file, &path)
 }
 
-/// Offset and size of each sample, by the tables of chunks.
+/// Offset and size of each sample, from the chunk tables.
 fn samples(file: &[u8]) -> Vec<(usize, usize)> {
     let (sizes, chunks, runs) = (
         table(file, "stsz"),
@@ -116,7 +116,7 @@ fn samples(file: &[u8]) -> Vec<(usize, usize)> {
     out
 }
 
-/// The pictures of a film, by the decoder of OpenH264 and the inverse of BT.709.
+/// The pictures of a film, decoded by OpenH264 and converted from BT.709.
 fn decode(file: &[u8]) -> Vec<Picture> {
     let mut decoder = openh264::decoder::Decoder::new().unwrap();
     let config = table(file, "stsd/avc1/avcC");
@@ -182,18 +182,18 @@ fn an_mp4_holds_the_pictures_in_order() {
             "picture {time}: {other} dB against {same} dB"
         );
     }
-    // Nothing else is left in the folder.
+    // No other file remains in the folder.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
-fn the_boxes_of_an_mp4_say_what_is_in_it() {
+fn the_boxes_of_an_mp4_describe_its_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("film.mp4");
     write(&path, [64, 48], 50, &options(23.976));
     let file = std::fs::read(&path).unwrap();
     assert_eq!(&file[4..12], b"ftypisom");
-    // The tables come before the samples, so that playing can begin while the file still loads.
+    // The tables precede the samples, so that playback can begin while the file loads.
     let place = |name: &[u8]| file.windows(4).position(|w| w == name).unwrap();
     assert!(place(b"moov") < place(b"mdat"));
     let media = find(&file, &["moov", "trak", "mdia", "mdhd"]);
@@ -238,7 +238,7 @@ fn odd_and_tiny_sizes_are_padded_and_one_picture_is_a_film() {
 }
 
 #[test]
-fn wrong_calls_are_errors_and_leave_no_file() {
+fn invalid_calls_are_errors_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let create = |name: &str, w, h, rate| Film::create(&at(name), w, h, &options(rate));
@@ -278,7 +278,7 @@ fn wrong_calls_are_errors_and_leave_no_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Pictures and delays [1/100 s] of a GIF, each as a screen shows it.
+/// Composited pictures and delays [1/100 s] of a GIF.
 fn decode_gif(path: &Path) -> (Vec<Picture>, Vec<u16>, gif::Repeat) {
     let mut settings = gif::DecodeOptions::new();
     settings.set_color_output(gif::ColorOutput::RGBA);
@@ -306,7 +306,7 @@ fn decode_gif(path: &Path) -> (Vec<Picture>, Vec<u16>, gif::Repeat) {
 }
 
 #[test]
-fn a_gif_loops_for_ever_and_shows_the_pictures() {
+fn a_gif_loops_forever_and_shows_the_pictures() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("preview.gif");
     let mut options = options(24.0);
@@ -352,7 +352,7 @@ fn plain_areas_of_a_gif_stay_plain() {
 }
 
 #[test]
-fn a_gif_keeps_to_its_budget_and_still_parts_cost_little() {
+fn a_gif_stays_within_its_budget_and_static_areas_cost_little() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("preview.gif");
     let generous = write(&path, [320, 180], 24, &options(12.0));
@@ -413,9 +413,9 @@ fn decode_with_ffmpeg(path: &Path, size: [usize; 2]) -> Vec<Picture> {
     frames.map(|f| rgb(&Raw(f, size[0], size[1]))).collect()
 }
 
-/// Runs only where an ffmpeg is installed; the others cover what is built in.
+/// Runs only if ffmpeg is installed; the other tests cover the built-in encoder.
 #[test]
-fn ffmpeg_writes_the_same_film_when_it_is_there() {
+fn ffmpeg_writes_the_same_film_if_installed() {
     let Some(ffmpeg) = find_ffmpeg() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Flat pictures: what is drawn lies where it should.
+//! 2D pictures: positions of grains, bodies and axes.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use barchan_render::Picture;
@@ -49,7 +49,7 @@ fn grains_cover_their_area_at_their_place() {
 }
 
 #[test]
-fn the_smallest_grains_are_still_seen() {
+fn the_smallest_grains_are_visible() {
     let grains = FlatGrains {
         position: &[[0.5, 0.5, 0.0]],
         radius: &[1e-6],
@@ -73,7 +73,7 @@ fn bodies_are_gray_with_a_darker_edge_and_follow_their_pose() {
     assert_eq!(dark(100, 250), 255);
     let edge = (270..280).map(|x| dark(x, 250)).min().unwrap();
     assert!(edge < 120, "{edge}");
-    // Unturned it would lie across: the negative control.
+    // Negative control: without the rotation it would lie across.
     let flat = Pose {
         rotation: Quat::IDENTITY,
         ..pose
@@ -186,7 +186,7 @@ fn a_hundred_thousand_grains_are_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn senseless_input_gives_a_picture() {
+fn invalid_input_gives_a_picture() {
     let grains = FlatGrains {
         position: &[[f32::NAN, 0.0, 0.0], [1e30, 0.5, 0.0], [0.5, 0.5, 0.0]],
         radius: &[0.1, f32::INFINITY],

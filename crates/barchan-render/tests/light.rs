@@ -1,4 +1,4 @@
-//! Light and shade of the path tracer against what can be worked out by hand.
+//! Light and shadow of the path tracer against analytic results.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -8,7 +8,7 @@ use barchan_scene::Geometry;
 use common::*;
 use glam::{Vec2, Vec3, vec3};
 
-const GREY: f32 = 0.5;
+const GRAY: f32 = 0.5;
 const WHITE: [u8; 3] = [255; 3];
 
 fn close(found: Vec3, expected: Vec3, part: f32) -> bool {
@@ -21,7 +21,7 @@ fn sphere_over_ground(center: Vec3, radius: f32) -> Stage {
         std::f32::consts::FRAC_PI_2,
         std::f32::consts::FRAC_PI_4,
     ));
-    stage.planes.push(ground(0.0, GREY));
+    stage.planes.push(ground(0.0, GRAY));
     stage.spheres = still(&[(center, radius, WHITE)]);
     stage
 }
@@ -37,13 +37,13 @@ fn a_shadow_lacks_the_light_of_the_sun() {
     let sky = stage.sky.ambient();
     let (shade, open) = (vec3(-1.0, 0.0, 0.0), vec3(0.0, 0.0, 3.0));
     let [dark, bright] = [shade, open].map(|p| from_above(&stage, p));
-    assert!(close(bright, GREY * (sun + sky), 0.02), "{bright}");
-    assert!(close(dark, GREY * sky, 0.03), "{dark}");
-    // The share that is missing is the sun's.
+    assert!(close(bright, GRAY * (sun + sky), 0.02), "{bright}");
+    assert!(close(dark, GRAY * sky, 0.03), "{dark}");
+    // The missing fraction is that of the sun.
     let missing = (bright - dark) / bright;
     assert!(close(missing, sun / (sun + sky), 0.03), "{missing}");
 
-    // Without the sphere on the line to the sun both are alike.
+    // Negative control: without the sphere in front of the sun both are equal.
     let moved = sphere_over_ground(vec3(0.0, 1.0, 2.0), 0.1);
     let [here, there] = [shade, open].map(|p| from_above(&moved, p));
     assert!(close(here, there, 0.02), "{here} {there}");
@@ -53,7 +53,7 @@ fn a_shadow_lacks_the_light_of_the_sun() {
 fn penumbra(height: f32) -> f32 {
     let stage = sphere_over_ground(vec3(0.0, height, 0.0), 0.3);
     let target = vec3(-height, 0.0, 0.0);
-    // 0.8 m from top to bottom.
+    // The picture is 0.8 m high.
     let fov = 2.0 * (0.4_f32 / 40.0).atan().to_degrees();
     let rows = 400;
     let size = [6, rows];
@@ -75,7 +75,7 @@ fn penumbra(height: f32) -> f32 {
 fn the_penumbra_widens_with_distance_as_the_sun_is_large() {
     let sky = Sky::with_sun(0.0, 0.8);
     let sun_radius = sky.toward_sun([0.0, 1.0]).angle_between(sky.sun);
-    // A straight edge leaves a tenth of a disc at 0.687 of its radius from the middle.
+    // A straight edge at 0.687 of the radius from the center leaves a tenth of a disc.
     let expected = |height: f32| 2.0 * 0.687 * sun_radius * height * std::f32::consts::SQRT_2;
     let [near, far] = [1.0, 2.0].map(|h| (penumbra(h), expected(h)));
     for (width, expected) in [near, far] {
@@ -89,7 +89,7 @@ fn the_penumbra_widens_with_distance_as_the_sun_is_large() {
 /// Ground with a square pit that is open to the sky, and its light from above.
 fn pit(depth: f32, width: f32) -> f32 {
     let mut stage = empty(SUN_BELOW);
-    stage.planes.push(ground(-depth, GREY));
+    stage.planes.push(ground(-depth, GRAY));
     let (w, far) = (0.5 * width, 20.0);
     let walls = [
         (vec3(-far, -depth, -far), vec3(-w, 0.0, far)),
@@ -98,7 +98,7 @@ fn pit(depth: f32, width: f32) -> f32 {
         (vec3(-w, -depth, w), vec3(w, 0.0, far)),
     ];
     if depth > 0.0 {
-        let wall = |(a, b)| body(&Geometry::cuboid(a, b), Material::Matte(Vec3::splat(GREY)));
+        let wall = |(a, b)| body(&Geometry::cuboid(a, b), Material::Matte(Vec3::splat(GRAY)));
         stage.bodies = walls.into_iter().map(wall).collect();
     }
     from_above(&stage, vec3(0.0, -depth, 0.0)).y
@@ -107,7 +107,7 @@ fn pit(depth: f32, width: f32) -> f32 {
 #[test]
 fn the_floor_of_a_pit_is_darker_the_deeper_it_is() {
     let open = pit(0.0, 1.0);
-    assert!((open / (GREY * SUN_BELOW.ambient().y) - 1.0).abs() < 0.02);
+    assert!((open / (GRAY * SUN_BELOW.ambient().y) - 1.0).abs() < 0.02);
     let [shallow, deep, deeper] = [0.2, 1.0, 4.0].map(|d| pit(d, 1.0) / open);
     assert!(
         shallow < 0.97 && deep < 0.75 && deeper < 0.3,
@@ -125,7 +125,7 @@ fn a_white_sphere_shows_the_mean_of_the_sky_on_top() {
     stage.spheres = still(&[(Vec3::ZERO, 1.0, WHITE)]);
     let top = from_above(&stage, Vec3::Y);
     assert!(close(top, stage.sky.ambient(), 0.02), "{top}");
-    // Below it is lit by the sun that stands there.
+    // The lower side is lit by the sun.
     let below = light_at(&stage, Vec3::NEG_Y, -40.0 * Vec3::Y);
     assert!(below.min_element() > 1.2 * top.max_element(), "{below}");
     // Half the albedo, half the light.
@@ -146,7 +146,7 @@ fn heap(color: [u8; 3]) -> Stage {
 }
 
 #[test]
-fn white_spheres_make_no_light() {
+fn white_spheres_do_not_create_light() {
     let stage = heap(WHITE);
     let brightest = stage.sky.radiance(Vec3::X);
     let bound = brightest * 1.02;
@@ -160,15 +160,15 @@ fn white_spheres_make_no_light() {
         let mean = mean_light(&picture);
         let most = picture.rgb.as_chunks::<3>().0.iter();
         let most = most.map(|p| light(*p)).fold(Vec3::ZERO, Vec3::max);
-        // No point of the heap can be brighter than the brightest part of the sky …
+        // No point of the heap is brighter than the brightest part of the sky,
         assert!(most.cmple(bound).all(), "{bounces}: {most}");
-        // … and following light further never takes away more than is there.
+        // and further bounces never remove more light than there is.
         assert!(mean.cmpge(0.5 * SUN_BELOW.ambient()).all(), "{mean}");
     }
 }
 
 #[test]
-fn what_is_cut_off_of_a_path_is_made_up_for_but_never_too_much() {
+fn truncated_paths_are_compensated_but_never_too_much() {
     let eye = view(vec3(2.0, 1.0, 3.0), Vec3::ZERO, 12.0);
     let mean = |stage: &Stage, bounces: u32| {
         let quality = Quality {
@@ -177,7 +177,7 @@ fn what_is_cut_off_of_a_path_is_made_up_for_but_never_too_much() {
         };
         mean_light(&shot(stage, &eye, [48, 48], quality)).y
     };
-    // White is the worst case: nothing is ever absorbed.
+    // White is the worst case: nothing is absorbed.
     for (color, least) in [(WHITE, 0.8), ([225, 169, 95], 0.95)] {
         let stage = heap(color);
         let ratio = mean(&stage, 2) / mean(&stage, 16);
@@ -185,16 +185,16 @@ fn what_is_cut_off_of_a_path_is_made_up_for_but_never_too_much() {
     }
 }
 
-/// Spread of the light over a level floor that nothing shades, and over the lit side of bodies, for a stage moved by
-/// `offset`: with acne some points are black.
+/// Smallest light on an unshadowed floor and on the lit side of bodies, for a stage shifted by `offset`: with shadow acne some
+/// points are black.
 fn darkest_lit(offset: Vec3, epsilon: f32, elevation: f32) -> f32 {
     let sky = Sky::with_sun(0.6, elevation);
     let mut stage = empty(sky);
     stage.center = offset;
     stage.epsilon = epsilon;
-    stage.planes.push(ground(offset.y, GREY));
+    stage.planes.push(ground(offset.y, GRAY));
     let slab = Geometry::cuboid(offset - vec3(1.0, 0.0, 1.0), offset + vec3(1.0, 0.1, 1.0));
-    stage.bodies = vec![body(&slab, Material::Matte(Vec3::splat(GREY)))];
+    stage.bodies = vec![body(&slab, Material::Matte(Vec3::splat(GRAY)))];
     let size = [40, 40];
     let eye = view(offset + vec3(0.0, 8.0, 0.01), offset, 10.0);
     let picture = shot(
@@ -206,7 +206,7 @@ fn darkest_lit(offset: Vec3, epsilon: f32, elevation: f32) -> f32 {
             bounces: 1,
         },
     );
-    let expected = GREY * (sky.ambient() + sky.sun.y * sky.sunlight()).y;
+    let expected = GRAY * (sky.ambient() + sky.sun.y * sky.sunlight()).y;
     let pixels = picture.rgb.as_chunks::<3>().0.iter();
     pixels
         .map(|p| light(*p).y / expected)
@@ -214,17 +214,17 @@ fn darkest_lit(offset: Vec3, epsilon: f32, elevation: f32) -> f32 {
 }
 
 #[test]
-fn surfaces_do_not_shade_themselves() {
+fn surfaces_do_not_shadow_themselves() {
     for elevation in [0.08, 0.3, 1.2] {
         let darkest = darkest_lit(Vec3::ZERO, 1e-5 * 3.0, elevation);
         assert!(darkest > 0.85, "{elevation}: {darkest}");
     }
-    // The control: with a step that is below rounding they do.
+    // Negative control: with an offset of secondary rays below rounding they do.
     let darkest = darkest_lit(vec3(1000.0, 0.0, 1000.0), 1e-9, 0.3);
     assert!(darkest < 0.85, "{darkest}");
 }
 
-/// Light on the equator of a faceted ball, beside the line where the sun no longer reaches: ratio to that of a sphere.
+/// Light on the equator of a faceted ball near the terminator, relative to that of a sphere.
 fn ball_against_sphere(elevation: f32) -> f32 {
     let sky = Sky::with_sun(0.0, elevation);
     let eye = view(vec3(6.0, 0.0, 0.0), Vec3::ZERO, 20.0);
@@ -249,7 +249,7 @@ fn ball_against_sphere(elevation: f32) -> f32 {
 }
 
 #[test]
-fn facets_of_a_ball_are_not_seen_in_its_light() {
+fn facets_of_a_ball_are_not_visible_in_its_shading() {
     let worst = ball_against_sphere(0.7);
     assert!(worst < 0.08, "{worst}");
 }

@@ -1,4 +1,4 @@
-//! Motion blur: streaks are as long as things move while the shutter is open.
+//! Motion blur: streaks have the length of the motion during the exposure.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -11,7 +11,7 @@ use barchan_scene::motion::Pose;
 use common::*;
 use glam::{Quat, Vec3, vec3};
 
-/// Pixels that a meter at the origin is long.
+/// Pixels per meter at the origin.
 const SCALE: f32 = 100.0;
 const BLACK: [u8; 3] = [0; 3];
 const MANY: Quality = Quality {
@@ -19,7 +19,7 @@ const MANY: Quality = Quality {
     bounces: 1,
 };
 
-/// The part of each pixel that dark things on `stage` cover, seen from +z. The origin is in the middle.
+/// Coverage of each pixel by dark objects on `stage`, seen from +z, with the origin at the center.
 fn covered(stage: &Stage, size: [u32; 2]) -> impl Fn(u32, u32) -> f32 + use<> {
     let fov = 2.0 * (0.5 * size[1] as f32 / SCALE / 50.0).atan().to_degrees();
     let eye = view(vec3(0.0, 0.0, 50.0), Vec3::ZERO, fov);
@@ -31,7 +31,7 @@ fn covered(stage: &Stage, size: [u32; 2]) -> impl Fn(u32, u32) -> f32 + use<> {
     }
 }
 
-/// Length over which a line of pixels is covered at least half as much as where it is covered most [pixels].
+/// Full width at half maximum of the coverage along a line of pixels [pixels].
 fn half_width(line: &[f32]) -> f32 {
     // The plateau, without its noise.
     let peak = line.iter().copied().fold(0.0, f32::max);
@@ -40,7 +40,7 @@ fn half_width(line: &[f32]) -> f32 {
     let above = |v: f32| v >= 0.5 * most;
     let first = line.iter().position(|v| above(*v)).unwrap();
     let last = line.iter().rposition(|v| above(*v)).unwrap();
-    // Between pixels the line is straight.
+    // Linear interpolation between pixels.
     let part = |outer: usize, inner: usize| {
         let (a, b) = (line[outer], line[inner]);
         (b - 0.5 * most) / (b - a)
@@ -80,10 +80,10 @@ fn the_streak_of_a_sphere_is_velocity_times_exposure() {
         let expected = SCALE * velocity.abs() * exposure;
         let width = half_width(&line);
         assert!((width - expected).abs() < 1.0, "{width} {expected}");
-        // Where it is for a part of the time it covers that part.
+        // Coverage is the fraction of the exposure.
         let middle = line[95..105].iter().sum::<f32>() / 10.0;
         assert!((middle - 16.0 / expected).abs() < 0.03, "{middle}");
-        // Across it is as wide as the sphere.
+        // Its width is that of the sphere.
         let across = half_width(&column(&seen, 100, 24));
         assert!(across < 17.0, "{across}");
     }
@@ -124,7 +124,7 @@ fn a_moving_body_leaves_a_streak() {
 }
 
 #[test]
-fn a_turning_body_is_blurred_more_the_farther_from_its_axis() {
+fn the_blur_of_a_rotating_body_grows_with_the_distance_from_its_axis() {
     let (rate, exposure) = (8.0, 0.05);
     let seen = covered(&bar(2.0, Vec3::ZERO, rate * Vec3::Z, exposure), [160, 60]);
     // A vertical line 0.7 m from the axis is swept from −tan to tan of half the angle.
@@ -139,7 +139,7 @@ fn a_turning_body_is_blurred_more_the_farther_from_its_axis() {
 }
 
 #[test]
-fn a_body_that_turns_about_a_distant_pivot_keeps_to_its_circle() {
+fn a_body_that_rotates_about_a_distant_pivot_stays_on_its_circle() {
     // Geometry that stands 0.7 m from the pivot at the origin of the world, given in a frame whose origin is 5 m away:
     // velocities are those of that origin.
     let pivot_in_body = vec3(0.0, 5.0, 0.0);
@@ -171,10 +171,10 @@ fn a_body_that_turns_about_a_distant_pivot_keeps_to_its_circle() {
             assert!(off < 0.07, "{at} is {off} m off the circle");
             highest = highest.max(at.y.abs());
         }
-        // Less than that is rounding of the sky's colors.
+        // Smaller values are due to rounding of the sky's colors.
         found += if part > 0.02 { part } else { 0.0 };
     }
-    // It turns by 0.48 rad to either side, and all of its area is there at all times.
+    // It rotates by 0.48 rad to either side, and its area is constant over the exposure.
     let end = 0.7 * 0.48_f32.sin();
     assert!((highest - end).abs() < 0.07, "{highest} {end}");
     assert!((found / 100.0 - 1.0).abs() < 0.1, "{found}");

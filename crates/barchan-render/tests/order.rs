@@ -1,4 +1,4 @@
-//! What stands before what: spheres, bodies, planes and glass along a ray.
+//! Depth order of spheres, bodies, planes and glass along a ray.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -13,7 +13,7 @@ const GREEN: Vec3 = vec3(0.0, 0.5, 0.0);
 const BLUE: Vec3 = vec3(0.0, 0.0, 0.5);
 const EYE: Vec3 = vec3(0.0, 0.0, 10.0);
 
-/// The sun stands behind the camera, above it.
+/// The sun is behind and above the camera.
 fn bare() -> Stage {
     empty(Sky::with_sun(0.0, 0.7))
 }
@@ -47,7 +47,7 @@ fn center(stage: &Stage) -> Vec3 {
     light_at(stage, Vec3::ZERO, EYE)
 }
 
-/// Which of the three colors it is, by far.
+/// The dominant one of the three color channels.
 fn channel(light: Vec3) -> usize {
     let i = (0..3)
         .max_by(|a, b| light[*a].total_cmp(&light[*b]))
@@ -76,7 +76,7 @@ fn places(order: [usize; 3]) -> [f32; 3] {
 }
 
 #[test]
-fn the_nearest_opaque_thing_gives_the_color() {
+fn the_nearest_opaque_object_gives_the_color() {
     for order in ORDERS {
         let light = center(&three(places(order)));
         assert_eq!(channel(light), order[0], "{order:?}");
@@ -93,7 +93,7 @@ fn glass_shows_what_is_behind_it_and_itself() {
             let light = center(&stage);
             let first = order[0];
             if z > 3.0 {
-                // Its reflection of the sky is added to every color, but that behind it stays the strongest.
+                // Its reflection of the sky is added to all channels, but the color behind it dominates.
                 let strongest = (0..3).all(|c| c == first || light[c] < 0.5 * light[first]);
                 assert!(strongest, "{order:?}: {light}");
                 let added = light - plain;
@@ -111,7 +111,7 @@ fn glass_shows_what_is_behind_it_and_itself() {
 }
 
 #[test]
-fn more_glass_lets_less_through() {
+fn more_glass_transmits_less() {
     let mut stage = three(places([0, 1, 2]));
     let mut before = center(&stage).x;
     for z in [4.0, 5.0, 6.0] {
@@ -123,7 +123,7 @@ fn more_glass_lets_less_through() {
 }
 
 #[test]
-fn glass_shades_less_than_stone() {
+fn glass_casts_lighter_shadows_than_opaque_bodies() {
     let lit = |material: Option<Material>| {
         let mut stage = empty(Sky { sun: Vec3::Y });
         stage.planes = vec![ground(0.0, 0.5)];
@@ -148,14 +148,14 @@ fn a_plane_is_not_seen_from_behind() {
     let sky = center(&stage);
     let same = (sky - stage.sky.radiance(Vec3::NEG_Z)).abs().max_element();
     assert!(same < 0.02, "{sky}");
-    // What stands behind it has only the light that its other side sends back.
+    // An object behind it is lit only by the reflection from its other side.
     stage.spheres = still(&[(Vec3::ZERO, 0.3, RED)]);
     stage.planes[0].color = Vec3::ONE;
     let shaded = center(&stage);
     assert_eq!(channel(shaded), 0);
     stage.planes.clear();
     assert!(center(&stage).x > 2.0 * shaded.x, "{shaded}");
-    // From its front it is.
+    // It is visible from its front.
     stage.planes = vec![wall(2.0, Vec3::Z)];
     assert_eq!(channel(center(&stage)), 2);
 }
@@ -180,17 +180,17 @@ fn a_cut_shows_what_is_inside_and_the_cut_itself() {
     assert_eq!(channel(center(&whole)), 1);
     let cut = box_with_content(true);
     assert_eq!(channel(center(&cut)), 0);
-    // The wall is cut at z = 0: as bright as the flat front of a whole box, which faces the same way.
+    // The cut at z = 0 is as bright as the front of a whole box with the same normal.
     let eye = vec3(0.85, 0.0, 10.0);
     let face = light_at(&cut, vec3(0.85, 0.0, 0.0), eye);
     let front = light_at(&whole, vec3(0.85, 0.0, 1.0), eye);
     assert_eq!(channel(face), 1);
     assert!((face - front).abs().max_element() < 0.02, "{face} {front}");
-    // Beside the sphere the back wall is seen from inside, in shade of the box.
+    // Beside the sphere the inside of the back wall is visible, shaded by the box.
     let back = light_at(&cut, vec3(0.5, -0.5, -0.7), vec3(0.5, -0.5, 10.0));
     assert_eq!(channel(back), 1);
     assert!(back.y < front.y, "{back}");
-    // Where the cut has taken the wall away there is the sky.
+    // Where the cut has removed the wall, the sky is visible.
     let gone = Stage {
         bodies: vec![Body {
             cut: Some((vec3(0.0, 0.0, -1.5), Vec3::Z)),
@@ -203,15 +203,15 @@ fn a_cut_shows_what_is_inside_and_the_cut_itself() {
 }
 
 #[test]
-fn the_cut_is_shown_from_any_side_that_the_eye_is_on() {
-    // Seen from behind, a cut body is whole as far as it is left.
+fn the_cut_is_visible_from_either_side() {
+    // From behind, the remaining part of a cut body appears closed.
     let stage = box_with_content(true);
     let behind = light_at(&stage, vec3(0.0, 0.0, -1.0), vec3(0.0, 0.0, -10.0));
     assert_eq!(channel(behind), 1);
 }
 
 #[test]
-fn surfaces_that_were_cut_off_at_the_surroundings_still_close() {
+fn surfaces_clipped_at_the_surroundings_are_closed() {
     let rod = Geometry::cylinder(vec3(0.0, -50.0, 0.0), vec3(0.0, 50.0, 0.0), 0.5);
     let near = Bounds::from_corners(Vec3::splat(-2.0), Vec3::splat(2.0));
     let shape = barchan_render::tracer::Shape::new(rod.clone(), &rod.surface(&near, 64));

@@ -1,5 +1,5 @@
-//! Pictures against stored ones, by how different they look. `BARCHAN_BLESS=1` stores what is drawn now; look at it
-//! before it is kept.
+//! Pictures against stored references, by perceptual difference. `BARCHAN_BLESS=1` stores the present pictures; inspect them before
+//! committing.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -13,7 +13,7 @@ use glam::{Vec3, vec3};
 use std::path::Path;
 
 const SIZE: [u32; 2] = [160, 90];
-/// Pictures may differ by this times what two drawings with other noise differ by.
+/// Allowed difference, as a multiple of the difference between two renderings with different noise.
 const TOLERANCE: f32 = 1.2;
 
 /// Two frames of the same grains, at 1 s, and the camera of the scene.
@@ -21,11 +21,11 @@ struct Case {
     name: &'static str,
     camera: String,
     frame: Frame,
-    /// Changes of the scene that must be noticed: the sun moved, another hue, another place of the camera.
+    /// Changes of the scene that must be detected: position of the sun, hue, position of the camera.
     controls: [String; 3],
 }
 
-/// Eye and target; the first keyframe says where the sun is, the second from where frame 1 is seen.
+/// Eye and target; the first keyframe determines the sun, the second the camera of frame 1.
 struct Shot {
     eye: Vec3,
     target: Vec3,
@@ -67,7 +67,7 @@ impl Shot {
     }
 }
 
-/// Grains of a jittered lattice, as far as `inside` has them.
+/// Grains of a jittered lattice inside a region.
 fn packed(low: Vec3, high: Vec3, spacing: f32, inside: impl Fn(Vec3) -> bool) -> Vec<Vec3> {
     let mut next = random(7);
     let counts = ((high - low) / spacing).as_ivec3();

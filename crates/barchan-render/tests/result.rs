@@ -1,4 +1,4 @@
-//! Pictures of whole results: bodies where the frame says, looks, floor, camera and changes to the scene.
+//! Pictures of whole results: recorded poses of bodies, looks, floor, camera and changes to the scene.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -45,7 +45,7 @@ fn options(set: &[&str]) -> RenderOptions {
     }
 }
 
-/// A result of these frames; the folder goes with the first.
+/// A result with these frames, in a temporary folder.
 fn stored(scene: &str, frames: Vec<Frame>) -> (tempfile::TempDir, ResultDirectory) {
     let (root, directory) = result(scene);
     for frame in frames {
@@ -100,7 +100,7 @@ fn assert_at(picture: &Picture, point: Vec3) {
 }
 
 #[test]
-fn bodies_stand_where_the_frame_says() {
+fn bodies_have_their_recorded_poses() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
     let placed = |at: Vec3, index: u32| with_body(frame(index, &block()), recorded("ball", at));
     let places = [vec3(0.5, 0.8, 0.0), vec3(-0.6, 1.0, 0.0)];
@@ -113,14 +113,14 @@ fn bodies_stand_where_the_frame_says() {
     let renderer = Renderer::open(directory, options(&[])).unwrap();
     assert_at(&renderer.draw(0).unwrap(), places[0]);
     assert_at(&renderer.draw(1).unwrap(), places[1]);
-    // Without a record it is where the scene puts it: half in the ground, before the grains' front it is hidden there.
+    // Without a record it has the pose of the scene: half in the ground, hidden by the grains.
     let unrecorded = renderer.draw(2).unwrap();
     let spot = red_spot(&unrecorded);
     assert!(spot.is_none_or(|(at, _)| at[1] > 55.0), "{spot:?}");
 }
 
 #[test]
-fn a_record_that_makes_no_sense_is_passed_over() {
+fn an_invalid_record_is_ignored() {
     let scene = [
         CAMERA,
         BASE,
@@ -156,7 +156,7 @@ fn the_pose_turns_the_body() {
         ..recorded("bar", vec3(0.0, 0.5, 0.0))
     };
     let picture = first(&scene, with_body(frame(0, &block()), record), &[]);
-    // A quarter turn about z: from the right to above.
+    // A quarter turn about z, from the right to the top.
     assert_at(&picture, vec3(0.0, 1.1, 0.0));
 }
 
@@ -171,7 +171,7 @@ fn looks_are_followed() {
     assert!(red_spot(solid).unwrap().1 > 25);
     assert!(red_spot(cutaway).unwrap().1 > 25);
     assert_eq!((red_spot(glass), red_spot(hidden)), (None, None));
-    // Glass is there, hidden is not; a cut sphere is flat.
+    // Glass is visible, hidden bodies are not; a cut sphere is flat.
     let none = first(&[CAMERA, BASE, GROUND].concat(), placed(), &[]);
     assert_eq!(&none, hidden);
     assert!(difference(&none, glass).unwrap().max > 3.0);
@@ -186,7 +186,7 @@ fn containers_are_glass_unless_the_scene_says_otherwise() {
     let scene = [CAMERA, BASE, cup].concat();
     let clear = first(&scene, frame(0, &block()), &[]);
     assert_eq!(red_spot(&clear), None);
-    // The sand is seen through it, only a little less bright.
+    // The sand is visible through it, slightly darker.
     let bare = first(&[CAMERA, BASE, GROUND].concat(), frame(0, &block()), &[]);
     let eye = view(vec3(0.0, 0.5, 4.0), vec3(0.0, 0.5, 0.0), 30.0);
     let [x, y] = project(&eye, SIZE, vec3(0.0, 0.15, 0.2)).map(|v| v as u32);
@@ -203,7 +203,7 @@ fn containers_are_glass_unless_the_scene_says_otherwise() {
     );
     let solid = first(&scene, frame(0, &block()), &["collider.cup.look=solid"]);
     assert!(red_spot(&solid).unwrap().1 > 300);
-    // A body beside the grains is no container.
+    // A body beside the grains is not a container.
     let aside: Vec<Vec3> = block().iter().map(|p| p + vec3(0.8, 0.0, 0.0)).collect();
     let empty = first(&scene, frame(0, &aside), &[]);
     assert!(red_spot(&empty).unwrap().1 > 300);
@@ -232,7 +232,7 @@ fn a_scene_without_ground_stands_on_a_floor_unless_grains_fall_past_it() {
     assert_eq!(floor_of(BASE, &block()), None);
     let falling: Vec<Vec3> = block().iter().map(|p| p - vec3(0.0, 0.5, 0.0)).collect();
     assert_eq!(floor_of(&on_table, &falling), None);
-    // A wall is no ground.
+    // A wall is not ground.
     let wall =
         "[[collider]]\nshape = { half_space = { point = [-1, 0, 0], normal = [1, 0, 0] } }\n";
     assert!(floor_of(&[BASE, table, wall].concat(), &block()).is_some());
@@ -271,12 +271,12 @@ fn the_camera_is_the_scene_s() {
     let turned = target + 4.0 * vec3(1.0, 0.0, 1.0) / 2.0_f32.sqrt();
     check(at(&orbit, &[], 0.5), turned, target, 30.0);
     check(at(&orbit, &[], 0.0), eye, target, 30.0);
-    // By itself it shows everything.
+    // The automatic camera shows everything.
     assert!(at("", &[], 0.0).1 > 20);
 }
 
 #[test]
-fn wrong_changes_are_errors() {
+fn invalid_changes_are_errors() {
     let scene = [CAMERA, BASE, GROUND].concat();
     let (_root, directory) = stored(&scene, vec![frame(0, &block())]);
     for (wrong, named) in [
@@ -331,8 +331,8 @@ fn the_shutter_blurs_moving_grains() {
 }
 
 #[test]
-fn one_grain_is_seen_whole() {
-    // The automatic camera has only its size to go by.
+fn a_single_grain_is_framed() {
+    // The automatic camera depends on its radius only.
     for at in [Vec3::ZERO, vec3(3.0, 1.0, 2.0), vec3(1000.0, 0.0, 0.0)] {
         let picture = first(BASE, frame(0, &[at]), &[]);
         let sand = |x: u32, y: u32| {
@@ -346,7 +346,7 @@ fn one_grain_is_seen_whole() {
 }
 
 #[test]
-fn far_from_the_origin_it_looks_the_same() {
+fn pictures_do_not_depend_on_the_distance_from_the_origin() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/far.toml");
     let scene = |at: Vec3| {
         let places = [

@@ -1,4 +1,4 @@
-//! The same grains give the same picture, and colors stay with them.
+//! Reproducible pictures and permanent colors of grains.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -13,7 +13,7 @@ use common::difference::difference;
 use common::*;
 use glam::{Vec3, vec3};
 
-/// A little of everything, with grains in the order given.
+/// A stage with all kinds of objects, with grains in a given order.
 fn mixed(order: impl Iterator<Item = usize>) -> Stage {
     let mut next = random(11);
     let mut list = |n: usize| -> Vec<[f32; 3]> {
@@ -57,7 +57,7 @@ fn sand_index(id: u64) -> usize {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn thread_count_does_not_change_a_byte() {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| draw(&mixed(0..600)))
@@ -65,7 +65,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
     let one = on(1);
     assert_eq!(one, on(2));
     assert_eq!(one, on(5));
-    // The control: another frame has other noise.
+    // Negative control: another frame has other noise.
     let size = [96, 64];
     let eye = view(vec3(1.5, 1.0, 3.0), Vec3::ZERO, 25.0);
     let camera = barchan_render::camera::Camera::new(&eye, size);
@@ -78,15 +78,15 @@ fn the_order_of_the_grains_does_not_matter() {
     let straight = draw(&mixed(0..600));
     assert_eq!(straight, draw(&mixed((0..600).rev())));
     assert_eq!(straight, draw(&mixed((0..600).map(|i| (i * 7) % 600))));
-    // The control: one grain less is seen.
+    // Negative control: one grain less is detected.
     assert_ne!(straight, draw(&mixed(0..590)));
 }
 
 #[test]
-fn colors_are_mixed_by_their_parts() {
+fn colors_are_mixed_in_their_proportions() {
     let count = 100_000;
     let mix = ColorMix::new(SAND).unwrap();
-    // Numbers in a row, in large steps, and far away.
+    // Consecutive identities, with large steps, and very large ones.
     let ids: [fn(u64) -> u64; 3] = [|i| i, |i| 4096 * i, |i| u64::MAX - 3 * i];
     for id in ids {
         let mut found = [[0_u32; 3]; 2];
@@ -106,8 +106,8 @@ fn colors_are_mixed_by_their_parts() {
 }
 
 #[test]
-fn neighbors_in_number_have_independent_colors() {
-    // Of grains that are followed by a white one, a twentieth is white.
+fn consecutive_identities_have_independent_colors() {
+    // A twentieth of the grains followed by a white one is white.
     let white = |id: u64| sand_index(id) == 2;
     let pairs = (0..200_000).filter(|i| white(*i) && white(i + 1)).count();
     let mean = 200_000.0 * 0.05 * 0.05;
@@ -148,7 +148,7 @@ fn shown(renderer: &Renderer, index: u32) -> Vec<usize> {
 fn a_grain_keeps_its_color_in_every_frame() {
     let (_root, directory) = result(include_str!("../../../scenes/tests/sand.toml"));
     let count = ROW * ROW;
-    // In every frame another order; in the last also other identities.
+    // Another order in every frame; in the last one also other identities.
     for (index, step) in [(0, 1), (1, 5), (2, 7), (3, 1)] {
         let ids: Vec<usize> = (0..count).map(|i| i * step % count).collect();
         let places: Vec<Vec3> = ids.iter().map(|id| place(*id)).collect();

@@ -1,4 +1,4 @@
-//! Pictures in the space of principal stresses.
+//! Pictures in principal stress space.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -45,7 +45,7 @@ fn picture(cloud: &[StressState], chosen: &[Vec<StressState>], d: Dimensions) ->
     draw(&content, d, REACH, SIZE)
 }
 
-/// The mean place of the pixels that have the hue of a color, to the left of the legend.
+/// Mean position of the pixels with the hue of a color, to the left of the legend.
 fn middle(picture: &Picture, color: [u8; 3]) -> Option<[f64; 2]> {
     let strongest = (0..3).max_by_key(|i| color[*i]).unwrap();
     let near = |p: [u8; 3]| {
@@ -71,8 +71,8 @@ fn green() -> [u8; 3] {
 }
 
 #[test]
-fn known_stresses_stand_at_their_places() {
-    // Equal stresses stand once, on the diagonal: the tip, and two more at known distances.
+fn known_stresses_are_plotted_at_their_positions() {
+    // Equal stresses appear once, on the diagonal: the tip, and two more at known distances.
     let at = |v: f64| {
         let grain = state(1, 0, [v, v, 0.0], 0.35, Dimensions::Two);
         middle(&picture(&[grain], &[], Dimensions::Two), green()).unwrap()
@@ -86,7 +86,7 @@ fn known_stresses_stand_at_their_places() {
     // the chart is as high as the picture less four and a half lines of 10 pixels.
     let pixels_a_pascal = step / 400.0;
     assert!((pixels_a_pascal * 2180.0 - 315.0).abs() < 3.0, "{step}");
-    // Different stresses stand twice, as mirror images: their middle is on the diagonal.
+    // Different stresses appear twice, as mirror images about the diagonal.
     let pair = state(1, 0, [-400.0, -800.0, 0.0], 0.35, Dimensions::Two);
     let both = middle(&picture(&[pair], &[], Dimensions::Two), green()).unwrap();
     assert!((both[0] - 0.5 * (a[0] + b[0])).abs() < 1.0, "{both:?}");
@@ -94,14 +94,14 @@ fn known_stresses_stand_at_their_places() {
 }
 
 #[test]
-fn in_space_pressure_goes_right_and_deviator_up() {
+fn in_3d_pressure_is_horizontal_and_deviator_vertical() {
     let at = |p: f64, dev: f64| {
         // (2, −1, −1)/√6 has length 1.
         let e = dev / 6f64.sqrt();
         let principal = [-p + 2.0 * e, -p - e, -p - e];
         let mut grain = state(1, 0, principal, 0.3, Dimensions::Three);
         assert!((grain.pressure - p).abs() < 1e-9 && (grain.deviator - dev).abs() < 1e-9);
-        // Nothing in the deviatoric plane.
+        // No points in the deviatoric plane.
         grain.yield_deviator = Some(0.0);
         middle(&picture(&[grain], &[], Dimensions::Three), green()).unwrap()
     };
@@ -157,7 +157,7 @@ fn chosen_grains_have_their_colors_and_faint_earlier_cones() {
 }
 
 #[test]
-fn nothing_to_draw_does_no_harm() {
+fn empty_content_can_be_drawn() {
     let zero = state(1, 0, [0.0; 3], 0.3, Dimensions::Three);
     let mut elastic = zero.clone();
     (elastic.cone, elastic.yield_deviator) = (None, None);
@@ -229,7 +229,7 @@ fn a_result_is_drawn_frame_by_frame() {
     assert!(middle(&one.draw(1).unwrap(), kind_color(0)).is_some());
     let none = Renderer::open(open(), options(vec![4]));
     assert!(none.is_err_and(|e| e.to_string().contains("id 4")));
-    // In the scene the same grain is large and has the same color.
+    // In the scene the same grain is enlarged and has the same color.
     let mut scene = options(vec![9]);
     scene.space = Space::Scene;
     let seen = Renderer::open(open(), scene).unwrap().draw(1).unwrap();
@@ -237,7 +237,7 @@ fn a_result_is_drawn_frame_by_frame() {
 }
 
 #[test]
-fn a_result_without_stresses_says_what_to_set() {
+fn a_result_without_stresses_is_refused_with_the_key_to_set() {
     let (_root, directory) = common::result(SCENE);
     directory.write_frame(&frame(0, false)).unwrap();
     let error = Renderer::open(directory, options(Vec::new()))

@@ -29,7 +29,7 @@ pub use color::{Color, ColorMix};
 pub use errors::{Places, SceneError, SceneErrors, SourceMark, nearest};
 pub use families::mpm::{Kernel, MPM, MpmSpec, Transfer};
 pub use families::pbd::{PBD, PbdFriction, PbdMaterial, PbdScheme, PbdSpec};
-pub use families::sph::{SPH, SphError, SphMaterial, SphSpec, SphWalls, SphYield};
+pub use families::sph::{SPH, SphMaterial, SphSpec, SphTolerance, SphWalls, SphYield};
 pub use families::{FAMILIES, Family, Settings, SolverSettings, SolverSpec};
 pub use format::{Overrides, SceneSource, load, load_file, load_for_viewing, schema};
 pub use geometry::{Bounds, Geometry};

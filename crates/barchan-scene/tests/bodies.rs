@@ -53,7 +53,7 @@ fn masses_are_those_of_the_closed_forms() {
     check(&cylinder, m, DVec3::Y, inertia, exact);
     let capsule = Geometry::capsule(Vec3::NEG_Y, Vec3::Y, 0.5);
     let parts = Geometry::union(vec![capsule.clone(), Geometry::sphere(Vec3::ZERO, 0.1)]);
-    // The adaptive sum and the closed form are two ways to one number.
+    // Adaptive quadrature agrees with the closed form.
     let (a, b) = (properties(&capsule), properties(&parts));
     assert!(close(b.mass, a.mass, 2e-3), "{a:?} {b:?}");
     assert!(
@@ -74,7 +74,7 @@ fn hollow_and_turned_bodies_have_their_own_mass() {
     let (a, b) = (16.0, 2.0 * 1.6f64.powi(3));
     let inertia = (a * 4.0 * 2.0 - b * 1.6 * 1.6 * 2.0) / 12.0;
     check(&hollow, a - b, DVec3::ZERO, DVec3::splat(inertia), 5e-3);
-    // A solid box of that mass would turn more easily by a third: the negative control of the tolerance.
+    // Negative control: a solid box of that mass has a third less inertia.
     let solid = (a - b) * 4.0 * 2.0 / 12.0;
     assert!((inertia / solid - 1.0).abs() > 0.1);
     let rod = Geometry::cuboid(Vec3::new(-1.0, -0.1, -0.1), Vec3::new(1.0, 0.1, 0.1));
@@ -193,7 +193,7 @@ fn bodies_and_joints_are_read() {
         ("joint 1", JointKind::Spherical)
     );
     assert_eq!(ball.anchor, bucket.mass.center);
-    // The resolved scene is the scene, and settings reach into it.
+    // The resolved document gives the same scene, and overrides apply to it.
     assert_eq!(good(&scene.document).joints.len(), 2);
     let set = load_with(
         &machine(),
@@ -232,7 +232,7 @@ fn wrong_bodies_and_joints_are_refused_with_place_and_remedy() {
         let text = machine().replacen(from, to, 1);
         assert_ne!(text, machine(), "{from}");
         let errors = bad(&text);
-        let told = tell(&errors, message, help);
+        let told = assert_reports(&errors, message, help);
         assert!(errors.errors().iter().all(|e| e.line().is_some()), "{told}");
     }
 }
@@ -251,7 +251,7 @@ fn robots_become_bodies_and_joints() {
         .iter()
         .map(|b| b.surface.name.as_str())
         .collect();
-    // The foot stands with its base, the hand with its forearm.
+    // The foot is merged with the base, the hand with the forearm.
     assert_eq!(names, ["arm/foot", "arm/upper", "arm/fore"]);
     // z of the file is up.
     let upper = &scene.bodies[1];
@@ -295,7 +295,7 @@ fn robots_become_bodies_and_joints() {
         limits[0].abs() < 1e-12 && close(limits[1], 0.5, 1e-12),
         "{limits:?}"
     );
-    // What people drive is held until they do, with the force that the file allows.
+    // A joint with a control is held until it is driven, with the force limit of the file.
     assert_eq!(elbow.motor.as_ref().unwrap().max_force, 200.0);
     let free = good(&robot("fixed_base = false\ndensity = 800\n"));
     assert_eq!(free.joints.len(), 2);
@@ -328,7 +328,7 @@ fn wrong_robots_are_refused_with_place_and_remedy() {
         let mut source = source(&robot(""));
         source.directory = folder.path().to_owned();
         let errors = barchan_scene::load(&source, &Default::default()).unwrap_err();
-        let told = tell(&errors, message, help);
+        let told = assert_reports(&errors, message, help);
         assert!(told.contains("arm.urdf:"), "{told}");
     }
     let told = show(&bad(&robot("[[urdf.joint]]\nname = \"sholder\"\n")));

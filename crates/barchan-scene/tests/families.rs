@@ -1,4 +1,4 @@
-//! One scene, any solver: every family's tables are checked, the chosen one counts, and what is refused later has its place.
+//! One scene, any solver: the tables of all families are checked, that of the chosen one takes effect, and refusals have a place.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -64,7 +64,7 @@ fn tables_of_families_that_are_not_chosen_are_checked() {
 }
 
 #[test]
-fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
+fn the_error_for_a_key_in_the_wrong_table_names_the_right_one() {
     for (key, tables) in [
         ("cfl = 0.5", "[solver.mpm] or [solver.sph]"),
         ("scheme = \"averaged\"", "[solver.pbd]"),
@@ -84,7 +84,7 @@ fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
 }
 
 #[test]
-fn resolution_is_what_the_families_say() {
+fn resolution_has_the_meaning_of_each_family() {
     for family in FAMILIES {
         let scene = with_solver(MINIMAL, family.name);
         assert_eq!(scene.solver.family.name, family.name);
@@ -92,7 +92,7 @@ fn resolution_is_what_the_families_say() {
         assert_eq!(scene.frame_rate, family.frame_rate);
         assert_eq!(scene.fills[0].sampling, family.sampling);
         assert!(!family.summary.is_empty() && !family.resolution.is_empty());
-        // Those of the others are there as well.
+        // The settings of the other families are there as well.
         assert_eq!(scene.settings::<MpmSpec>().dx, 0.02);
         assert_eq!(scene.settings::<PbdSpec>().radius, 0.01);
         assert_eq!(scene.settings::<SphSpec>().spacing(), 0.02);
@@ -108,7 +108,7 @@ fn resolution_is_what_the_families_say() {
 }
 
 #[test]
-fn the_chosen_solver_stands_in_the_document() {
+fn the_chosen_solver_is_in_the_document() {
     for family in FAMILIES {
         let scene = with_solver(COMPLETE, family.name);
         let again = good(&scene.document);
@@ -143,7 +143,7 @@ fn materials_keep_the_calibrations_of_each_family() {
 }
 
 #[test]
-fn what_is_refused_later_has_its_place() {
+fn refusals_by_a_solver_have_a_place() {
     let text = format!(
         "{COMPLETE}\n[[fill]]\nmaterial = \"jelly\"\nshape = {{ sphere = {{ center = [0, 4, 4], radius = 0.1 }} }}\n"
     );
@@ -153,7 +153,7 @@ fn what_is_refused_later_has_its_place() {
         ("domain.periodic", "[\"z\"]"),
         ("output.columns", "[\"principal_stress\", \"hardening\"]"),
         ("materials.ball.law", "\"elastic\""),
-        // Without the key, its table; without the table, whoever names the material.
+        // Without the key, the place is its table; without the table, the fill or emitter that names the material.
         ("materials.sand.nothing", "[materials.sand]"),
         ("materials.jelly.law", "\"jelly\""),
         ("solver.method", "\"mpm\""),
@@ -164,7 +164,7 @@ fn what_is_refused_later_has_its_place() {
         let line = 1 + text[..text.find(marked).unwrap()].matches('\n').count();
         assert_eq!(error.line(), Some(line), "{path}");
     }
-    // What the command line has changed stands there.
+    // The place of an override is the command line.
     let errors = with_solver(MINIMAL, "sph").places.find("solver.method");
     let errors = errors.refuse("no", "another");
     assert_eq!(errors.errors()[0].source_name(), Some("in --solver"));

@@ -1,4 +1,4 @@
-//! Good scenes: values, defaults, overrides and the document that comes back.
+//! Valid scenes: values, defaults, overrides and the resolved document.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn minimal_scene_has_the_documented_defaults() {
     assert_eq!(Some(&scene.materials[0]), preset.map(|p| &p.material));
 }
 
-/// The schema states defaults; the scene must have them.
+/// The defaults in the schema must be those of the scene.
 #[test]
 fn defaults_of_the_schema_change_nothing() {
     let schema = schema();
@@ -60,7 +60,7 @@ fn defaults_of_the_schema_change_nothing() {
     text.extend(properties.iter().filter_map(line));
     let keys = properties["solver"]["properties"].as_object().unwrap();
     solver.extend(keys.iter().filter_map(line));
-    // Without what they go with, these have no meaning.
+    // These are only valid together with other keys.
     let alone = ["flip", "stress_error", "max_iterations"];
     for family in FAMILIES {
         solver += &format!("[solver.{}]\n", family.name);
@@ -106,7 +106,7 @@ fn complete_scene_is_read_in_full() {
 }
 
 #[test]
-fn shapes_stand_where_the_file_puts_them() {
+fn shapes_have_the_transforms_of_the_file() {
     let scene = good(COMPLETE);
     let [block, ring] = [&scene.fills[0].shape, &scene.fills[1].shape];
     assert!(block.distance(Vec3::new(0.4, 1.0, 0.4)) < 0.0);
@@ -117,7 +117,7 @@ fn shapes_stand_where_the_file_puts_them() {
     assert!(ring.distance(Vec3::new(0.0, 3.0, 1.0)) > 0.0);
     let floor = &scene.colliders[0].shape;
     assert!((floor.distance(Vec3::ZERO) - 1.0).abs() < 1e-6);
-    // The tetrahedron, half as large, 3 m to the left and 1 m up.
+    // The tetrahedron, scaled by a half, moved 3 m to the left and 1 m up.
     let mesh = &scene.fills[3].shape;
     assert!(mesh.distance(Vec3::new(-2.9, 1.1, 0.1)) < 0.0);
     assert!(mesh.distance(Vec3::new(-2.4, 1.1, 0.1)) > 0.0);
@@ -125,10 +125,10 @@ fn shapes_stand_where_the_file_puts_them() {
 }
 
 #[test]
-fn motion_comes_from_the_file_in_degrees() {
+fn motion_is_read_in_degrees() {
     let scene = good(COMPLETE);
     let find = |name: &str| scene.colliders.iter().find(|c| c.name == name).unwrap();
-    // Smooth: at half time half of 720° is made; the pivot drifts with the displacement.
+    // Smooth: at half the time the angle is half of 720°; the pivot moves with the displacement.
     let arm = &find("arm").motion;
     let corner = arm.pose(1.0).to_world(Vec3::new(4.5, 0.0, 0.0));
     assert!(
@@ -208,7 +208,7 @@ fn document_with_overrides_gives_the_same_scene_again() {
 }
 
 #[test]
-fn override_makes_tables_that_the_file_lacks() {
+fn overrides_create_missing_tables() {
     let scene = load_with(MINIMAL, &["check.max_speed=2", "gravity=[0,-1.62,0]"]).unwrap();
     assert_eq!(scene.check.max_speed, Some(2.0));
     assert_eq!(content(&good(&scene.document)), content(&scene));
@@ -227,7 +227,7 @@ fn start_is_relative_to_the_scene_file() {
     assert_eq!(start.path, source("").directory.join("bed.barchan"));
     let errors = start.frame_mark.refuse("no", "another");
     assert_eq!(errors.errors()[0].marked(), Some("96"));
-    // Without a frame, the result is to blame for a missing one. A start is something to simulate.
+    // Without a frame, an error is attributed to the result. A start counts as something to simulate.
     let text = "start = { result = \"../bed\" }\n[solver]\nresolution = 0.02\n";
     let start = good(text).start.unwrap();
     assert_eq!(start.frame, None);
@@ -249,7 +249,7 @@ fn scale_multiplies_the_resolution() {
 }
 
 #[test]
-fn presets_are_sane_and_named_once() {
+fn presets_are_valid_and_have_unique_names() {
     let presets = material_presets();
     for (i, preset) in presets.iter().enumerate() {
         assert!(presets[..i].iter().all(|p| p.name != preset.name));
@@ -267,7 +267,7 @@ fn presets_are_sane_and_named_once() {
 }
 
 #[test]
-fn file_that_cannot_name_a_directory_is_a_scene() {
+fn a_file_name_that_is_no_directory_name_is_accepted() {
     for name in [".toml", "", "a:b.toml"] {
         let mut odd = source(MINIMAL);
         odd.name = name.to_owned();
@@ -278,7 +278,7 @@ fn file_that_cannot_name_a_directory_is_a_scene() {
 }
 
 #[test]
-fn partly_buried_fill_is_fine() {
+fn a_partly_buried_fill_is_valid() {
     let text = FLAT.replace("min = [0, 0]", "min = [0, -0.5]");
     good(&text);
 }

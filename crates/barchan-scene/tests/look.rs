@@ -1,4 +1,4 @@
-//! Camera, looks and colors: what the renderer is told, and what is refused.
+//! Camera, looks and colors: values for the renderer, and errors.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -31,7 +31,7 @@ fn refuse_camera(toml: &str, message: &str, marked: &str) {
 }
 
 #[test]
-fn scene_without_the_new_keys_leaves_looks_open() {
+fn looks_and_colors_are_optional() {
     let scene = good(SCENE);
     assert_eq!(scene.camera, None);
     assert_eq!(scene.colliders[0].look, None);
@@ -40,9 +40,9 @@ fn scene_without_the_new_keys_leaves_looks_open() {
     assert_eq!(scene.materials[0].color, sand.unwrap().material.color);
 }
 
-/// The resolved text of a scene, and with it the digest of a result, is what it was before there were cameras.
+/// Resolving adds no defaults of camera, looks and colors to the text of a scene, on which the digest of its result depends.
 #[test]
-fn text_of_a_scene_without_the_new_keys_stays() {
+fn resolving_adds_no_optional_keys() {
     let block = include_str!("../../../scenes/golden/block.toml");
     for text in [block, SCENE] {
         let named = format!("name = \"plain\"\n{text}");
@@ -51,12 +51,12 @@ fn text_of_a_scene_without_the_new_keys_stays() {
 }
 
 #[test]
-fn camera_stands_where_the_scene_says() {
+fn camera_has_the_pose_of_the_scene() {
     let fixed = camera("position = [1, 2, 3]\ntarget = [0, 0.5, 0]\nfov = 45");
     let view = fixed.at(7.0, AUTOMATIC);
     assert_eq!(view.position, vec3(1.0, 2.0, 3.0));
     assert_eq!((view.target, view.fov), (vec3(0.0, 0.5, 0.0), 45.0));
-    // Parts of it: the rest is automatic.
+    // Only some keys: the rest is automatic.
     assert_eq!(camera("").at(1.0, AUTOMATIC), AUTOMATIC);
     assert_eq!(camera("fov = 60").at(1.0, AUTOMATIC).fov, 60.0);
     assert_eq!(camera("fov = 60").fov_at(0.0), Some(60.0));
@@ -71,12 +71,12 @@ fn camera_stands_where_the_scene_says() {
 }
 
 #[test]
-fn keyframes_carry_what_they_do_not_say() {
+fn keyframes_inherit_omitted_keys() {
     let keys = "keyframes = [{ time = 0, position = [3, 0, 0] }, { time = 2, position = [0, 0, 3], target = [0, 1, 0], fov = 40 }, { time = 3, position = [0, 0, 5] }]";
     let smooth = camera(keys);
     let view = smooth.at(1.0, AUTOMATIC);
     assert!((view.position - vec3(1.5, 0.0, 1.5)).length() < 1e-6);
-    // The first takes the first that is given, the last that of the one before.
+    // The first keyframe takes the first given value, the last one that of its predecessor.
     for time in [0.0, 1.0, 2.5, 9.0] {
         let view = smooth.at(time, AUTOMATIC);
         assert_eq!((view.target, view.fov), (Vec3::Y, 40.0));
@@ -86,21 +86,21 @@ fn keyframes_carry_what_they_do_not_say() {
     assert!((quarter(&linear) - 2.25).abs() < 1e-6);
     // 3s² − 2s³ at s = 1/4.
     assert!((quarter(&smooth) - 3.0 * (1.0 - 10.0 / 64.0)).abs() < 1e-6);
-    // Keyframes may say nothing but the angle; the rest stands at the camera itself.
+    // Keyframes may have only an angle; the rest is that of the camera.
     let half = "position = [0, 0, 2]\ntarget = [0, 0, 0]\nkeyframes = [{ time = 0, angle = 0 }, { time = 1, angle = 90 }]";
     let view = camera(half).at(5.0, AUTOMATIC);
     assert!(
         (view.position - vec3(2.0, 0.0, 0.0)).length() < 1e-5,
         "{view:?}"
     );
-    // The orbit comes on top.
+    // The orbit is added.
     let turning = camera(&format!("{keys}\norbit = 180"));
     let view = turning.at(1.0, AUTOMATIC);
     assert!((view.position - vec3(-1.5, 0.0, -1.5)).length() < 1e-5);
 }
 
 #[test]
-fn impossible_cameras_are_refused() {
+fn invalid_cameras_are_refused() {
     refuse_camera(
         "position = [1, 0, 0]\ntarget = [1, 0, 0]",
         "own target",
@@ -168,7 +168,7 @@ fn looks_and_colors_come_from_the_file() {
 }
 
 #[test]
-fn wrong_looks_and_colors_are_refused() {
+fn invalid_looks_and_colors_are_refused() {
     use common::breaking::refuse;
     let floor = "name = \"floor\"";
     refuse(
@@ -214,14 +214,14 @@ fn presets_have_their_colors() {
         assert_eq!(mix.parts().len(), 1);
         assert!(!elastic[..i].contains(mix));
     }
-    // Without a preset: sand is sand, and elastic is something else.
+    // Without a preset, the color depends on the law.
     let scene = good(&COMPLETE.replace("color = [200, 40, 40]\n", ""));
     assert_eq!(scene.materials[1].color, dry);
     assert_eq!(scene.materials[2].color.parts().len(), 1);
 }
 
 #[test]
-fn command_line_reaches_cameras_looks_and_colors() {
+fn overrides_apply_to_cameras_looks_and_colors() {
     let text = SCENE.replace("name = \"floor\"", "name = \"glass\"");
     let settings = [
         "camera.fov=40",
@@ -238,7 +238,7 @@ fn command_line_reaches_cameras_looks_and_colors() {
     assert_eq!(scene.materials[0].color, ColorMix::plain([9, 8, 7]));
     let again = good(&scene.document);
     assert_eq!(again.camera, scene.camera);
-    // Into what is there.
+    // Overrides of existing keys.
     let deeper = [
         "camera.keyframes.1.fov=50",
         "materials.sand.color.0.part=1",
@@ -270,7 +270,7 @@ fn schema_knows_camera_look_and_color() {
 }
 
 #[test]
-fn scene_without_its_meshes_can_still_be_looked_at() {
+fn a_scene_without_its_meshes_can_be_rendered() {
     let text = format!(
         "{SCENE}[[collider]]\nshape = {{ mesh = {{ file = \"lost.obj\" }} }}\n\
          [[collider]]\nshape = {{ union = [{{ sphere = {{ center = [1, 1, 1], radius = 0.1 }} }}, {{ mesh = {{ file = \"broken.obj\" }} }}] }}\n\
@@ -287,7 +287,7 @@ fn scene_without_its_meshes_can_still_be_looked_at() {
     assert_eq!(scene.fills.len(), 1);
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     assert!(warnings[0].contains("lost.obj"));
-    // What is wrong otherwise stays wrong.
+    // Other errors remain errors.
     let wrong = text.replace("friction_angle = 35", "friction_angel = 35");
     assert!(load_for_viewing(&source(&wrong), &overrides).is_err());
     let whole = load_for_viewing(&source(SCENE), &overrides).unwrap();

@@ -1,4 +1,4 @@
-//! Bad scenes whose parts have no room: buried, outside, infinite, out of the plane.
+//! Invalid placement: buried, outside the domain, infinite, out of the plane.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::breaking::*;
 use common::*;
 
 #[test]
-fn fills_need_room() {
+fn misplaced_fills_are_refused() {
     let ball = "{ sphere = { center = [0, 0.5, 0], radius = 0.2 } }";
     let buried = "{ sphere = { center = [0, -0.5, 0], radius = 0.2 } }";
     refuse(
@@ -22,7 +22,7 @@ fn fills_need_room() {
 }
 
 #[test]
-fn emitters_need_room() {
+fn misplaced_emitters_are_refused() {
     let spout = "{ box = { center = [0, 1.5, 0], size = [0.2, 0.1, 0.1] } }";
     let buried = "{ box = { center = [0, -0.5, 0], size = [0.2, 0.1, 0.1] } }";
     refuse(

@@ -1,4 +1,4 @@
-//! The reference page: its examples are good scenes, and it names every key and preset.
+//! The reference page: its examples are valid scenes, and it names every key and preset.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -15,7 +15,7 @@ fn examples() -> Vec<&'static str> {
     blocks.map(|b| b.split("```").next().unwrap()).collect()
 }
 
-/// Fills up a fragment with what a scene needs.
+/// Completes a fragment to a scene.
 fn complete(example: &str) -> String {
     let mut text = example.to_owned();
     if !text.contains("[solver]") {
@@ -28,7 +28,7 @@ fn complete(example: &str) -> String {
 }
 
 #[test]
-fn examples_are_good_scenes() {
+fn examples_are_valid_scenes() {
     let examples = examples();
     assert!(examples.len() > 10);
     for example in examples {
@@ -55,7 +55,7 @@ fn page_names_every_key() {
     visit(&schema());
 }
 
-/// The table of presets holds their real values.
+/// The table of presets has their values.
 #[test]
 fn page_has_the_values_of_the_presets() {
     for preset in material_presets() {

@@ -1,4 +1,4 @@
-//! Whatever the text and the settings, the answer is a scene or errors, never a panic.
+//! Any text and any overrides give a scene or errors, never a panic.
 
 mod common;
 
@@ -6,7 +6,7 @@ use barchan_scene::{Overrides, load};
 use common::*;
 use proptest::prelude::*;
 
-/// Loads; when it works, the document must work too.
+/// Loads a scene; if it is valid, its resolved document must be valid too.
 fn survives(text: &str, set: Vec<String>) {
     let overrides = Overrides {
         set,
@@ -29,7 +29,7 @@ fn survives(text: &str, set: Vec<String>) {
     }
 }
 
-/// Values that are wrong in most places.
+/// Values that are invalid for most keys.
 fn odd_value() -> impl Strategy<Value = String> {
     let odd = [
         "nan",
@@ -55,7 +55,7 @@ fn odd_value() -> impl Strategy<Value = String> {
     proptest::sample::select(odd.to_vec()).prop_map(str::to_owned)
 }
 
-/// Positions of values in the complete scene: what stands between `= ` and the end of the word.
+/// Positions of values in the complete scene: from `= ` to the end of the word.
 fn values(text: &str) -> Vec<(usize, usize)> {
     let starts = text.match_indices("= ").map(|(i, _)| i + 2);
     starts

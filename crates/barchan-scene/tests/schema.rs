@@ -1,4 +1,4 @@
-//! The JSON schema accepts good scenes and refuses bad ones.
+//! The JSON schema accepts valid scenes and rejects invalid ones.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -7,7 +7,7 @@ use barchan_scene::schema;
 use common::*;
 use serde_json::Value;
 
-/// The part of JSON schema that ours uses. Returns the first fault.
+/// Validates against the subset of JSON schema that is used; returns the first fault.
 fn fault(schema: &Value, root: &Value, value: &Value, path: &str) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str() {
         let target = root.pointer(name.trim_start_matches('#')).unwrap();
@@ -96,7 +96,7 @@ fn fault_of(text: &str) -> Option<String> {
 }
 
 #[test]
-fn good_scenes_fit_the_schema() {
+fn valid_scenes_conform_to_the_schema() {
     for text in [MINIMAL, COMPLETE, FLAT] {
         good(text);
         assert_eq!(fault_of(text), None);
@@ -104,7 +104,7 @@ fn good_scenes_fit_the_schema() {
 }
 
 #[test]
-fn bad_scenes_do_not() {
+fn invalid_scenes_do_not_conform() {
     for (from, to) in [
         ("frames = 60", "frames = \"60\""),
         ("frames = 60", "frames = 0"),
@@ -124,7 +124,7 @@ fn bad_scenes_do_not() {
     }
 }
 
-/// Every key that the schema knows occurs in the complete scene or below, so that none goes untested.
+/// Every key of the schema occurs in the complete scene or below, so that all are tested.
 #[test]
 fn complete_scene_uses_every_key() {
     fn keys(schema: &Value, found: &mut Vec<String>) {

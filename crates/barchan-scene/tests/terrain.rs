@@ -1,4 +1,4 @@
-//! `[terrain]`: what it makes, and what is refused.
+//! `[terrain]`: heights and errors.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -36,7 +36,7 @@ fn terrain_alone_is_a_scene_with_usual_values() {
 }
 
 #[test]
-fn rows_spread_over_the_site_and_mounds_stand_on_them() {
+fn rows_are_spread_over_the_site_and_mounds_are_added() {
     let slope = site("heights = [[0, 8], [0, 8]]\ncell = 0.5\n");
     for (i, h) in slope.heights[..16].iter().enumerate() {
         assert!((h - (i as f32 + 0.5) * 0.5).abs() < 1e-5, "{i}: {h}");
@@ -66,7 +66,7 @@ fn a_picture_gives_heights_with_all_its_bits() {
     };
     let scene = load(&source, &Overrides::default()).unwrap();
     let terrain = scene.terrain.unwrap();
-    // The middle of column 1 is 1.5 m from the rim: 1.125 of the three steps between four points.
+    // The center of column 1 is 1.5 m from the rim: 1.125 of the three intervals between four points.
     let gray = 1.125 * 20_000.0 + 1.0 * 100.0;
     let expected = -1.0 + 3.0 * gray / 65_535.0;
     assert!(
@@ -108,7 +108,7 @@ fn mistakes_are_marked() {
 }
 
 #[test]
-fn settings_reach_into_it() {
+fn overrides_apply_to_it() {
     let scene = load_with(SITE, &["terrain.cell=0.2", "terrain.angle_of_repose=20"]).unwrap();
     let terrain = scene.terrain.unwrap();
     assert_eq!((terrain.cell, terrain.angle_of_repose), (0.2, 20.0));

@@ -1,4 +1,4 @@
-//! The thickness of shapes at their thickest place.
+//! The maximum thickness of shapes.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -55,7 +55,7 @@ fn unbounded_and_empty_shapes_have_none() {
 }
 
 #[test]
-fn enough_is_enough() {
+fn the_search_stops_at_a_sufficient_thickness() {
     let found =
         Geometry::cuboid(Vec3::ZERO, Vec3::new(9.0, 9.0, 5.0)).thickness(Dimensions::Three, 0.1);
     assert!(found.unwrap() >= 0.1);

@@ -1,4 +1,4 @@
-//! Bad scenes: each rule with its message and place, and many errors in one go.
+//! Invalid scenes: each rule with its message and place, and many errors at once.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -8,7 +8,7 @@ use common::breaking::*;
 use common::*;
 
 #[test]
-fn the_scene_to_break_is_good() {
+fn the_scene_to_be_broken_is_valid() {
     good(SCENE);
 }
 
@@ -91,7 +91,7 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn values_at_the_edge_are_fine() {
+fn values_at_the_limits_are_valid() {
     for (from, to) in [
         ("density = 1600", "poisson = 0.499"),
         ("friction_angle = 35", "friction_angle = 0"),
@@ -452,7 +452,7 @@ fn syntax_errors() {
 }
 
 #[test]
-fn all_errors_come_in_one_go_in_the_order_of_the_file() {
+fn all_errors_are_reported_in_the_order_of_the_file() {
     let text = SCENE
         .replace("frames = 10", "frames = -1")
         .replace(
@@ -567,7 +567,7 @@ fn frames_and_scale_are_checked_and_labeled() {
     }
 }
 
-/// The picture of the line that a user sees.
+/// The report of an error, with the line as users see it.
 #[test]
 fn report_shows_file_line_and_help() {
     let source = SceneSource {

@@ -86,7 +86,7 @@ fn measured_gather<const K: usize>(particles: &mut Particles, laws: &[PreparedLa
     black_box(report);
 }
 
-/// Slow and different at every node, so that some particles are elastic, some slide and some separate.
+/// Slow and varying between nodes, so that some particles are elastic, some slide and some separate.
 fn shear<const K: usize>() -> Vec<f32> {
     (0..Tile::<3, K>::LEN)
         .map(|i| 0.02 * ((i * 7919) % 101) as f32 / 101.0)
@@ -106,7 +106,7 @@ fn measured_grid() {
     black_box(block);
 }
 
-/// Runs on the only thread of a pool: nothing is handed over, and no waiting is counted.
+/// Runs on the only thread of a pool, so that no handover or waiting is counted.
 #[allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 fn alone(work: impl FnOnce() + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();

@@ -1,11 +1,11 @@
-//! Drives a bucket through soil and prints what it feels: `cargo run --release -p barchan-sim --example bucket`.
+//! Drives a bucket through soil and prints the reaction forces: `cargo run --release -p barchan-sim --example bucket`.
 //! The scene is `scenes/tests/bucket.toml`; docs/embedding.md explains the calls.
 
 use barchan_sim::bodies::MotorTarget;
 use barchan_sim::simulation::Simulation;
 use std::error::Error;
 
-/// Until when [s], and the speeds of crowd [m/s], lift [m/s] and curl [rad/s].
+/// End of each phase [s], and the velocities of crowd [m/s], lift [m/s] and curl [rad/s].
 const PLAN: [(f64, [f64; 3]); 4] = [
     (1.0, [0.0, -0.55, 0.0]),
     (2.6, [0.6, 0.0, 0.0]),

@@ -46,13 +46,13 @@ pub struct RigidMass {
     pub inverse_inertia: Mat3,
     /// Center of mass [m].
     pub center: Vec3,
-    /// Change of velocity [m/s] and angular velocity [rad/s] over the step by everything but the grains. The velocities of the
+    /// Change of velocity [m/s] and angular velocity [rad/s] over the step due to everything except the grains. The velocities of the
     /// [`PosedCollider`] include it.
     pub gains: [Vec3; 2],
 }
 
 impl RigidMass {
-    /// Change over the step, by everything but the grains, of the velocity at a point [m/s].
+    /// Change of the velocity at a point over the step due to everything except the grains [m/s].
     pub fn gain_at(&self, p: Vec3) -> Vec3 {
         self.gains[0] + self.gains[1].cross(p - self.center)
     }
@@ -82,7 +82,7 @@ impl PosedCollider {
         self.body_from_world = pose.rotation.inverse();
         let body = self.geometry.bounds();
         self.world_bounds = if pose.rotation == Quat::IDENTITY {
-            // Half-spaces along an axis are bounded on one side.
+            // Axis-aligned half-spaces are bounded on one side.
             Bounds {
                 min: body.min + pose.position,
                 max: body.max + pose.position,
@@ -90,7 +90,7 @@ impl PosedCollider {
         } else if body.min.is_finite() && body.max.is_finite() {
             let center = pose.position + pose.rotation * (0.5 * (body.min + body.max));
             let half = 0.5 * (body.max - body.min);
-            // The box around the turned box, with room for rounding.
+            // Bounding box of the rotated box, with a margin for rounding.
             let turned = Mat3::from_quat(pose.rotation);
             let radius = half.x * turned.x_axis.abs()
                 + half.y * turned.y_axis.abs()
@@ -136,7 +136,7 @@ impl PosedCollider {
         self.pose.rotation * self.geometry.normal(self.to_body(p))
     }
 
-    /// Whether it does not move in this step.
+    /// Whether it is at rest in this step.
     #[inline]
     pub fn is_still(&self) -> bool {
         self.velocity == Vec3::ZERO && self.angular_velocity == Vec3::ZERO
@@ -224,7 +224,7 @@ impl Colliders {
 /// Tolerance for the error of the thickness estimate.
 const MARGIN: f64 = 0.98;
 
-/// A moving body that is too thin to hold grains back.
+/// A moving body that is too thin to retain grains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThinMover {
     /// Name of the collider.
@@ -253,7 +253,7 @@ impl std::fmt::Display for ThinMover {
     }
 }
 
-/// Moving bodies of a scene that are thinner than its solver needs. Infinite bodies are thick enough.
+/// Moving bodies of finite size that are thinner than the solver of the scene requires.
 pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
     let needed = Method::of(scene).pushing_thickness;
     let dx = scene.solver.resolution;

@@ -1,4 +1,4 @@
-//! The frame loop: samples the scene, then alternates between the solver and everything around it.
+//! The frame loop: samples the scene, then alternates solver steps with emission, rigid bodies and removal.
 //!
 //! ```text
 //! Scene ──► Simulation::new ──► advance_frame ──► write_frame (for output), save (to resume from)
@@ -30,7 +30,7 @@ use glam::{DVec3, Vec3};
 pub use limits::Forecast;
 use std::time::Duration;
 
-/// What the caller of [`Simulation::advance_frame`] wants next; also how the frame ended.
+/// Return value of the callback of [`Simulation::advance_frame`]; also how the frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     /// Continue.
@@ -91,7 +91,7 @@ impl Simulation {
         Self::with_solver(scene, solver)
     }
 
-    /// As [`Self::new`], with a solver of the caller's.
+    /// As [`Self::new`], with a given solver.
     pub fn with_solver(scene: &Scene, solver: Box<dyn Solver>) -> Result<Self, SimulationError> {
         let mut simulation = Self::empty(scene, solver)?;
         let present = simulation.load_start(scene)?;
@@ -172,7 +172,7 @@ impl Simulation {
         Ok(begin.positions)
     }
 
-    /// Samples one fill, leaving out what lies inside colliders and inside the fills before it.
+    /// Samples one fill, excluding particles inside colliders and earlier fills.
     fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
         let fill = &scene.fills[index];
         let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);
@@ -206,8 +206,8 @@ impl Simulation {
         self.solver.emit(&samples).map_err(SimulationError::Setup)
     }
 
-    /// Advances to the end of the next frame, which is the time (frame + 1) / frame_rate exactly. `watch` is called after
-    /// every step; when it says [`Control::Stop`] the frame is left unfinished.
+    /// Advances to the end of the next frame, exactly at the time (frame + 1) / frame_rate. `watch` is called after every step; if it
+    /// returns [`Control::Stop`], the frame is left unfinished.
     pub fn advance_frame(
         &mut self,
         watch: &mut dyn FnMut(&Progress) -> Control,
@@ -218,7 +218,7 @@ impl Simulation {
             self.begin_record();
         }
         while self.state.time < end {
-            self.forget_recent();
+            self.clear_recent();
             let (dt, _) = self.step_toward(end, false)?;
             let progress = self.progress(dt);
             if watch(&progress) == Control::Stop && self.state.time < end {
@@ -242,7 +242,7 @@ impl Simulation {
             return Err(SimulationError::NoStep { dt });
         }
         self.begin_record();
-        self.forget_recent();
+        self.clear_recent();
         let mut stats = StepStats::default();
         while self.state.time < end {
             (_, stats) = self.step_toward(end, true)?;
@@ -254,7 +254,7 @@ impl Simulation {
         Ok(stats)
     }
 
-    /// Clears what a frame's record sums up.
+    /// Resets the sums of a frame's record.
     fn begin_record(&mut self) {
         self.impulses.clear();
         self.state.frame_substeps = 0;
@@ -268,17 +268,18 @@ impl Simulation {
         self.remove_lost().map_err(failed)
     }
 
-    fn forget_recent(&mut self) {
+    /// Resets the impulses over the last step.
+    fn clear_recent(&mut self) {
         self.recent.0.clear();
         self.recent.1 = 0.0;
     }
 
-    /// The particles now, with statistics and bodies beside them.
+    /// The present particles with the record of statistics, bodies, joints and terrain.
     pub fn write_frame(&mut self) -> Result<Frame, SimulationError> {
         self.write_frame_over(Frame::default())
     }
 
-    /// As [`Self::write_frame`], in the memory of an earlier frame.
+    /// As [`Self::write_frame`], reusing the memory of an earlier frame.
     pub fn write_frame_over(&mut self, spent: Frame) -> Result<Frame, SimulationError> {
         let mut frame = Frame {
             index: self.state.frame,
@@ -298,7 +299,7 @@ impl Simulation {
         Ok(frame)
     }
 
-    /// The exact state, to resume from. Only between frames.
+    /// The exact state, from which a run resumes. Only between frames.
     pub fn save(&mut self) -> Result<Checkpoint, SimulationError> {
         if !self.is_between_frames() {
             return Err(SimulationError::MidFrame);
@@ -341,7 +342,7 @@ impl Simulation {
         self.bodies.pose(&mut self.colliders);
         self.state = state;
         self.impulses.clear();
-        self.forget_recent();
+        self.clear_recent();
         Ok(())
     }
 
@@ -374,7 +375,7 @@ impl Simulation {
     /// Changes the parameters of a material from now on.
     ///
     /// # Errors
-    /// The solver cannot change this while it runs.
+    /// The solver cannot change them during a run.
     pub fn set_material(
         &mut self,
         index: usize,
@@ -410,7 +411,7 @@ impl Simulation {
     /// Estimates the next frame from the step that would be taken now and from gravity.
     ///
     /// # Errors
-    /// A step so small that the frame would never end.
+    /// A step too small to finish the frame.
     pub fn forecast(&mut self) -> Result<Forecast, SimulationError> {
         let dt = self.next_dt()?;
         let gravity = self.gravity.at(self.state.time).length();
@@ -443,7 +444,7 @@ impl Simulation {
     }
 
     /// Mean force [N] of the grains on a body (index into [`Colliders::list`]) over the last step, and their mean torque
-    /// about the body's origin [N·m]. Zero for bodies that are not there.
+    /// about the body's origin [N·m]. Zero for unknown bodies.
     pub fn reaction(&self, body: usize) -> (DVec3, DVec3) {
         let (given, dt) = (self.recent.0.bodies.get(body), self.recent.1);
         match given {
@@ -467,7 +468,7 @@ impl Simulation {
         self.solver_wall
     }
 
-    /// Particles advanced by a step, summed over the steps of this process: over [`Self::solver_wall`] it is the speed.
+    /// Particles advanced, summed over the steps of this process; divided by [`Self::solver_wall`], the throughput.
     pub fn particle_substeps_here(&self) -> u64 {
         self.particle_substeps_here
     }
@@ -486,7 +487,7 @@ fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> 
     }
 }
 
-/// The domain, open where nothing can leave it: along periodic axes, and along z in 2D.
+/// The domain, unbounded along periodic axes and along z in 2D.
 fn walls(scene: &Scene) -> Option<Bounds> {
     let mut bounds = scene.domain?;
     let flat = scene.dimensions == Dimensions::Two;

@@ -62,9 +62,9 @@ pub(crate) struct StartState {
     pub identities: Identities,
 }
 
-/// What the scene starts from, without reading its particles; `None` for a scene that starts from nothing. `frame`
-/// replaces the scene's choice.
-pub fn look(scene: &Scene, frame: Option<u32>) -> Result<Option<StartRecord>, StartError> {
+/// Finds the state that the scene starts from without reading its particles; `None` for a scene without a start. `frame`
+/// overrides that of the scene.
+pub fn find(scene: &Scene, frame: Option<u32>) -> Result<Option<StartRecord>, StartError> {
     let Some(start) = &scene.start else {
         return Ok(None);
     };
@@ -80,7 +80,7 @@ pub fn look(scene: &Scene, frame: Option<u32>) -> Result<Option<StartRecord>, St
     }))
 }
 
-/// Reads what the scene starts from.
+/// Reads the state that the scene starts from.
 pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
     let Some(start) = &scene.start else {
         return Ok(None);
@@ -174,7 +174,7 @@ fn state_of(
     })
 }
 
-/// Gives every particle the scene's index of the material that it had by name.
+/// Renumbers the materials of the particles by name, to the indices of the scene.
 fn match_materials(
     state: &mut Checkpoint,
     names: &[&str],

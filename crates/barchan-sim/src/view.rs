@@ -3,10 +3,10 @@
 use crate::solvers::mpm::particles::Packet;
 use glam::Vec3;
 
-/// All particles, borrowed from the solver: nothing is copied, and it lasts until the next step.
+/// All particles, borrowed from the solver without a copy, until the next step.
 ///
 /// `pbd` has an array for each quantity: [`Self::arrays`]. `mpm` keeps packets of sixteen, so it has none; [`Self::iter`]
-/// reads either. The order changes from step to step, because memory follows space; `id` stays with a particle for life.
+/// reads either. The order changes from step to step, because particles are sorted by position; the `id` of a particle never changes.
 #[derive(Debug, Clone, Copy)]
 pub enum ParticlesView<'a> {
     /// An array for each quantity.

@@ -14,15 +14,15 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: everything is passed on to the system's allocator; counting has no part in it.
+// SAFETY: all calls are forwarded to the system's allocator; counting does not affect them.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -35,7 +35,7 @@ fn allocations(simulation: &mut Simulation, steps: u32) -> u64 {
     let mut left = steps;
     let mut before = 0;
     let mut after = 0;
-    // The first call of the watcher comes after a step: count from there.
+    // The callback is first called after a step: counting starts there.
     let end = simulation.advance_frame(&mut |_| {
         if left == steps {
             before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -51,7 +51,7 @@ fn allocations(simulation: &mut Simulation, steps: u32) -> u64 {
     after - before
 }
 
-/// A heap on a floor with more keys set.
+/// A heap on a floor, with keys set.
 fn heap(more: &[&str]) -> Simulation {
     let heap = [
         "solver.resolution=0.02",
@@ -61,7 +61,7 @@ fn heap(more: &[&str]) -> Simulation {
     support::start_file("tests/block.toml", &[&heap, more].concat())
 }
 
-/// One test: the counter is of the whole process.
+/// A single test, because the counter is that of the whole process.
 #[test]
 fn a_settled_step_does_not_allocate() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
@@ -73,7 +73,7 @@ fn a_settled_step_does_not_allocate() {
             assert_eq!(allocations(&mut heap, 100), 0, "{solver}");
         }
 
-        // Linear solvers that are used again.
+        // Linear solvers, when they are reused.
         let apply = |x: &[f32], y: &mut [f32]| {
             for (i, (x, y)) in x.iter().zip(y).enumerate() {
                 *y = (1 + i % 5) as f32 * x;
@@ -100,7 +100,7 @@ fn a_settled_step_does_not_allocate() {
         }
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
 
-        // Negative control: the counter sees the batches of an emitter.
+        // Negative control: the batches of an emitter are counted.
         let spout = "emitter=[{ material = \"dry sand\", velocity = [0, -1, 0], rate = 1, \
                      shape = { cylinder = { from = [0, 0.5, 0], to = [0, 0.45, 0], radius = 0.05 } } }]";
         let mut poured = heap(&["frame_rate=2", spout]);

@@ -1,4 +1,4 @@
-//! Rigid bodies with grains: what the grains lose the bodies gain, whatever they weigh.
+//! Rigid bodies with grains: exchange of momentum, and rest, for any mass ratio.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -7,8 +7,8 @@ use barchan_sim::simulation::Simulation;
 use glam::{DVec3, Vec3};
 use support::*;
 
-/// Momentum and angular momentum about the origin of grains and bodies together. Angular momentum of an APIC particle is
-/// that of its affine velocity too.
+/// Total momentum and angular momentum of grains and bodies about the origin. The angular momentum of an APIC particle includes
+/// that of its affine velocity.
 fn momentum(simulation: &mut Simulation, density: f64) -> (DVec3, DVec3, f64) {
     let state = simulation.save().unwrap();
     let affine = floats(&state, "affine").to_vec();
@@ -44,7 +44,7 @@ fn curl(c: &[f64; 9]) -> DVec3 {
 const DX: f64 = 0.04;
 
 #[test]
-fn what_grains_lose_bodies_gain() {
+fn momentum_is_conserved_between_grains_and_bodies() {
     for density in [3000.0, 30.0] {
         let mut simulation = start_file(
             "tests/floating.toml",
@@ -60,7 +60,7 @@ fn what_grains_lose_bodies_gain() {
         let rounding = 1e-6 * scale.max(p0.length());
         assert!((p1 - p0).length() < rounding, "{}", p1 - p0);
         assert!((l1 - l0).length() < rounding, "{}", l1 - l0);
-        // The bodies alone, and so the grains alone, fail by far: they did meet.
+        // Negative control: the momentum of the bodies alone, and so that of the grains alone, changes.
         assert!(exchanged > 1e4 * rounding, "{exchanged}");
         assert!(turned > 1e2 * rounding, "{turned}");
     }
@@ -76,9 +76,9 @@ fn box_now(simulation: &Simulation) -> (Vec3, f32) {
 }
 
 #[test]
-fn bodies_of_any_weight_come_to_rest() {
+fn bodies_of_any_mass_come_to_rest() {
     for ratio in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
-        // Of sand it would be 12.8 kg.
+        // The same volume of sand has 12.8 kg.
         let mass = format!("body.box.mass={}", 1600.0 * 0.008 * ratio);
         let mut simulation = start_file("tests/trough.toml", &[&mass]);
         let mut fastest = 0.0f32;
@@ -89,10 +89,10 @@ fn bodies_of_any_weight_come_to_rest() {
             fastest = fastest.max(speed);
         }
         let (center, speed) = box_now(&simulation);
-        // Free fall from 0.25 m to the floor of the trough makes 2.2 m/s.
+        // Free fall from 0.25 m to the floor of the trough reaches 2.2 m/s.
         assert!(fastest < 2.3, "ratio {ratio}: {fastest} m/s");
         assert!(speed < 0.02, "ratio {ratio}: {speed} m/s at the end");
-        // What is lighter than sand stays on it, what is far heavier sinks to the floor.
+        // A box lighter than sand stays on top, a much heavier one sinks to the floor.
         let height = if ratio <= 1.0 { 0.28..0.36 } else { 0.09..0.11 };
         assert!(height.contains(&center.y), "ratio {ratio}: {center}");
     }

@@ -42,7 +42,7 @@ fn a_pendulum_keeps_time() {
         (period / expected - 1.0).abs() < 0.01,
         "{period} {expected}"
     );
-    // A point mass at the end would need 22 % more.
+    // Negative control: the period of a point mass at the end is 22 % longer.
     assert!(period < 1.1 * expected);
 }
 
@@ -102,7 +102,7 @@ fn motors_hold_limits_stop_and_weak_motors_fail() {
 }
 
 #[test]
-fn people_drive_joints_and_drag_bodies() {
+fn users_drive_joints_and_drag_bodies() {
     let mut simulation = arm(&["limits=[-90, 90]"]);
     let joint = simulation.bodies().joint_index("shoulder").unwrap();
     let mut drive = |speed: f64, steps: u32| {
@@ -117,13 +117,13 @@ fn people_drive_joints_and_drag_bodies() {
     assert!((driven - 0.5).abs() < 0.03, "{driven}");
     let held = drive(0.0, 60);
     assert!((held - 0.5).abs() < 0.03, "held: {held}");
-    // Far beyond its limit it stops at it, and comes back at once.
+    // Driven beyond its limit it stops there, without windup.
     let limit = std::f64::consts::FRAC_PI_2;
     let stopped = drive(2.0, 90);
     assert!((stopped - limit).abs() < 0.03, "{stopped}");
     let back = drive(-1.0, 15);
     assert!(back < limit - 0.15, "{back}");
-    // Nonsense is ignored.
+    // Invalid input is ignored.
     let bodies = simulation.bodies_mut();
     bodies.set_motor(joint, MotorTarget::Position(f64::NAN));
     bodies.set_motor(99, MotorTarget::Off);
@@ -150,9 +150,9 @@ fn people_drive_joints_and_drag_bodies() {
     assert!(at.distance(target) < 0.1, "{at}");
 }
 
-/// What a joint held falls freely from its release on, however it was held.
+/// A released body falls freely, however it was held.
 #[test]
-fn a_joint_lets_go_at_its_release() {
+fn a_joint_is_released_at_its_time() {
     let after_a_second = |joint: &[&str]| {
         let mut simulation = arm(joint);
         advance(&mut simulation, 100);
@@ -167,15 +167,15 @@ fn a_joint_lets_go_at_its_release() {
             "{held:?}: {fallen}"
         );
         assert_eq!(force, 0.0, "{held:?}");
-        // It holds until then, as one does that is never released.
+        // Until its release a joint acts like one that is never released.
         let late = after_a_second(&[held, &["release=1"]].concat());
         assert_eq!(late, after_a_second(held), "{held:?}");
     }
 }
 
-/// A box falls on the floor, another on a scripted lift that carries it up, a hollow one over a post that it is put over.
+/// A box falls on the floor, another on a scripted lift that carries it up; a sleeve slides over a post.
 #[test]
-fn bodies_meet_colliders_and_each_other() {
+fn bodies_collide_with_colliders_and_each_other() {
     let mut simulation = start_file("tests/rigid.toml", &[]);
     advance(&mut simulation, 200);
     let y = |body: usize| center(&simulation, body).y;
@@ -189,9 +189,9 @@ fn bodies_meet_colliders_and_each_other() {
     assert!(sleeve.distance(Vec3::new(5.0, 0.2, 0.0)) < 0.02, "{sleeve}");
 }
 
-/// That they go on to the same bytes is shown in golden.rs.
+/// golden.rs shows that resumed runs are bitwise identical.
 #[test]
-fn joints_move_sand_pushes_and_a_checkpoint_has_the_bodies() {
+fn joints_move_and_checkpoints_contain_the_bodies() {
     let scene = scene_file("golden/bodies.toml", &[]);
     let mut simulation = Simulation::new(&scene).unwrap();
     advance(&mut simulation, 8);

@@ -1,8 +1,7 @@
-//! The library as a program that embeds it uses it: created from text, stepped, read where the solver keeps its state,
-//! driven through joints.
+//! Use of the library by an embedding program: creation from text, steps, zero-copy access to the state, joints.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[allow(dead_code, reason = "its main is for people")]
+#[allow(dead_code, reason = "its main function is not called here")]
 #[path = "../examples/bucket.rs"]
 mod bucket;
 mod support;
@@ -18,11 +17,11 @@ fn bed(method: &str) -> Simulation {
 }
 
 #[test]
-fn positions_are_lent_and_not_copied() {
+fn positions_are_borrowed_without_a_copy() {
     let mut simulation = bed("pbd");
     for _ in 0..3 {
         simulation.step(1.0 / 60.0).unwrap();
-        // Both are alive at once, so copies would lie in two places.
+        // Both borrows are alive at once, so copies would have different addresses.
         let (first, second) = (simulation.positions().unwrap(), simulation.view().unwrap());
         let arrays = second.arrays().unwrap();
         assert_eq!(first.as_ptr(), arrays.position.as_ptr());
@@ -32,7 +31,7 @@ fn positions_are_lent_and_not_copied() {
         let count = simulation.particles();
         let lengths = [first.len(), arrays.radius.len(), arrays.material.len()];
         assert_eq!(lengths, [count; 3]);
-        // Negative control: a copy does lie elsewhere.
+        // Negative control: a copy has another address.
         let copy = first.to_vec();
         assert_ne!(copy.as_ptr(), first.as_ptr());
     }
@@ -72,7 +71,7 @@ fn a_view_shows_what_a_checkpoint_holds() {
 }
 
 #[test]
-fn bodies_are_found_by_name_and_stand_where_they_are() {
+fn bodies_are_found_by_name_with_their_pose_and_reaction() {
     let mut simulation = bed("pbd");
     let body = simulation.body_index("box").unwrap();
     assert_eq!(simulation.body_index("floor"), Some(0));
@@ -81,7 +80,7 @@ fn bodies_are_found_by_name_and_stand_where_they_are() {
     for _ in 0..60 {
         simulation.step(1.0 / 60.0).unwrap();
     }
-    // The bed carries it: it has fallen by 15 cm and lies still, and the grains bear its weight.
+    // The box has fallen by 15 cm and is at rest, and the grains support its weight.
     let fallen = simulation.pose(body).unwrap().position.y;
     assert!((-0.3..-0.1).contains(&fallen), "{fallen}");
     let mut mean = 0.0;
@@ -94,7 +93,7 @@ fn bodies_are_found_by_name_and_stand_where_they_are() {
 }
 
 #[test]
-fn mistakes_in_a_scene_are_errors_that_name_them() {
+fn mistakes_in_a_scene_are_reported() {
     let right = std::fs::read_to_string(scene_path("tests/box_on_bed.toml")).unwrap();
     assert!(Simulation::from_toml(&right).is_ok());
     let wrong = right.replace("mass = 30", "mas = 30");
@@ -104,14 +103,14 @@ fn mistakes_in_a_scene_are_errors_that_name_them() {
 }
 
 #[test]
-fn the_bucket_of_the_example_feels_the_soil_in_forty_lines() {
+fn the_example_measures_digging_forces_in_forty_lines() {
     let text = include_str!("../examples/bucket.rs");
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
     let lines = text.lines().filter(is_code).count();
     assert!(lines <= 40, "{lines}");
     let mut shown = Vec::new();
     let most = bucket::dig(|line| shown.push(line)).unwrap();
-    // 0.8 m of cutting edge, 0.2 m deep: hundreds of newtons to some thousands, and the empty bucket none.
+    // A cutting edge of 0.8 m, 0.2 m deep: hundreds to thousands of newtons; none before contact.
     assert!((200.0..50_000.0).contains(&most), "{most} {shown:#?}");
     assert!(shown[0].contains(": 0 grains, [0, 0, 0] N"), "{}", shown[0]);
 }
@@ -119,11 +118,11 @@ fn the_bucket_of_the_example_feels_the_soil_in_forty_lines() {
 const JOINTS: [&str; 3] = ["digger/shoulder", "digger/elbow", "digger/wrist"];
 
 #[test]
-fn an_arm_of_three_hinges_digs_and_gets_where_it_is_told() {
+fn an_arm_of_three_hinges_digs_and_reaches_its_targets() {
     let mut simulation = Simulation::from_file(scene_path("tests/digger.toml")).unwrap();
     let bucket = simulation.body_index("digger/bucket").unwrap();
     let mut digs = 0.0f64;
-    // Down into the bed, through it, and out again: shoulder, elbow, wrist [rad].
+    // Into the bed, through it, and out again: shoulder, elbow, wrist [rad].
     for (aims, seconds) in [
         ([0.0, -1.2, -0.4], 1.5),
         ([-0.15, -1.5, -0.8], 1.5),
@@ -148,6 +147,6 @@ fn an_arm_of_three_hinges_digs_and_gets_where_it_is_told() {
         }
     }
     assert!(digs > 50.0, "{digs}");
-    // Negative control: out of the soil nothing is felt.
+    // Negative control: the force is small out of the soil.
     assert!(simulation.reaction(bucket).0.length() < 0.2 * digs);
 }

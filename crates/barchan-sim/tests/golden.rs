@@ -1,5 +1,5 @@
-//! What must hold for every solver, on the golden scenes: the same bytes for any number of threads, after a resume and however a
-//! run is watched; nearly the same motion by the portable code; a plane that stays a plane.
+//! Invariants of every solver, on the golden scenes: bitwise equal results for any number of threads, after a resume and with output
+//! at any frame; nearly the same motion with portable code; plane motion stays plane.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ use glam::Vec3;
 use std::collections::BTreeSet;
 use support::*;
 
-/// Settings of each solver that take other ways through its code.
+/// Settings of each solver that select other code paths.
 const VARIANTS: &[(&str, &[&[&str]])] = &[
     (
         "mpm",
@@ -76,7 +76,7 @@ fn variants() -> Vec<(String, Scene)> {
     all
 }
 
-/// Advances as the command line does: a frame is written after each. The record of the last one.
+/// Advances like the command line, which writes every frame; returns the record of the last one.
 fn advance_writing(run: &mut Simulation, frames: u32) -> FrameRecord {
     let mut record = FrameRecord::default();
     for _ in 0..frames {
@@ -115,12 +115,12 @@ fn thread_count_does_not_change_a_byte() {
         assert!(one.0.particles() > 100, "{name}");
         digests.insert(one.0.digest());
     }
-    // The digest tells the variants apart.
+    // The digests of the variants differ.
     assert_eq!(digests.len(), all.len());
 }
 
 #[test]
-fn a_resumed_run_is_the_undisturbed_one() {
+fn a_resumed_run_is_bitwise_identical() {
     for (name, scene) in variants() {
         let mut run = Simulation::new(&scene).unwrap();
         let mut states = vec![run.save().unwrap()];
@@ -145,7 +145,7 @@ fn a_resumed_run_is_the_undisturbed_one() {
                 assert_eq!((&end.bodies, &end.joints), (&record.bodies, &record.joints));
             }
         }
-        // Negative control: a particle that moved by a hair makes another state.
+        // Negative control: a tiny displacement of a particle gives another state.
         let mut touched = states[4].clone();
         let middle = touched.particles() / 2;
         floats_mut(&mut touched, "position")[3 * middle + 1] += 1e-6;
@@ -159,7 +159,7 @@ fn a_resumed_run_is_the_undisturbed_one() {
     }
 }
 
-/// What makes a golden scene worth running: grains come and go, and push what moves.
+/// Golden scenes exercise emission, removal and forces on moving bodies.
 #[test]
 fn golden_scenes_are_busy() {
     for (name, scene) in golden()
@@ -196,7 +196,7 @@ fn golden_scenes_are_busy() {
 }
 
 #[test]
-fn saving_and_watching_do_not_disturb() {
+fn saving_and_output_do_not_change_a_run() {
     for (name, scene) in golden() {
         let mut quiet = Simulation::new(&scene).unwrap();
         advance(&mut quiet, 6);
@@ -219,7 +219,7 @@ fn saving_and_watching_do_not_disturb() {
     }
 }
 
-/// Places of all particles by identity [m].
+/// Positions of all particles by identity [m].
 fn places(run: &mut Simulation) -> Vec<(u32, Vec3)> {
     let state = run.save().unwrap();
     let ids = state.column("id").unwrap().data.as_u32().unwrap();
@@ -252,7 +252,7 @@ fn portable_code_gives_the_same_motion() {
 }
 
 #[test]
-fn a_plane_stays_a_plane() {
+fn plane_motion_stays_plane() {
     let flat = |scene: &Scene| scene.dimensions == Dimensions::Two;
     for (name, scene) in golden().iter().filter(|(_, scene)| flat(scene)) {
         let mut run = Simulation::new(scene).unwrap();

@@ -1,4 +1,4 @@
-//! What must hold for mpm whatever the scene: checkpoints between sorts, and errors instead of panics.
+//! Invariants of mpm: checkpoints between sorts, and errors instead of panics.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -52,11 +52,11 @@ fn a_checkpoint_between_sorts_keeps_the_blocks() {
             for (from, frames) in states[..5].iter().zip([5, 4, 3, 2, 1]) {
                 assert_eq!(finish(from, frames), end, "{solver}, {dimensions}D");
             }
-            // Negative control: without its blocks the state is sorted at once, and the order of particles is another.
+            // Negative control: without the blocks the state is sorted at once, into another order.
             let mut without = states[between].clone();
             without.columns.retain(|c| c.name != "block");
             assert_ne!(finish(&without, 5 - between as u32), end);
-            // Blocks of another grid are not believed.
+            // Blocks of another grid are ignored.
             let mut wrong = states[between].clone();
             let Some(blocks) = wrong.columns.iter_mut().find(|c| c.name == "block") else {
                 panic!("it has blocks");
@@ -82,7 +82,7 @@ fn small_block() -> Scene {
     )
 }
 
-/// What stops a run whose state was changed by `spoil`.
+/// The error that stops a run after its state was corrupted by `spoil`.
 fn spoiled(spoil: impl Fn(&mut Checkpoint)) -> SimulationError {
     let mut run = Simulation::new(&small_block()).unwrap();
     advance(&mut run, 1);
@@ -116,7 +116,7 @@ fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
             };
             assert_eq!(*frame, 2);
             assert!(*dt > 0.0);
-            // It has spread to neighbors within the step; the named one is the particle or one of them.
+            // It spreads to neighbors within the step; the error names the particle or one of them.
             let at = |id: usize| {
                 let all = of_checkpoint(&healthy);
                 all.iter().find(|p| p.id as usize == id).unwrap().x
@@ -153,7 +153,7 @@ fn a_position_out_of_range_is_an_error() {
 }
 
 #[test]
-fn a_particle_that_flies_off_the_grid_is_an_error() {
+fn a_particle_that_leaves_the_grid_is_an_error() {
     // The grid ends at 2²² cells, where single precision still resolves a third of a cell.
     let edge = (1u32 << 22) as f32 * 0.05;
     let error = spoiled(|s| {
@@ -167,7 +167,7 @@ fn a_particle_that_flies_off_the_grid_is_an_error() {
 }
 
 #[test]
-fn a_step_too_small_is_an_error() {
+fn a_too_small_step_is_an_error() {
     let scene = small_block();
     let mut solver = solver_of(&scene);
     solver
@@ -194,7 +194,7 @@ fn a_step_too_small_is_an_error() {
 }
 
 #[test]
-fn nothing_at_all_steps_fine() {
+fn a_scene_without_particles_can_be_stepped() {
     for dimensions in [2, 3] {
         let mut run = start_file("tests/spout.toml", &[&format!("dimensions={dimensions}")]);
         advance(&mut run, 4);

@@ -1,4 +1,4 @@
-//! Columns that frames hold only when the scene asks for them.
+//! Columns that frames have only on request.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -37,7 +37,7 @@ fn floats<'a>(columns: &'a [Column], name: &str) -> &'a [f32] {
 }
 
 #[test]
-fn frames_are_the_same_but_for_what_was_asked_for() {
+fn requested_columns_do_not_change_the_others() {
     let usual = [
         "position",
         "velocity",
@@ -57,7 +57,7 @@ fn frames_are_the_same_but_for_what_was_asked_for() {
     assert_eq!(names, ["principal_stress", "hardening"]);
 }
 
-/// det(τ − λ I) over the scale cubed, of the block that is turned.
+/// det(τ − λ I) over the scale cubed; in 2D of the xy block.
 fn characteristic(t: &[f64], value: f64, flat: bool) -> f64 {
     let [xx, yy, zz] = [t[0] - value, t[1] - value, t[2] - value];
     let [yz, xz, xy] = [t[3], t[4], t[5]];
@@ -92,7 +92,7 @@ fn principal_stresses_are_the_eigenvalues_of_the_stress() {
             // Sorted, tension first; in 2D the third is the one across the plane.
             assert!(own[0] >= own[1] && (dimensions == 2 || own[1] >= own[2]));
             assert!(dimensions == 3 || (own[2] - t[2]).abs() < 1e-6 * size);
-            // Another number is no eigenvalue.
+            // Negative control: another value is no eigenvalue.
             let wrong = own[0] + 0.3 * size;
             let away = characteristic(&t, wrong, dimensions == 2) / size.powi(dimensions as i32);
             sheared += usize::from(away.abs() > 1e-3);

@@ -1,5 +1,4 @@
-//! Solvers of particles as a whole: momentum and friction with every scheme of `pbd`, what it refuses, and that nothing
-//! explodes with `sph`.
+//! Particle solvers: momentum and friction with every scheme of `pbd`, refused scenes, and bounded speeds in random scenes of `sph`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -32,7 +31,7 @@ fn momentum(state: &Checkpoint) -> DVec3 {
 }
 
 #[test]
-fn clouds_that_collide_keep_their_momentum() {
+fn colliding_clouds_conserve_momentum() {
     let change = |scheme: &str| {
         let mut run = with_scheme("clouds", scheme, &[]);
         let before = run.save().unwrap();
@@ -43,7 +42,7 @@ fn clouds_that_collide_keep_their_momentum() {
     };
     assert!(change("mass splitting") < 1e-5);
     assert!(change("gauss-seidel") < 1e-5);
-    // Negative control: the mean of the corrections (Eq. 9) gives what has many contacts much less than what has few.
+    // Negative control: averaged corrections (Eq. 9) do not conserve momentum, since grains differ in their number of contacts.
     assert!(change("averaged") > 1e-4);
 }
 
@@ -62,31 +61,31 @@ fn slide(scheme: &str, degrees: f64, friction: f64) -> f64 {
 }
 
 #[test]
-fn grains_slide_as_coulomb_says_with_every_scheme() {
+fn every_scheme_obeys_coulomb_friction() {
     let friction = 20f64.to_radians().tan();
     for scheme in SCHEMES {
         let a = slide(scheme, 30.0, friction);
         assert!((a / 1.8128 - 1.0).abs() < 2e-3, "{scheme}: {a}");
         let held = slide(scheme, 19.0, friction);
         assert!(held.abs() < 1e-4, "{scheme}: {held}");
-        // Negative control: just above the angle of friction it slides.
+        // Negative control: just above the friction angle the grain slides.
         assert!(slide(scheme, 21.5, friction) > 0.1, "{scheme}");
     }
 }
 
 #[test]
-fn settings_that_pbd_cannot_follow_are_refused() {
+fn pbd_refuses_elastic_materials() {
     let elastic = Simulation::new(&scene_file("tests/rubber.toml", &[]));
     let error = elastic.err().unwrap().to_string();
     assert!(error.contains("rubber") && error.contains("mpm"), "{error}");
 }
 
-// ---- Anything ----
+// ---- Random scenes ----
 
-/// Numbers in [0, 1), always the same.
-struct Dice(u64);
+/// Deterministic random numbers in [0, 1).
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -108,8 +107,8 @@ impl Dice {
     }
 }
 
-/// A small scene of any kind, and the highest speed that anything in it has by itself or by falling [m/s].
-fn anything(d: &mut Dice) -> (Vec<String>, f64) {
+/// A small random scene, and its reference speed: the largest speed given in it plus that of a fall [m/s].
+fn random_scene(d: &mut Random) -> (Vec<String>, f64) {
     let (g, width) = (d.decades(0.5, 30.0), d.within(0.4, 0.8));
     let mut set = vec![
         format!("dimensions={}", d.one_of(&["2", "3", "3"])),
@@ -131,7 +130,7 @@ fn anything(d: &mut Dice) -> (Vec<String>, f64) {
     }
     let mut fastest = 0.0f64;
     for (name, above) in [("a", 0.0), ("b", 0.3)] {
-        // The second lies higher, so that something is left of it.
+        // The second lies higher, so that part of it remains.
         let low = d.within(0.0, 0.3) + above;
         let speed = d.within(0.0, 3.0);
         fastest = fastest.max(speed);
@@ -176,9 +175,9 @@ fn anything(d: &mut Dice) -> (Vec<String>, f64) {
     (set, fastest + (2.0 * g * (2.0 + width)).sqrt())
 }
 
-/// Highest speed [m/s] in 15 frames; pressures are none or push.
+/// Largest speed [m/s] in 15 frames; pressures are never negative.
 fn fastest(scene: &Scene) -> Option<f64> {
-    // A fill that lies within the other one may have no place left.
+    // A fill inside the other one may have no particles left.
     let mut run = Simulation::new(scene).ok()?;
     let mut fastest = 0.0f64;
     for _ in 0..15 {
@@ -193,22 +192,22 @@ fn fastest(scene: &Scene) -> Option<f64> {
 }
 
 #[test]
-fn whatever_the_scene_nothing_explodes() {
-    let mut dice = Dice(2024);
+fn random_scenes_stay_bounded() {
+    let mut dice = Random(2024);
     let (mut worst, mut runs) = (0.0f64, 0);
     for case in 0..240 {
-        let (set, own) = anything(&mut dice);
+        let (set, own) = random_scene(&mut dice);
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let scene = scene_file("tests/anything.toml", &set);
         let Some(speed) = fastest(&scene) else {
             continue;
         };
-        println!("{case}: {:.2} of the speed of falling", speed / own);
+        println!("{case}: {:.2} times the reference speed", speed / own);
         worst = worst.max(speed / own);
         runs += 1;
-        // Fills that overlap are twice as dense as they may be and drive apart.
+        // Overlapping fills have twice the rest density and repel each other.
         assert!(speed < 10.0 * own, "{case}: {set:?}");
     }
-    println!("fastest of {runs}: {worst:.2} times what falls");
+    println!("largest of {runs}: {worst:.2} times the reference speed");
     assert!(runs > 200, "{runs}");
 }

@@ -1,4 +1,4 @@
-//! What a scene takes over from the result that it starts from.
+//! Scenes that start from an earlier result.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -11,7 +11,7 @@ use barchan_sim::start;
 use support::{advance, floats, scene_path, start_file};
 use tempfile::TempDir;
 
-/// A scene of scenes/tests as if its file were in this folder.
+/// A scene of scenes/tests, with paths relative to this folder.
 fn scene_in(folder: &TempDir, name: &str, set: &[&str]) -> Scene {
     let file = folder.path().join(name);
     std::fs::copy(scene_path("tests").join(name), &file).unwrap();
@@ -47,7 +47,7 @@ fn write_bed(folder: &TempDir, solver: &str, dimensions: u32, state: &Checkpoint
 }
 
 #[test]
-fn every_column_comes_over_whatever_the_grid() {
+fn every_column_is_transferred_for_any_grid() {
     let (folder, state) = bed("mpm");
     for dx in ["0.02", "0.03", "0.013"] {
         let resolution = format!("solver.resolution={dx}");
@@ -55,20 +55,20 @@ fn every_column_comes_over_whatever_the_grid() {
         let mut simulation = Simulation::new(&next).unwrap();
         assert_eq!((simulation.frame(), simulation.time()), (0, 0.0));
         let begun = simulation.save().unwrap();
-        // The blocks that particles are sorted into hold for the same grid only.
+        // The blocks of the sort are valid only for the same grid.
         let own = |c: &&Column| c.name != "block" || dx == "0.02";
         let expected: Vec<&Column> = state.columns.iter().filter(own).collect();
         assert!(
             begun.columns.iter().collect::<Vec<_>>() == expected,
             "dx = {dx}"
         );
-        let looked = start::look(&next, None).unwrap();
+        let looked = start::find(&next, None).unwrap();
         assert_eq!(simulation.start(), looked.as_ref());
         assert_eq!(looked.unwrap().digest, state.digest());
     }
 }
 
-/// Only APIC renews the affine velocity: kept, it would drive the sand for ever.
+/// Only APIC updates the affine velocity; with other transfers it would act forever.
 #[test]
 fn other_transfers_drop_the_affine_velocity() {
     let (folder, state) = bed("mpm");
@@ -93,7 +93,7 @@ fn another_family_of_solvers_is_refused() {
 }
 
 #[test]
-fn thin_bodies_are_found_whatever_their_shape() {
+fn thin_bodies_of_any_shape_are_found() {
     let (folder, _) = bed("mpm");
     let with = |shape: &str| {
         let body = format!(
@@ -116,9 +116,9 @@ fn thin_bodies_are_found_whatever_their_shape() {
     );
 }
 
-/// Grains of cut terrain are numbered from the largest identity downwards; a scene that goes on from there has numbers left.
+/// Grains of cut terrain are numbered downward from the largest identity; a scene that starts from there has free identities.
 #[test]
-fn a_scene_goes_on_from_a_site_that_was_dug() {
+fn a_scene_starts_from_a_dug_site() {
     let folder = tempfile::tempdir().unwrap();
     let small = ["solver.resolution=0.1", "terrain.size=[3, 3]"];
     let mut dug = start_file("tests/dig.toml", &small);

@@ -1,4 +1,4 @@
-//! The hybrid of columns and grains in the position-based solver: a blade digs, soil comes to rest.
+//! Hybrid terrain of columns and grains in the position-based solver: digging, pushing, rest.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -12,8 +12,7 @@ fn dig() -> Simulation {
     start_file("tests/dig.toml", &[])
 }
 
-/// A push of 5 m with a blade whose edge is at that height: what it cuts must leave the track, and has nowhere to go but
-/// beside and before the blade.
+/// A push of 5 m with a blade whose edge is at a given height: the cut soil must move beside and in front of the blade.
 fn long_push(edge: f64) -> Simulation {
     let way = "collider.blade.motion.position.keyframes=[{ time = 0, value = [-3, 0.3, 0] }, { time = 0.5, value = [-3, 0, 0] }, \
                { time = 6.5, value = [2, 0, 0] }, { time = 7, value = [1.8, 1, 0] }]";
@@ -59,7 +58,7 @@ fn a_blade_digs_a_trench_in_soil_that_comes_to_rest() {
         }
     }
     assert!(most > 500, "{most}");
-    // The blade moves at 2.1 m/s at most, when it is lifted; grains under its edge shoot out, but not without bound.
+    // The blade moves at up to 2.1 m/s, when it is lifted; the speed of grains ejected below its edge is bounded.
     assert!(fastest < 5.0 * 2.1, "{fastest}");
     let end = frame_after(&mut simulation, 0);
     let heights = end.array(TERRAIN_HEIGHT).unwrap().data.as_f32().unwrap();
@@ -68,9 +67,9 @@ fn a_blade_digs_a_trench_in_soil_that_comes_to_rest() {
     assert!(simulation.particles() < most / 5);
 }
 
-/// What the blade pushes lies before its track, higher than the surface was; the track is a trench.
+/// The pushed soil lies in front of the track, above the original surface; the track is a trench.
 #[test]
-fn soil_from_the_trench_lies_before_it() {
+fn the_soil_of_the_trench_lies_in_front_of_it() {
     let mut simulation = dig();
     let end = frame_after(&mut simulation, 720);
     assert!(simulation.particles() < 20, "{}", simulation.particles());
@@ -87,7 +86,7 @@ fn soil_from_the_trench_lies_before_it() {
     assert!(ahead > 2.0, "{ahead}");
     let highest = heights.iter().copied().fold(f32::MIN, f32::max);
     assert!(highest > 0.1, "{highest}");
-    // Columns have all of it again.
+    // All soil is deposited again.
     assert!(sum(&|_, _| true).abs() < 0.5);
 }
 
@@ -111,12 +110,12 @@ fn a_long_push_leaves_a_track_between_ridges() {
     println!("track {track:.3} m, ridges {ridges:.3?} m");
     assert!((-0.16..-0.09).contains(&track), "{track}");
     assert!(ridges.iter().all(|r| *r > 0.03), "{ridges:?}");
-    // With the blade above the ground nothing changes.
+    // Negative control: a blade above the ground leaves no track.
     let end = frame_after(&mut long_push(0.2), 600);
     assert!(mean_height(&end, [-2.5, 0.5], [-0.3, 0.3]).abs() < 1e-5);
 }
 
-/// A plate of 2.9 kPa and a ball of 170 kg that falls 0.35 m; their bottoms are at 0.01 m and 0.35 m.
+/// A plate of 2.9 kPa and a ball of 170 kg that falls 0.35 m; their lowest points start at 0.01 m and 0.35 m.
 #[test]
 fn bodies_come_to_rest_on_terrain() {
     let sinks = |set: &[&str]| {
@@ -131,8 +130,8 @@ fn bodies_come_to_rest_on_terrain() {
     let ball = "body.body.shape={ sphere = { center = [0, 0.6, 0], radius = 0.25 } }";
     let ball = sinks(&["body.body.density=2600", ball]);
     println!("after 2 and 3 s the plate is {plate:.3?} m below its start, the ball {ball:.3?} m");
-    // The plate on a cushion of loosened soil, within the diameter of a grain of the ground; the ball as on a bed of grains
-    // alone, where it goes 0.43 m deep.
+    // The plate rests on a cushion of loosened soil, less than a grain diameter deep; the ball penetrates about as deep as in a bed of
+    // grains alone, 0.43 m.
     assert!((0.01..0.08).contains(&plate[1]), "{plate:?}");
     assert!((0.35 + 0.3..0.35 + 0.6).contains(&ball[1]), "{ball:?}");
     for [before, after] in [plate, ball] {

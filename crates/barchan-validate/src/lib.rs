@@ -1,4 +1,4 @@
-//! The physics of the solvers against theory and experiment: cases, what they gave, and the report.
+//! Validation of the solvers against theory and experiment: cases, outcomes and the report.
 //!
 //! ```text
 //! CASES ──► Case::run(&Context) ──► Outcome (checks, plots) ──► Report ──► report.html, report.json
@@ -36,9 +36,9 @@ pub fn solvers() -> impl Iterator<Item = &'static str> {
 pub struct Case {
     /// Short name, such as `E1`.
     pub name: &'static str,
-    /// What is compared, in a few words.
+    /// Subject of the comparison, in a few words.
     pub title: &'static str,
-    /// Solvers that it runs with, of [`solvers`].
+    /// Solvers to which it applies, of [`solvers`].
     pub solvers: &'static [&'static str],
     /// Rough duration of the full form on two cores [s].
     pub seconds: f64,
@@ -78,7 +78,7 @@ impl Case {
 pub enum Form {
     /// Seconds: fewer points, coarser grids, shorter runs, with the bands that these allow.
     Quick,
-    /// What the report shows.
+    /// The form shown in the report.
     #[default]
     Full,
 }

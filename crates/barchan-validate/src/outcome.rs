@@ -1,4 +1,4 @@
-//! What a case gave: checks with their bands and verdicts, and plots.
+//! The outcome of a case: checks with their bands and verdicts, and plots.
 
 use super::plot::Plot;
 use barchan_scene::numbers::rounded;
@@ -18,7 +18,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As reports say it.
+    /// Its word in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -169,16 +169,16 @@ pub struct Outcome {
     pub setup: String,
     /// Where the reference comes from, with citation keys in square brackets.
     pub reference: String,
-    /// Pictures of the comparison.
+    /// Plots of the comparison.
     pub plots: Vec<Plot>,
     /// The comparisons.
     pub checks: Vec<Check>,
-    /// Figures worth knowing that are not judged, and remarks.
+    /// Values that are not checked, and remarks.
     pub notes: Vec<String>,
 }
 
 impl Outcome {
-    /// The worst of its checks; a case without any has shown nothing and fails.
+    /// The worst of its checks; a case without checks fails.
     pub fn verdict(&self) -> Verdict {
         let any = |verdict| self.checks.iter().any(|c| c.verdict == verdict);
         if self.checks.is_empty() || any(Verdict::Fail) {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_neither_a_pass_nor_a_free_pass() {
+    fn a_limit_fails_outside_its_range() {
         let check = |value| {
             Check::new("slope", value, "°", Band::around(35.0, 0.05))
                 .limited(Band::between(28.0, 31.0), "the law localizes")

@@ -57,7 +57,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// Where the keys in square brackets lead.
+/// The list of references, to which citation keys link.
 fn references(page: &mut String) {
     let cited: Vec<(&str, String)> = bibliography()
         .into_iter()
@@ -165,7 +165,7 @@ fn by_name() -> Vec<(&'static str, Vec<&'static Case>)> {
     rows
 }
 
-/// Where the page has a case with a solver.
+/// HTML id of a case with a solver.
 fn id(entry: &Entry) -> String {
     escape(&format!("{}-{}", entry.case, entry.solver))
 }
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_what_failed_and_why_and_needs_nothing_else() {
+    fn a_page_reports_failures_with_reasons_and_is_self_contained() {
         let checks = vec![
             Check::new("ratio <of> two", 3.0, "", Band::between(1.0, 2.0)),
             Check::new("slope", 29.0, "°", Band::above(32.0))
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_of_one_name_share_a_row_and_lead_to_their_sections() {
+    fn cases_of_one_name_share_a_row_and_link_to_their_sections() {
         let entry = |solver: &str, form| Entry {
             case: "E2".into(),
             title: "collapse".into(),

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// Size of the area between the axes, and room around it [px].
+/// Size of the area between the axes, and its margins [px].
 const AREA: [f64; 2] = [540.0, 330.0];
 const LEFT: f64 = 78.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 50.0;
-/// Room for the legend, right of the area [px].
+/// Width of the legend, right of the area [px].
 const LEGEND: f64 = 262.0;
-/// Colors of what we measured, in turn.
+/// Colors of measured series, in turn.
 const OURS: &[&str] = &["#0b7285", "#d9480f", "#6741d9", "#2b8a3e", "#a61e4d"];
 /// Colors of references, in turn.
 const REFERENCES: &[&str] = &["#495057", "#1864ab", "#862e9c", "#5c940d"];
@@ -25,7 +25,7 @@ pub struct Plot {
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
-    /// What is drawn, from the back to the front.
+    /// Data series, from back to front.
     pub series: Vec<Series>,
 }
 
@@ -142,7 +142,7 @@ impl Plot {
             escape(&self.title)
         );
         self.draw_axes(&mut svg, &x, &y);
-        // An inner svg clips what reaches out of the area.
+        // An inner svg element clips content outside the area.
         let _ = write!(
             svg,
             "<svg x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\">",
@@ -245,7 +245,7 @@ impl Plot {
     }
 }
 
-/// JSON knows no NaN, and it cannot be drawn either.
+/// Points without NaN, which JSON cannot represent.
 fn finite<const N: usize>(points: &[[f64; N]]) -> Vec<Vec<f64>> {
     let whole = |p: &&[f64; N]| p.iter().all(|v| v.is_finite());
     points.iter().filter(whole).map(|p| p.to_vec()).collect()
@@ -439,7 +439,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Text that stands in HTML as it is.
+/// Text escaped for HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,4 +1,4 @@
-//! The report of all cases: what is kept between runs, and where it is written.
+//! The report of all cases: entries kept between runs, and the files written.
 
 use super::outcome::{Outcome, Verdict};
 use super::{CASES, Case, Form, page};
@@ -8,15 +8,15 @@ use std::{fs, io};
 
 /// Name of the page.
 pub const PAGE: &str = "report.html";
-/// Name of the same in numbers.
+/// Name of the file with the same data.
 pub const NUMBERS: &str = "report.json";
 
-/// What one case gave with one solver.
+/// Result of a case with a solver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Name of the case.
     pub case: String,
-    /// What it compares.
+    /// Title of the case.
     pub title: String,
     /// The solver.
     pub solver: String,
@@ -34,12 +34,12 @@ pub struct Entry {
     pub unix_time: u64,
 }
 
-/// What the cases were run on.
+/// The machine that ran the cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Name of the processor.
     pub processor: String,
-    /// Its instructions for many lanes that the solvers use, such as `Avx2`.
+    /// SIMD level that the solvers use, such as `Avx2`.
     pub simd: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What an earlier call left in `directory`; empty when nothing did, or another version of the program.
+    /// The report of an earlier call in `directory`; empty if there is none, or if it is of another version of the program.
     pub fn read(directory: &Path, version: &str, machine: Machine, threads: usize) -> Self {
         let text = fs::read_to_string(directory.join(NUMBERS)).unwrap_or_default();
         let earlier: Self = serde_json::from_str(&text).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Report {
         }
     }
 
-    /// Puts an entry in the place of an earlier one, and all in the order of the cases.
+    /// Adds an entry or replaces an earlier one, in the order of the cases.
     pub fn add(&mut self, entry: Entry) {
         self.entries
             .retain(|e| (&e.case, &e.solver) != (&entry.case, &entry.solver));
@@ -87,7 +87,7 @@ impl Report {
         self.entries.sort_by_key(place);
     }
 
-    /// How many ended so.
+    /// Number of entries with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.entries.iter().filter(|e| e.verdict == verdict).count()
     }

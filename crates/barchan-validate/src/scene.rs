@@ -27,7 +27,7 @@ pub struct SceneFile {
 }
 
 impl SceneFile {
-    /// A scene as it stands in its file. `scene!` reads it.
+    /// A scene as in its file, which `scene!` reads.
     pub fn new(name: &'static str, text: &'static str) -> Self {
         Self {
             name,

@@ -23,8 +23,7 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// A scene at t = 0, with the solver of the context unless it sets another. `label` says which run of the case it is,
-    /// `frames` how long it will be.
+    /// A scene at t = 0, with the solver of the context unless the scene sets another. `label` names the run, `frames` is its length.
     pub fn start(
         context: &'a Context<'a>,
         label: impl Into<String>,
@@ -75,7 +74,7 @@ impl<'a> Trial<'a> {
             .ok_or_else(|| ValidateError::unusable(&self.label, "the state lacks a column"))
     }
 
-    /// Where the particles of any solver are [m].
+    /// Positions of the particles, with any solver [m].
     pub fn positions(&mut self) -> Result<Vec<DVec3>, ValidateError> {
         let state = self.save()?;
         let Some(all) = floats(&state, "position") else {
@@ -97,7 +96,7 @@ impl<'a> Trial<'a> {
             .map_err(|e| failed(&self.label, e))
     }
 
-    /// What `barchan measure` finds now.
+    /// The result of `barchan measure` for the present state.
     pub fn measure(&mut self) -> Result<Measurement, ValidateError> {
         let frame = self
             .simulation
@@ -145,7 +144,7 @@ fn manifest(scene: &Scene) -> Manifest {
     }
 }
 
-/// A particle, as the solver holds it.
+/// The exact state of a particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
     /// Identity.
@@ -226,7 +225,7 @@ pub fn floats<'a>(state: &'a Checkpoint, name: &str) -> Option<&'a [f32]> {
     }
 }
 
-/// A float column of a state, to change; empty where there is none.
+/// A float column of a state, mutable; empty if there is none.
 pub fn floats_mut<'a>(state: &'a mut Checkpoint, name: &str) -> &'a mut [f32] {
     let column = state.columns.iter_mut().find(|c| c.name == name);
     match column.map(|c| &mut c.data) {
@@ -245,7 +244,7 @@ pub fn mean_position(all: &[Particle]) -> DVec3 {
     all.iter().map(|p| p.x).sum::<DVec3>() / all.len() as f64
 }
 
-/// How far particles moved between two states [m], farthest first.
+/// Displacements of particles between two states [m], largest first.
 pub fn displacements(first: &[Particle], last: &[Particle]) -> Vec<f64> {
     let pairs = first.iter().zip(last);
     let mut all: Vec<f64> = pairs.map(|(a, b)| (a.x - b.x).length()).collect();

@@ -105,7 +105,7 @@ cases! {
     p9_mpm: "P9", "mpm", Quick;
 }
 
-/// The case passes, or reaches a known limit, and shows that it can fail.
+/// The case passes or reaches a known limit, and has a negative control.
 fn holds(name: &str, solver: &'static str, form: Form) {
     let meant = |case: &&Case| case.name == name && case.solvers.contains(&solver);
     let case = CASES.iter().find(meant).unwrap();

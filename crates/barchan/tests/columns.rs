@@ -1,4 +1,4 @@
-//! Every column and array of every solver stands in docs/frames.md with its unit, and tensors have one order of components.
+//! Every column and array of every solver is listed in docs/frames.md with its unit, and tensors have one order of components.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -17,7 +17,7 @@ fn scene(name: &str, set: &[&str]) -> Scene {
     load_file(root().join("scenes").join(name), set).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Every golden scene; between them they use every solver. Those of `mpm` write all columns that they can.
+/// Every golden scene; together they use every solver. Those of `mpm` write all columns.
 fn golden() -> Vec<(String, Scene)> {
     let files = std::fs::read_dir(root().join("scenes/golden")).unwrap();
     let names = files.map(|file| format!("golden/{}", file.unwrap().file_name().display()));
@@ -115,7 +115,7 @@ fn every_column_is_documented_with_its_unit() {
             in_frames.extend(check("detail", grains.columns.iter(), &frames));
         }
     }
-    // Nothing is documented that no solver writes.
+    // Every documented column is written by some solver.
     assert!(in_frames.iter().eq(frames.keys()), "{in_frames:?}");
     assert!(
         in_checkpoints.iter().eq(checkpoints.keys()),
@@ -136,7 +136,7 @@ fn tensors_have_one_order_of_components() {
                 let own = values.iter().skip(component).step_by(6);
                 own.fold(0.0, |most: f32, value| most.max(value.abs()))
             };
-            // In the plane of x and y only xy is left of the shear.
+            // In 2D the only shear component is xy.
             assert_eq!([largest(3), largest(4)], [0.0; 2], "{name} {tensor}");
             assert!(largest(0) > 0.0 && largest(5) > 0.0, "{name} {tensor}");
         }

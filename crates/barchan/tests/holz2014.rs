@@ -1,4 +1,4 @@
-//! The scenes of [Holz14] show what its figures show, each with a control that does not.
+//! The scenes of [Holz14] reproduce the effects shown in its figures, each with a negative control.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -16,7 +16,7 @@ fn joint(simulation: &Simulation, name: &str) -> f64 {
 
 // Figure 2.
 
-/// Largest distance of the heights of both grains from those that backward Euler gives [m].
+/// Largest deviation of the heights of both grains from backward Euler [m].
 fn off_backward_euler(set: &[&str]) -> [f64; 2] {
     let mut simulation = start("holz2014/drop", 1.0, set);
     let springs = [(1000.0, 100.0), (100.0, 0.0)];
@@ -44,7 +44,7 @@ fn figure_2_a_grain_on_a_spring_and_damper_follows_backward_euler() {
         let off = off_backward_euler(&[passes]);
         assert!(off[0] < 1e-5 && off[1] < 1e-4, "{passes}: {off:?}");
     }
-    // Error reduction lifts the grain more than the spring does.
+    // Negative control: error reduction lifts the grain more than the spring does.
     let off = off_backward_euler(&["solver.pbd.error_reduction=0.5"]);
     assert!(off[0] > 1e-3 && off[1] > 1e-3, "{off:?}");
 }
@@ -60,7 +60,7 @@ fn figure_3_friction_and_adhesion_make_heaps_steeper() {
     let [smooth, rough, cohesive] = heights(&[]);
     assert!(rough > 1.2 * smooth, "{rough} {smooth}");
     assert!(cohesive > 1.1 * smooth, "{cohesive} {smooth}");
-    // With the same friction and no adhesion all three are alike.
+    // Negative control: with the same friction and no adhesion all three heaps are equal.
     let [first, second, third] = heights(&[
         "materials.rough.friction_angle=5",
         "materials.cohesive.pbd.adhesion=0",
@@ -71,7 +71,7 @@ fn figure_3_friction_and_adhesion_make_heaps_steeper() {
 
 // Figure 4.
 
-/// Turns of the wheel [rad], tilt of the plank [rad], and how far the last weight has slid [m].
+/// Rotation of the wheel [rad], tilt of the plank [rad], and displacement of the last weight [m].
 fn wheel_and_plank(set: &[&str]) -> (f64, f64, f32) {
     let mut simulation = start("holz2014/wheel_and_plank", 1.0, set);
     let frame = run_to(&mut simulation, 180);
@@ -90,7 +90,7 @@ fn figure_4_grains_turn_the_wheel_and_tilt_the_plank() {
     assert!(turn < -std::f64::consts::TAU, "{turn}");
     assert!(tilt < -0.3, "{tilt}");
     assert!(slid > 0.8, "{slid}");
-    // Without grains the wheel stands and the weights keep their end down.
+    // Negative control: without grains the wheel is at rest and the plank does not tilt.
     let (turn, tilt, slid) = wheel_and_plank(&["emitter.spout.start=90", "emitter.spout.end=91"]);
     assert!(turn.abs() < 0.01, "{turn}");
     assert!(tilt > 0.1, "{tilt}");
@@ -143,7 +143,7 @@ fn figure_6_loam_sticks_to_the_bucket_until_it_is_shaken() {
 
 // Figure 7.
 
-/// Mean height of the surface of the bed [m] along the blade's way, by distance from its middle line: beside it on either side, and on it.
+/// Mean height of the surface of the bed [m] along the blade's path: beside it on either side, and on it.
 fn ridges(set: &[&str]) -> [f32; 3] {
     let frame = frame_of("holz2014/ridges", 0.8, set, 205);
     let radii = frame.column("radius").unwrap().data.as_f32().unwrap();
@@ -170,7 +170,7 @@ fn ridges(set: &[&str]) -> [f32; 3] {
 
 #[test]
 fn figure_7_a_blade_leaves_a_ridge_at_each_side() {
-    // The same blade, passing above the bed.
+    // Negative control: the same blade, passing above the bed.
     let above = "collider.blade.shape.translate=[0,0.5,0]";
     let old = ridges(&[above]);
     let [left, middle, right] = ridges(&[]);
@@ -180,7 +180,7 @@ fn figure_7_a_blade_leaves_a_ridge_at_each_side() {
     assert!(right > old[2] + 0.05, "{right} {old:?}");
     let deeper = old[1] - middle;
     assert!((0.08..0.25).contains(&deeper), "{middle} {old:?}");
-    // Where nothing has passed, neither side is higher than the middle.
+    // Without a pass, neither side is higher than the middle.
     let spread = old.iter().fold(0.0f32, |s, h| s.max((h - old[1]).abs()));
     assert!(spread < 0.03, "{old:?}");
 }

@@ -1,5 +1,5 @@
-//! The scenes of [Ihmsen13] have the paper's parameters and numbers of particles, and show what its figures show, each with a
-//! control that does not.
+//! The scenes of [Ihmsen13] have the paper's parameters and numbers of particles, and reproduce the effects shown in its figures, each
+//! with a negative control.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -25,7 +25,7 @@ const PARTICLES: &[(&str, &[&str], f64)] = &[
     ("resolution_quarter", &[], 125e3),
 ];
 
-/// Height of the center of mass [m]: less a matter of single grains than that of the top.
+/// Height of the center of mass [m], which depends less on single grains than that of the top.
 fn center(grains: &[Vec3]) -> f32 {
     grains.iter().map(|p| p.y).sum::<f32>() / grains.len() as f32
 }
@@ -61,9 +61,9 @@ fn parameters_are_those_of_the_paper() {
 
 // Figure 1.
 
-/// Height of the sand before the blade at the end [m], and of what lies where the hull is.
+/// Height of the sand in front of the blade at the end [m], and inside the hull.
 fn pushed(set: &[&str]) -> [f32; 2] {
-    // Less of the layer than in the scene: as far as the blade gets and a little to its sides.
+    // A smaller layer than in the scene: the path of the blade with a margin at its sides.
     let near = [
         "fill.layer.shape.box.min=[-2.4,0,-1.1]",
         "fill.layer.shape.box.max=[2.2,0.3,1.1]",
@@ -83,7 +83,7 @@ fn figure_1_the_blade_gathers_sand_and_the_machine_holds_none() {
     println!("Figure 1: {heap:.2} m before the blade, {under:.2} m under the machine");
     assert!(heap > 0.5, "{heap}");
     assert!(under < 0.4, "{under}");
-    // Sand without friction flows away.
+    // Negative control: frictionless sand flows away.
     let [heap, _] = pushed(&["materials.sand.friction_angle=0"]);
     println!("  without friction {heap:.2} m");
     assert!(heap < 0.4, "{heap}");
@@ -99,7 +99,7 @@ fn figure_2_the_larger_the_angle_the_taller_the_heap() {
     };
     let [low, middle, steep] = heights(&[]);
     println!("Figure 2: {low:.3}, {middle:.3}, {steep:.3} m");
-    // 45 and 60° differ by less than so few particles tell: their cones have 35.3 and 40.9°.
+    // With so few particles 45 and 60° cannot be distinguished: their cones have 35.3 and 40.9°.
     assert!(
         middle > 1.1 * low && steep > 1.1 * low,
         "{low} {middle} {steep}"
@@ -134,7 +134,7 @@ fn figure_3_a_wet_block_keeps_together() {
 
 // Figure 4.
 
-/// Particles that are 0.4 m above the sand when the ball has been in it for 0.35 s.
+/// Number of particles 0.4 m above the sand, 0.35 s after the impact of the ball.
 fn splashed(set: &[&str]) -> usize {
     let frame = frame_of("ihmsen2013/splash", 0.4, set, 20);
     positions_where(&frame, |p| p.y > 0.4).len()
@@ -158,12 +158,12 @@ fn sunk(set: &[&str]) -> [f32; 3] {
 }
 
 #[test]
-fn figure_5_sand_carries_balls_of_any_weight() {
+fn figure_5_sand_supports_balls_of_any_density() {
     let [light, medium, heavy] = sunk(&[]);
     println!("Figure 5: {light:.2}, {medium:.2}, {heavy:.2} m deep");
     assert!(light < medium && medium < heavy, "{light} {medium} {heavy}");
     assert!(heavy < 0.6, "{heavy}");
-    // A liquid carries no ball that is denser: the pool is 0.75 m deep, particles have 0.125 m.
+    // Negative control: a liquid does not support a denser ball; the pool is 0.75 m deep, particles have 0.125 m.
     let [.., heavy] = sunk(&["materials.sand.friction_angle=0"]);
     println!("  in a liquid the heavy one {heavy:.2} m");
     assert!(heavy > 0.625, "{heavy}");

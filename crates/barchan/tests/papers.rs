@@ -117,7 +117,7 @@ fn sands(scene: &Scene) -> Vec<(f64, SandLaw)> {
         .collect()
 }
 
-/// Every way in which a scene departs from its row.
+/// All differences between a scene and its row.
 fn differences(scene: &Scene, row: &Row) -> Vec<String> {
     let solver: MpmSpec = scene.settings();
     let mut found = Vec::new();
@@ -172,7 +172,7 @@ fn differences(scene: &Scene, row: &Row) -> Vec<String> {
 }
 
 #[test]
-fn every_scene_is_right_and_known() {
+fn every_scene_is_valid_and_listed() {
     let mut files = Vec::new();
     scene_files(&folder(), &mut files);
     assert!(files.len() >= TABLE.len() + OTHERS.len(), "{files:?}");
@@ -203,7 +203,7 @@ fn parameters_are_those_of_the_tables() {
 }
 
 #[test]
-fn a_changed_parameter_is_noticed() {
+fn a_changed_parameter_is_detected() {
     let row = TABLE.iter().find(|r| r.scene == "castle").unwrap();
     for change in [
         "materials.sand.density=2201",
@@ -245,7 +245,7 @@ fn notched_block_has_the_grids_and_particles_of_table_4() {
     }
 }
 
-/// Two frames at a tiny scale: nothing fails, nothing is lost.
+/// Two frames at a tiny scale: no error, and no particle is lost.
 #[test]
 fn every_scene_runs() {
     let rows = TABLE.iter().map(|row| (row.scene, row.tiny));

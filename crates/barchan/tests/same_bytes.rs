@@ -1,6 +1,6 @@
-//! The scenes of the gallery, of the papers and of the tests give the same bytes as ever, coarse and for a few frames: on the
-//! portable code path, which computes alike on every x86-64 processor. A change that is meant to alter results alters the
-//! digests here, and says why.
+//! Digests of the scenes of the gallery, of the papers and of the tests, at coarse resolution and for a few frames, on the portable
+//! code path, which gives the same results on every x86-64 processor. A change that alters results must update the digests and
+//! state the reason.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -13,7 +13,7 @@ use barchan::sim::solver::Solver;
 use barchan::sim::solvers;
 use std::path::Path;
 
-/// A scene as it is run here, and what comes out.
+/// A scene, its resolution and length here, and the digest of its result.
 struct Run {
     scene: &'static str,
     scale: f64,
@@ -162,12 +162,12 @@ fn state_digest(simulation: &mut Simulation) -> String {
     short(&state)
 }
 
-/// The first digits of the digest: enough to tell two states apart.
+/// The first digits of the digest, enough to distinguish two states.
 fn short(state: &Checkpoint) -> String {
     state.digest()[..16].to_owned()
 }
 
-/// Digests of a run without a stop, and of one that was saved and resumed on the way.
+/// Digests of an uninterrupted run, and of one that was saved and resumed.
 fn digests(run: &Run, best: bool) -> [String; 2] {
     let scene = scene(run.scene, run.scale);
     let mut whole = Simulation::with_solver(&scene, solver(&scene, best)).unwrap();

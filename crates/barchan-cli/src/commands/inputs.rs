@@ -11,7 +11,7 @@ use barchan::sim::start::{self, StartError, StartRecord};
 
 /// What the scene starts from, without its particles.
 fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
-    start::look(scene, None).map_err(|e| start_failure(&e, scene))
+    start::find(scene, None).map_err(|e| start_failure(&e, scene))
 }
 
 /// A scene at its beginning.
@@ -116,7 +116,7 @@ pub fn refuse_other_start(
     let Some(begun) = &directory.manifest().start else {
         return Ok(None);
     };
-    match start::look(scene, Some(begun.frame)) {
+    match start::find(scene, Some(begun.frame)) {
         Ok(Some(now)) if now.digest == begun.digest => Ok(Some(now)),
         Ok(_) => Err(changed_start(directory, &begun.result)),
         Err(error) if directory.checkpoints()?.is_empty() => Err(start_failure(&error, scene)),

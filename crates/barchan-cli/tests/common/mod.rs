@@ -42,7 +42,7 @@ impl Place {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    /// Puts a scene of `scenes/tests` here.
+    /// Copies a scene of `scenes/tests` here.
     pub fn scene(&self, name: &str) {
         std::fs::copy(scene_path("tests").join(name), self.path(name)).unwrap();
     }
@@ -52,7 +52,7 @@ impl Place {
         entries(self.directory.path())
     }
 
-    /// The program with these arguments. Runs make no pictures: most tests have no use for them.
+    /// The program with these arguments, without pictures, which most tests do not need.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.command_as_given(arguments);
         if arguments.first() == Some(&"run") {
@@ -75,14 +75,14 @@ impl Place {
         Outcome::of(self.command(arguments).output().unwrap())
     }
 
-    /// Runs it, and insists on success and a JSON object as last line.
+    /// Runs it, and requires success and a JSON object as the last line.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let outcome = self.run(arguments);
         assert_eq!(outcome.code, Some(0), "{arguments:?}: {outcome:?}");
         outcome.json()
     }
 
-    /// Digest of an undisturbed run.
+    /// Digest of an uninterrupted run.
     pub fn digest(&self, arguments: &[&str]) -> String {
         let summary = self.json(arguments);
         summary["digest"].as_str().unwrap().to_owned()

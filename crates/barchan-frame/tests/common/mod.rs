@@ -43,7 +43,7 @@ pub fn fresh() -> (tempfile::TempDir, ResultDirectory) {
     (root, directory)
 }
 
-/// The same numbers for the same seed, between 0 and 1.
+/// Deterministic random numbers between 0 and 1.
 pub fn random(seed: u32) -> impl FnMut() -> f32 {
     let mut state = u64::from(seed) * 2 + 1;
     move || {
@@ -116,7 +116,7 @@ pub fn frame(index: u32, particles: usize) -> Frame {
     }
 }
 
-/// A record in which everything has a value.
+/// A record with a value in every field.
 pub fn record() -> FrameRecord {
     FrameRecord {
         statistics: Statistics {
@@ -148,7 +148,7 @@ pub fn record() -> FrameRecord {
     }
 }
 
-/// A checkpoint with the columns of [`frame`], and floats that decimal digits do not have.
+/// A checkpoint with the columns of [`frame`], and floats without a short decimal form.
 pub fn checkpoint(index: u32, particles: usize) -> Checkpoint {
     let frame = frame(index, particles);
     let mut checkpoint = Checkpoint {
@@ -186,7 +186,7 @@ pub fn files_below(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Everything a file can suffer: cut short, a bit flipped, gone.
+/// Kinds of damage to a file: truncated, a bit flipped, missing.
 pub fn each_damage(file: &Path, mut check: impl FnMut(&str)) {
     let good = std::fs::read(file).unwrap();
     let lengths = [0, 1, good.len() / 2, good.len().saturating_sub(1)];

@@ -1,4 +1,4 @@
-//! What refinement reads of a base frame.
+//! Input of the refinement from a base frame.
 
 use super::DetailError;
 use barchan_frame::{Column, ColumnData, Frame, FrameRecord, Manifest, ResultDirectory};
@@ -62,7 +62,7 @@ impl BaseFrame {
         Self::of(frame, directory.manifest())
     }
 
-    /// Takes the particles out of a frame.
+    /// Extracts the particles of a frame.
     pub fn of(frame: Frame, manifest: &Manifest) -> Result<Self, DetailError> {
         let index = frame.index;
         let position = vectors(&frame, "position")?;

@@ -1,4 +1,4 @@
-//! Cell grids, and the guide particles sorted into them.
+//! Cell grids, and guide particles sorted into them.
 
 use super::weights::SUPPORT;
 use barchan_scene::Bounds;
@@ -9,7 +9,7 @@ const MAX_CELLS: f32 = 4e6;
 /// Fraction of the points along an axis that may lie outside the grid when the bounding box of all is too large.
 const OUTLIERS: f32 = 0.005;
 
-/// Cubic cells in a box. Points outside belong to the outermost cells, so that a search over a range of cells misses none.
+/// Cubic cells in a box. Points outside are assigned to the outermost cells, so that a search over a range of cells finds all points.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CellGrid {
     low: Vec3,
@@ -44,7 +44,7 @@ impl CellGrid {
     }
 
     pub fn cell(&self, p: Vec3) -> IVec3 {
-        // Truncation, not floor: below zero is the first cell anyway.
+        // Truncation instead of floor: negative values belong to the first cell in any case.
         let cell = ((p - self.low) * self.scale).as_ivec3();
         cell.clamp(IVec3::ZERO, self.size - 1)
     }
@@ -57,7 +57,7 @@ impl CellGrid {
 
     /// Lower bound of the distance along an axis between the points in a layer of cells and a range [m].
     fn gap(&self, axis: usize, layer: i32, low: f32, high: f32) -> f32 {
-        // The outermost layers also hold the points beyond. Rounding may put a point in the next cell.
+        // The outermost layers also contain the points outside. Rounding may put a point into the next cell.
         let edge = 1.001 / self.scale;
         let begin = self.low[axis] + (layer as f32 - 0.0005) / self.scale;
         let before = match layer == self.size[axis] - 1 {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_goes_from_neighbor_to_neighbor() {
+    fn consecutive_cells_of_the_path_are_neighbors() {
         let corners = [Vec3::ZERO, Vec3::new(4.5, 2.5, 3.5)];
         let grid = CellGrid::around(&corners, 1.0);
         let mut by_number = vec![IVec3::MAX; grid.cells()];

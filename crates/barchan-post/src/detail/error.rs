@@ -42,7 +42,7 @@ pub enum DetailError {
         /// Identity.
         id: u64,
     },
-    /// Time does not go on from one frame of the base to the next.
+    /// Time does not increase from one frame of the base to the next.
     #[error(
         "frame {frame} of the base is at {time} s, not later than the frame before; run the scene again"
     )]
@@ -52,18 +52,18 @@ pub enum DetailError {
         /// Its time [s].
         time: f64,
     },
-    /// Fewer grains than base particles were asked for.
+    /// Fewer grains than base particles were requested.
     #[error("{grains} grains are fewer than the {particles} particles of the base")]
     TooFew {
-        /// Grains asked for.
+        /// Requested grains.
         grains: u64,
         /// Base particles in all frames.
         particles: u64,
     },
-    /// More grains than identities were asked for.
-    #[error("{0} grains are more than the 4 294 967 295 that can be told apart")]
+    /// More grains than identities were requested.
+    #[error("{0} grains are more than the 4 294 967 295 available identities")]
     TooMany(u64),
-    /// A frame of grains does not say how many were removed.
+    /// A frame of grains lacks the number of removed grains.
     #[error(
         "frame {frame} of the grains has no statistics of a refinement; refine again into another directory"
     )]

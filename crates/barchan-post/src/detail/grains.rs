@@ -50,7 +50,7 @@ impl Grains {
         set_len(&mut self.radius, count);
     }
 
-    /// Takes the columns out of a frame that refinement wrote.
+    /// Extracts the columns of a frame written by a refinement.
     pub fn take(frame: &mut Frame) -> Result<Self, DetailError> {
         let (index, count) = (frame.index, frame.particles());
         let foreign = |column| DetailError::Foreign {
@@ -88,7 +88,7 @@ impl Grains {
         })
     }
 
-    /// The columns of a frame, with the tolerances that [`Grains::round`] has kept to.
+    /// The columns of a frame, with the tolerances of [`Grains::round`].
     pub fn into_columns(self, grain_radius: f32) -> Vec<Column> {
         let exact = |name, meaning, data| Column::exact(name, Unit::One, meaning, 1, data);
         let (m, speed) = (Unit::Meter, Unit::MeterPerSecond);
@@ -178,7 +178,7 @@ impl Grains {
     }
 }
 
-/// Resizes without spare capacity, which would count at tens of millions of grains.
+/// Resizes without spare capacity, which matters for tens of millions of grains.
 fn set_len<T: Copy + Default>(values: &mut Vec<T>, len: usize) {
     values.reserve_exact(len.saturating_sub(values.len()));
     values.resize(len, T::default());
@@ -220,7 +220,7 @@ mod tests {
             let mean = sum / f64::from(n);
             assert!((mean - f64::from(value)).abs() < 1e-3, "{value}: {mean}");
         }
-        // Negative control: to the nearest, slow motion is lost.
+        // Negative control: rounding to nearest loses slow motion.
         assert_eq!(round_to_step(0.05, step), 0.0);
         for i in -20..20 {
             let value = i as f32 * step;

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use step::{Scratch, Step};
 
 /// Radius of a grain relative to its base particle's, times the cube root of their number (2D: square root). Spheres of
-/// this size fill 0.85 of the volume that the grains represent, as the solvers' do in pictures.
+/// this size fill 0.85 of the volume that the grains represent, as the spheres of solvers' particles do in pictures.
 const RADIUS_FACTOR: f32 = 1.175;
 /// Mean number of grains in a cell of the spatial order.
 const GRAINS_PER_CELL: f32 = 64.0;
@@ -81,7 +81,7 @@ pub struct StepReport {
     pub grains: usize,
 }
 
-/// The grains, the base frame they have reached, and all that moves them. Its whole state is its last frame.
+/// The grains, the base frame at their time, and the surroundings that move them. The complete state is the last frame.
 pub struct Refiner {
     plan: Plan,
     world: World,
@@ -176,8 +176,8 @@ impl Refiner {
         self.level = Level::baseline();
     }
 
-    /// Advances to the next frame of the base. The memory of `spare`, a frame that is no longer needed, is reused.
-    /// `None` if `on_step` stopped it: then nothing has changed.
+    /// Advances to the next frame of the base, reusing the memory of `spare`, a frame that is no longer needed.
+    /// `None` if `on_step` stopped it; the state is then unchanged.
     ///
     /// # Errors
     /// A base frame that is not later than the previous one; more grains than there are identities.
@@ -417,7 +417,7 @@ impl Refiner {
         }
     }
 
-    /// Initial position of grain `k` of a base particle: the first sample that is free.
+    /// Initial position of grain `k` of a base particle: the first valid sample.
     fn place(
         &self,
         frame: &BaseFrame,
@@ -448,7 +448,7 @@ impl Refiner {
         self.world.wrap(p).to_array()
     }
 
-    /// Rounds the grains as a frame file does, and makes them the frame of the base's number.
+    /// Rounds the grains to the precision of a frame file, and stores them as the frame with the number of the base frame.
     fn publish(&mut self, mut grains: Grains) {
         let radius = self.grain_radius();
         grains.round(radius, self.base.index);
@@ -469,7 +469,7 @@ impl Refiner {
             time: self.base.time,
             columns: grains.into_columns(radius),
             arrays: self.base.arrays.clone(),
-            // With the bodies, joints and terrain of the base.
+            // Bodies, joints and terrain are those of the base.
             record: FrameRecord {
                 statistics,
                 ..self.base.record.clone()

@@ -28,7 +28,7 @@ pub struct Parent {
     pub kind: Kind,
 }
 
-/// All particles of the base, each as in its first frame.
+/// All particles of the base, each with the data of its first frame.
 #[derive(Debug, Default)]
 pub struct BaseParticles {
     seen: HashMap<u64, Kind>,
@@ -39,7 +39,7 @@ pub struct BaseParticles {
 }
 
 impl BaseParticles {
-    /// Collects the particles of those of these frames that can be read.
+    /// Collects the particles of the readable ones of these frames.
     ///
     /// # Errors
     /// The first frame cannot be read, or is not that of a particle solver.
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn grains_are_distributed_evenly_and_each_knows_its_parent() {
+    fn grains_are_distributed_evenly_among_their_parents() {
         let plan = Plan::new(&base((0..97).map(|i| 3 * i)), 10_007).unwrap();
         assert_eq!(plan.grains(), 10_007);
         let mut next = 0;
@@ -229,10 +229,10 @@ mod tests {
     }
 
     #[test]
-    fn impossible_numbers_are_refused_and_an_empty_base_is_not() {
+    fn invalid_numbers_are_refused_and_an_empty_base_is_accepted() {
         let refused = |n| Plan::new(&base(0..10), n).unwrap_err().to_string();
         assert!(refused(9).contains("fewer than the 10 particles"));
-        assert!(refused(1 << 33).contains("can be told apart"));
+        assert!(refused(1 << 33).contains("available identities"));
         let empty = Plan::new(&base([]), 1000).unwrap();
         assert_eq!((empty.grains(), empty.particles()), (0, 0));
     }

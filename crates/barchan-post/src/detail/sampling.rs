@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn four_of_seven_are_inside_and_four_times_as_dense() {
+    fn four_of_seven_grains_are_inside_at_four_times_the_density() {
         let count = 400_000;
         let points: Vec<Vec3> = (0..count).map(|k| offset(17, k, 0, false)).collect();
         let within = points.iter().filter(|p| inside(**p)).count() as f64;
@@ -58,7 +58,7 @@ mod tests {
         // Volumes 8 r³ and 6 · 4 r³.
         let density = (part / 8.0) / ((1.0 - part) / 24.0);
         assert!((density - 4.0).abs() < 28.0 * spread, "{density}");
-        // Negative control: the count is not the 3 : 1 of the text.
+        // Negative control: the ratio is not the 3 : 1 of the paper's text.
         assert!((part - 0.75).abs() > 10.0 * spread);
         let mean = points.iter().sum::<Vec3>() / count as f32;
         assert!(mean.abs().max_element() < 0.01, "{mean}");

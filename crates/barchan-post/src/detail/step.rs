@@ -1,8 +1,8 @@
 //! One time step of all grains: advection by Eq. 23–26 of [Ihmsen13], then collisions and removal.
 //!
-//! Grains are in spatial order. Groups of 64 share the guides near their bounding box, and sixteen grains are computed
-//! together. The result of a grain does not depend on its group: guides beyond its support add zero, and the order of the
-//! others is the same for any box.
+//! Grains are in spatial order. Groups of 64 share the guides near their bounding box, and sixteen grains are computed at a time.
+//! The result of a grain does not depend on its group: guides outside the support contribute zero, and the order of the others is
+//! the same for any box.
 
 use super::cells::{Guide, GuideGrid};
 use super::weights::{FADE, ISOLATED, MIN_WEIGHT_SUM, Method, NEAR, bulk_weight_sum};

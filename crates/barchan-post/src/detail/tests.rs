@@ -1,4 +1,4 @@
-//! Case L8 of the catalog, and what refinement must keep whatever the base does.
+//! The equations of the refinement, and its invariants for any base.
 
 use super::step::{Scratch, Step};
 use super::weights::SUPPORT;
@@ -38,7 +38,7 @@ fn base(index: u32, list: &[(Vec3, Vec3)]) -> BaseFrame {
     }
 }
 
-/// A cube of n³ particles a diameter apart, its lowest corner at `corner`, moving alike.
+/// A cube of n³ particles with a spacing of one diameter and its lowest corner at `corner`, all with the same velocity.
 fn cube(index: u32, n: usize, corner: Vec3, velocity: Vec3) -> BaseFrame {
     let time = 2.0 * DT as f32 * index as f32;
     let place = |i: usize| {
@@ -152,7 +152,7 @@ fn lanes_agree_with_the_equations() {
                 for i in 0..x.len() {
                     let expected = reference_velocity(&guides, method, x[i], v[i]);
                     let close = (0..3).all(|a| (f64::from(v1[i][a]) - expected[a]).abs() < 3e-6);
-                    // Where α jumps, rounding decides.
+                    // Rounding may decide on which side of a jump of α a grain lies.
                     differ += usize::from(!close);
                     let moved = |a: usize| (x1[i][a] - x[i][a] - v1[i][a] * DT as f32).abs();
                     assert!((0..3).all(|a| moved(a) < 1e-6));
@@ -165,7 +165,7 @@ fn lanes_agree_with_the_equations() {
 
 #[test]
 fn grains_without_neighbors_fall_freely() {
-    // None in reach, and one so near the end of its reach that the sum of weights is not zero but next to nothing.
+    // No guide within the support, and one so close to its end that the sum of weights is tiny but not zero.
     let reach = SUPPORT * RADIUS;
     for x in [100.0, reach, reach * (1.0 - 1e-7), reach * 0.999_999] {
         let guide = Guide {
@@ -187,7 +187,7 @@ fn grains_without_neighbors_fall_freely() {
 }
 
 #[test]
-fn a_rigidly_moving_base_carries_its_grains() {
+fn grains_inside_a_rigidly_moving_base_follow_it() {
     let velocity = Vec3::new(1.25, 0.5, -0.75);
     let mut random = Random(5);
     let frame = cube(0, 8, Vec3::ZERO, velocity);
@@ -196,7 +196,7 @@ fn a_rigidly_moving_base_carries_its_grains() {
         velocity: velocity.to_array(),
     };
     let guides: Vec<Guide> = frame.position.iter().map(guide).collect();
-    // Within one radius of a particle inside: held by the printed α as well.
+    // Within one radius of a particle inside the base, the printed α is 0 as well.
     let near = |r: &mut Random| {
         let p = Vec3::splat(7.0 * RADIUS) + Vec3::from(r.vector(1.1 * RADIUS));
         p.to_array()
@@ -212,7 +212,7 @@ fn a_rigidly_moving_base_carries_its_grains() {
             );
         }
     }
-    // Negative control: in the gap between eight particles the printed α lets go.
+    // Negative control: in the gap between eight particles the printed α is positive.
     let gap = [6.0 * RADIUS; 3];
     let held = |method| {
         let (mut x, mut v) = ([gap], [velocity.to_array()]);
@@ -224,7 +224,7 @@ fn a_rigidly_moving_base_carries_its_grains() {
 }
 
 #[test]
-fn a_resting_base_keeps_its_volume_and_as_printed_it_does_not() {
+fn grains_in_a_base_at_rest_do_not_sink_unlike_as_printed() {
     let settled = |method| {
         let first = cube(0, 6, Vec3::ZERO, Vec3::ZERO);
         let mut r = refiner(world(&[]), first, &[], 20_000);
@@ -255,7 +255,7 @@ fn by_id(r: &Refiner) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn a_moving_wall_takes_grains_along() {
+fn a_moving_wall_drags_grains() {
     // Grains under a plate that moves at 1 m/s, over a base at rest.
     let plate = "collider=[{ shape = { box = { min = [-1, 0.31, -1], max = [1, 0.5, 1] } }, \
                  motion = { velocity = [1, 0, 0] } }]";
@@ -297,20 +297,20 @@ fn free_bodies_are_where_frames_record_them() {
         column(&r, "position").iter().filter(inside).count()
     };
     assert_eq!(near(Vec3::new(0.2, 0.25, 0.25)), 0);
-    // Negative control: a place in the bed where the ball has not been.
+    // Negative control: a position in the bed without the ball.
     assert!(near(Vec3::new(0.3, 0.4, 0.12)) > 500);
     assert_eq!(r.frame().record.bodies, at(10).record.bodies);
 }
 
 #[test]
 fn fast_grains_do_not_pass_thin_bodies() {
-    // 20 m/s makes 0.2 m a step; the plate is 2 cm thick.
+    // At 20 m/s a grain moves 0.2 m in a step; the plate is 2 cm thick.
     let plate = "collider=[{ shape = { box = { min = [-2, -1, -2], max = [2, -0.98, 2] } } }]";
     let below = |colliders: &str| {
         let fall = Vec3::new(0.0, -20.0, 0.0);
         let particle = |index| base(index, &[(Vec3::new(0.0, 50.0, 0.0), Vec3::ZERO)]);
         let mut r = refiner(world(&[colliders]), particle(0), &[], 500);
-        // Far from the base: nothing but gravity and the plate.
+        // Far from the base, only gravity and the plate act.
         let mut frame = Frame::clone(r.frame());
         for c in &mut frame.columns {
             if let barchan_frame::ColumnData::F32(values) = &mut c.data {
@@ -351,7 +351,7 @@ fn mass_identity_and_material_are_kept() {
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
         assert!(sorted.iter().copied().eq(0..10_007));
-        // A grain has the mass of its parent over the number of its grains, for life.
+        // A grain always has the mass of its parent divided by the parent's number of grains.
         for (id, mass) in ids.iter().zip(numbers(&r, "mass")) {
             let parent = r.plan().parent_of(*id).unwrap();
             let (_, count) = r.plan().grains_of(parent.id).unwrap();
@@ -360,7 +360,7 @@ fn mass_identity_and_material_are_kept() {
     }
 }
 
-/// Splashing particles that come, go and scatter.
+/// Splashing particles that are emitted, removed and scattered.
 fn splash(index: u32) -> BaseFrame {
     let t = 2.0 * DT as f32 * index as f32;
     let mut random = Random(11);
@@ -398,7 +398,7 @@ fn splashing(upto: u32) -> Refiner {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn thread_count_does_not_change_a_byte() {
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build()
@@ -413,7 +413,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn going_on_from_a_frame_gives_the_same_bytes() {
+fn a_resumed_refinement_is_bitwise_identical() {
     let straight = splashing(7);
     let first = splashing(3);
     let copy = Frame::clone(first.frame());
@@ -438,7 +438,7 @@ fn going_on_from_a_frame_gives_the_same_bytes() {
     assert_eq!(resumed.frame().record, straight.frame().record);
     assert!(
         straight.removed() > 100,
-        "the drain took {}",
+        "the drain removed {}",
         straight.removed()
     );
 }
@@ -484,7 +484,7 @@ fn the_order_of_the_base_does_not_matter() {
 }
 
 #[test]
-fn emitted_particles_bring_their_grains_when_they_appear() {
+fn emitted_particles_receive_their_grains_when_they_appear() {
     let frames: Vec<BaseFrame> = (0..8).map(splash).collect();
     let all: Vec<&BaseFrame> = frames.iter().collect();
     let mut r = refiner(world(&[OPEN]), splash(0), &all, 9_000);
@@ -504,7 +504,7 @@ fn emitted_particles_bring_their_grains_when_they_appear() {
 }
 
 #[test]
-fn two_dimensions_stay_in_the_plane() {
+fn grains_of_2d_scenes_stay_in_the_plane() {
     let ball = "collider=[{ shape = { sphere = { center = [0.1, -0.3, 0.1], radius = 0.3 } } }]";
     let across = "fill.0.shape={ sphere = { center = [0, 0, 0], radius = 0.05 } }";
     let world = world(&["dimensions=2", across, ball]);
@@ -524,7 +524,7 @@ fn two_dimensions_stay_in_the_plane() {
 }
 
 #[test]
-fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
+fn grains_leave_an_open_domain_and_wrap_in_a_periodic_one() {
     let domain = |periodic: &str| {
         let first = cube(0, 3, Vec3::ZERO, Vec3::ZERO);
         let corners = "domain={ min = [-0.2, -0.2, -0.2], max = [0.5, 0.5, 0.5] }";
@@ -546,12 +546,12 @@ fn grains_that_leave_the_domain_are_gone_and_those_of_a_repeating_one_return() {
     let fast = column(&repeating, "velocity").iter().filter(|v| v[0] > 2.0);
     assert!(
         fast.count() > kept * 8 / 10,
-        "they follow across the border"
+        "grains do not follow across the periodic boundary"
     );
 }
 
 #[test]
-fn nothing_can_be_refined() {
+fn an_empty_base_can_be_refined() {
     let mut r = refiner(world(&[DRAIN]), base(0, &[]), &[], 1000);
     advance(&mut r, base(1, &[]));
     assert_eq!(r.frame().particles(), 0);
@@ -563,7 +563,7 @@ fn nothing_can_be_refined() {
 }
 
 #[test]
-fn impossible_bases_are_refused() {
+fn invalid_bases_are_refused() {
     let first = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
     let mut r = refiner(world(&[OPEN]), first, &[], 100);
     let again = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
@@ -576,6 +576,6 @@ fn impossible_bases_are_refused() {
     assert_eq!(
         r.frame().digest(),
         before,
-        "stopped in a frame, it is as before"
+        "a frame that was stopped changed the state"
     );
 }

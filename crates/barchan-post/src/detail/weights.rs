@@ -13,13 +13,13 @@
 /// Support radius h of the weights [radii of a base particle], §4.2.
 pub const SUPPORT: f32 = 3.0;
 
-/// Fraction of the sum of weights above which a single guide carries a grain (below Eq. 25).
+/// Fraction of the sum of weights above which a single guide dominates a grain (below Eq. 25).
 pub const ISOLATED: f64 = 0.6;
 
 /// w(r), the weight of a guide one radius away: (1 − 1/9)³.
 pub const NEAR: f64 = 512.0 / 729.0;
 
-/// Sums of weights up to this count as none: their reciprocal would not be finite.
+/// Sums of weights up to this are treated as zero, since their reciprocal would not be finite.
 pub const MIN_WEIGHT_SUM: f64 = 1e-30;
 
 /// Sums of weights, as fractions of [`bulk_weight_sum`], between which α fades from its printed value to 0. At a plane
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_those_of_the_catalog() {
+    fn weights_have_the_values_of_the_paper() {
         for (distance, expected) in [(0.0, 1.0), (1.0, 0.70233), (2.0, 0.17147), (3.0, 0.0)] {
             assert!((at(distance) - expected).abs() < 1e-5, "w({distance} r)");
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_neighbor_leaves_the_rest_of_its_weight() {
+    fn alpha_of_a_single_neighbor_is_one_minus_its_weight() {
         for i in 0..30 {
             let w = at(f64::from(i) / 10.0);
             assert!((alpha(w, w) - (1.0 - w)).abs() < 1e-12);
@@ -123,9 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn dense_surroundings_hold_a_grain() {
+    fn alpha_is_zero_in_dense_material() {
         assert_eq!(alpha(3.0, 0.71), 0.0);
-        // Far from all, or with one much nearer than the others, it is not held.
+        // Far from all guides, or with one much nearer than the others, alpha is positive.
         assert!((alpha(3.0, 0.70) - 0.3).abs() < 1e-12);
         assert!((alpha(1.19, 0.72) - 0.28).abs() < 1e-12);
     }
@@ -161,17 +161,17 @@ mod tests {
                 assert_eq!(fade(lattice_sum([x, 0.3, z]), false), 1.0);
             }
         }
-        // What L8 says of sparse regions stays.
+        // Sparse regions are as printed.
         assert_eq!(fade(1.0, false), 1.0);
         assert_eq!(fade(0.0, true), 1.0);
-        // Negative control: the middle of a cell in the inside is sparse as printed.
+        // Negative control: as printed, the center of a lattice cell counts as sparse.
         let middle = lattice_sum([0.5, -3.0, 0.5]);
         let largest = weight(3.0 / f64::from(SUPPORT).powi(2));
         assert!(alpha(middle, largest) > 0.6);
     }
 
     #[test]
-    fn jumps_are_those_documented() {
+    fn alpha_has_the_documented_jumps() {
         let step = 1e-9;
         let jump = alpha(9.0, NEAR) - alpha(9.0, NEAR + step);
         assert!((jump - 0.29767).abs() < 1e-4, "at one radius: {jump}");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn no_neighbor_is_free_and_as_printed_it_is_no_number() {
+    fn without_neighbors_alpha_is_one_and_undefined_as_printed() {
         assert_eq!(alpha(0.0, 0.0), 1.0);
         // Negative control: Eq. 24 and the first case of α without the guard.
         let (total, largest, momentum) = (0.0_f64, 0.0_f64, 0.0_f64);

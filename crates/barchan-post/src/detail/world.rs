@@ -9,8 +9,7 @@ use glam::{Affine3A, Quat, Vec3};
 
 /// Spacing of boundary particles [radii of a base particle].
 const SPACING: f32 = 2.0;
-/// Depth of boundary particles below the surface [radii of a base particle]: a grain at the surface is then just close
-/// enough to follow them.
+/// Depth of boundary particles below the surface [radii of a base particle]: just within reach of a grain at the surface.
 const DEPTH: f32 = 1.0;
 /// The box that boundary particles cover is rounded to a multiple of this [radii], so that it seldom changes.
 const BLOCK: f32 = 32.0;
@@ -142,7 +141,7 @@ impl World {
         }
     }
 
-    /// A displacement along the minimum_image way, where space repeats.
+    /// The minimum image of a displacement in a periodic domain.
     pub fn minimum_image(&self, displacement: Vec3) -> Vec3 {
         let mut d = displacement;
         self.each_period(|axis, length, _| d[axis] -= length * (d[axis] / length).round());
@@ -303,7 +302,7 @@ impl Obstacle {
                 .iter()
                 .flat_map(|p| corners(&near).map(|c| p.to_body(c)));
             let needed = Bounds::from_points(corners);
-            // A body that is not much larger than the box is sampled once, whole.
+            // A body that is not much larger than the box is sampled once as a whole.
             let is_small = own.size().max_element() <= 2.0 * needed.size().max_element();
             if is_small { own } else { needed }
         });
@@ -338,7 +337,7 @@ impl PosedObstacle<'_> {
         self.velocity + self.angular_velocity.cross(arm)
     }
 
-    /// Whether no grain of radius `grain` that stays in a ball during the step can touch the body.
+    /// Whether no grain of radius `grain` that stays in a ball during the step can be in contact with the body.
     pub fn is_clear_of(&self, center: Vec3, ball: f32, grain: f32) -> bool {
         let [before, after] = self.to_body.map(|m| m.transform_point3(center));
         let turn = self.poses[0].rotation.angle_between(self.poses[1].rotation);
@@ -396,7 +395,7 @@ impl PosedObstacle<'_> {
         }
     }
 
-    /// The point at which a path reaches the surface from outside, or its start if that is inside. In the body's frame.
+    /// The point at which a path reaches the surface from outside, or its start if it is inside. In the body's frame.
     fn first_hit(&self, start: Vec3, path: Vec3, length: f32, radius: f32) -> Option<Vec3> {
         let tolerance = TOLERANCE * (length + radius);
         let mut part = 0.0;

@@ -1,6 +1,6 @@
 //! Filled cells, and the deposit that they form.
 
-/// A particle as the grid needs it.
+/// Particle data of the grid.
 pub(super) struct Grain {
     /// Position [m].
     pub position: [f64; 3],
@@ -10,13 +10,13 @@ pub(super) struct Grain {
     pub volume: f64,
 }
 
-/// Largest cell index; cells there also hold everything beyond.
+/// Largest cell index; cells there also contain all particles beyond.
 const FARTHEST: f64 = 1e12;
 
 /// Fill from which a cell counts as filled.
 const FILLED: f64 = 0.5;
 
-/// Column index along x and z, then level along y: sorted cells of a column stand together, from the bottom up.
+/// Column index along x and z, then level along y: sorted cells of a column are consecutive, from the bottom up.
 type Key = [i64; 3];
 
 struct Cell {
@@ -72,9 +72,9 @@ impl Grid {
         grid
     }
 
-    /// Bulk volume [m³]. An inner cell, under a filled one and with filled cells at all its other faces but one, counts
-    /// whole, so that neither chance nor the floor makes holes. The other filled cells, and the cells that share a
-    /// face with a filled one, count by their fill over the mean fill of the inner cells.
+    /// Bulk volume [m³]. An inner cell, below a filled one and with filled cells at all its other faces but one, counts fully, so
+    /// that neither scatter nor the floor causes holes. The other filled cells, and the cells that share a face with a filled one,
+    /// count by their fill divided by the mean fill of the inner cells.
     pub fn bulk_volume(&self) -> f64 {
         let is_filled = |key: &Key| {
             self.cell(*key)
@@ -156,7 +156,7 @@ impl Grid {
     }
 }
 
-/// The 13 of the 26 neighbors that stand before a cell in the order of keys.
+/// The 13 of the 26 neighbors that precede a cell in the order of keys.
 fn earlier_neighbors(key: Key) -> impl Iterator<Item = Key> {
     (0..13_i64).map(move |n| {
         [

@@ -15,8 +15,8 @@ use barchan_frame::{Frame, Manifest};
 use deposit::{Grain, Grid};
 use serde::Serialize;
 
-/// Result of [`measure`]. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. What does not
-/// exist, such as the slope of a single grain, is `None`.
+/// Result of [`measure`]. In 2D, masses, momenta, energies and volumes are those of a slab 1 m thick. Undefined
+/// quantities, such as the slope of a single grain, are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measurement {
     /// Number of the frame.
@@ -37,9 +37,9 @@ pub struct Measurement {
     pub bounds_min: Option<[f64; 3]>,
     /// Largest coordinates of any particle [m].
     pub bounds_max: Option<[f64; 3]>,
-    /// Bulk volume [m³], pores and dilation included, of all particles, not only the deposit. An inner cell, under a
-    /// filled one and with filled cells at all its other faces but one, counts whole; the other filled cells, and the
-    /// cells that share a face with a filled one, count by their fill over the mean fill of the inner cells.
+    /// Bulk volume [m³], pores and dilation included, of all particles, not only the deposit. An inner cell, below a filled one and
+    /// with filled cells at all its other faces but one, counts fully; the other filled cells, and the cells that share a face with
+    /// a filled one, count by their fill divided by the mean fill of the inner cells.
     pub volume_m3: f64,
     /// Speed of the fastest particle [m/s].
     pub max_speed: f64,
@@ -50,9 +50,9 @@ pub struct Measurement {
     /// Standard deviation of [`Self::slopes_deg`] [degrees]; none for a single one.
     pub slope_spread_deg: Option<f64>,
     /// Slope by azimuth sector (3D, from +x toward +z) or flank (2D, left then right) [degrees]: a straight line
-    /// fitted to the surface height between 20 % and 80 % of the way from the axis to the run-out (3D) or to the end
-    /// of the flank (2D). Only where the surface beyond lies in the lower half of the deposit on average: where a wall
-    /// holds it up there is no slope.
+    /// fitted to the surface height between 20 % and 80 % of the distance from the axis to the run-out (3D) or to the end
+    /// of the flank (2D). Only where the surface beyond lies in the lower half of the deposit on average: a surface supported by a
+    /// wall has no slope.
     pub slopes_deg: Vec<f64>,
     /// Run-out [m]. 3D: radius around the axis that holds 99 % of the deposit's mass. 2D: distance from the highest
     /// column to the farther end of the deposit.

@@ -18,7 +18,7 @@ const MAP_SIDE: i64 = 64;
 /// Surface height against a distance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeightProfile {
-    /// What the distance is: `x` in 2D, `radius` from the axis in 3D.
+    /// Kind of distance: `x` in 2D, `radius` from the axis in 3D.
     pub against: &'static str,
     /// Distances [m]: centers of intervals dx wide.
     pub distance: Vec<f64>,
@@ -171,7 +171,7 @@ fn sector_slopes(
 /// Angle [degrees] at which a surface of points (distance from the axis, height) falls outwards, fitted over
 /// [`FIT_RANGE`] of the distance `end`, or beginning at `from`. None where the surface does not fall freely: too few
 /// columns, columns over less than half of the range, or a surface beyond it that is in the upper half of the deposit
-/// on average (a wall stands there).
+/// on average (supported by a wall).
 fn falling_slope(
     points: &[(f64, f64)],
     end: f64,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Quantizer of every picture: grains a pixel wide stay apart, and a film of sand at 1280x720 takes some
 /// 5 to 20 Mbit/s.
-const QUANTISER: u8 = 24;
+const QUANTIZER: u8 = 24;
 
 /// Time between pictures that can be jumped to [s].
 const KEY_PICTURES: f64 = 1.0;
@@ -123,7 +123,7 @@ fn settings(rate: Rate) -> EncoderConfig {
     let key = (rate.value() * KEY_PICTURES).round().max(1.0) as u32;
     EncoderConfig::new()
         .rate_control_mode(RateControlMode::Bufferbased)
-        .qp(QpRange::new(QUANTISER, QUANTISER))
+        .qp(QpRange::new(QUANTIZER, QUANTIZER))
         .bitrate(BitRate::from_bps(100_000_000))
         .max_frame_rate(FrameRate::from_hz(rate.value() as f32))
         .skip_frames(false)

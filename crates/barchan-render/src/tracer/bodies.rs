@@ -1,6 +1,6 @@
-//! Bodies that are not grains: triangle surfaces that move, and endless planes.
+//! Moving triangle meshes.
 
-use super::hierarchy::{Hierarchy, Target};
+use super::hierarchy::{Hierarchy, Primitive};
 use super::{FARTHEST, Ray};
 use barchan_scene::geometry::{Bounds, Geometry};
 use barchan_scene::mesh::TriangleMesh;
@@ -10,12 +10,12 @@ use obvhs::aabb::Aabb;
 use obvhs::{Boundable, BvhBuildParams};
 use std::sync::Arc;
 
-/// How light meets a body.
+/// Surface material.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Material {
-    /// Opaque, of one color (linear light).
+    /// Opaque and diffuse, with an albedo (linear light).
     Matte(Vec3),
-    /// Clear, reflecting at grazing angles; light goes straight through.
+    /// Transparent, with Fresnel reflection but without refraction.
     Glass,
 }
 
@@ -44,7 +44,7 @@ impl Boundable for Triangle {
 }
 
 impl Shape {
-    /// The surface `mesh` of a geometry; normals come from the geometry itself.
+    /// The triangle mesh of a geometry; normals are those of its signed distance.
     pub fn new(geometry: Geometry, mesh: &TriangleMesh) -> Self {
         let corner = |i: u32| mesh.vertices.get(i as usize).copied().unwrap_or_default();
         let triangles = mesh.triangles.iter().map(|&[a, b, c]| Triangle {
@@ -77,23 +77,23 @@ impl Shape {
         }
     }
 
-    fn blocks(&self, ray: &Ray, limit: f32) -> bool {
-        self.is_near(ray) && self.triangles.blocks(ray, limit)
+    fn occludes(&self, ray: &Ray, limit: f32) -> bool {
+        self.is_near(ray) && self.triangles.occludes(ray, limit)
     }
 
-    /// Whether the ray comes near the surface at all: most rays do not, and the hierarchy takes longer to say so.
+    /// Whether the ray intersects the bounding sphere: an early out before the traversal of the hierarchy.
     fn is_near(&self, ray: &Ray) -> bool {
         let to_center = self.bounds.center() - ray.origin;
         let along = to_center.dot(ray.direction).max(0.0);
         let beside = to_center - along * ray.direction;
-        // A little more, for rounding.
+        // Margin for rounding.
         let reach = 1.01 * self.radius + 1e-6 * along;
         !self.triangles.is_empty() && beside.length_squared() <= reach * reach
     }
 }
 
-impl Target for Triangle {
-    fn meets(&self, ray: &Ray, limit: f32) -> f32 {
+impl Primitive for Triangle {
+    fn intersect(&self, ray: &Ray, limit: f32) -> f32 {
         let [e, f] = self.edges;
         let across = ray.direction.cross(f);
         let scale = e.dot(across);
@@ -118,29 +118,30 @@ impl Target for Triangle {
 pub struct Body {
     /// Its surface.
     pub shape: Arc<Shape>,
-    /// How light meets it.
+    /// Its material.
     pub material: Material,
-    /// Where it is in the middle of the exposure.
+    /// Pose at the middle of the exposure.
     pub pose: Pose,
-    /// How far its origin moves [m] and by how much it turns [rad] while the shutter is open, at its present velocities.
+    /// Displacement of its origin [m] and rotation vector [rad] during the exposure, from its present velocities.
     pub motion: [Vec3; 2],
-    /// Cut away: what lies on the side that the normal points to is left out. Point and unit normal in the world.
+    /// Clipping plane: the side that the normal points to is removed. Point and unit normal in the world.
     pub cut: Option<(Vec3, Vec3)>,
 }
 
-/// Where a ray meets a body.
+/// Intersection of a ray with a body.
 pub struct BodyHit {
+    /// Distance along the ray [m].
     pub t: f32,
-    /// Outwards.
+    /// Unit normal, outward.
     pub normal: Vec3,
 }
 
 impl Body {
-    /// The first point before `limit`.
+    /// Closest hit before `limit`.
     pub fn closest(&self, ray: &Ray, limit: f32) -> Option<BodyHit> {
         let pose = self.pose(ray.time);
         let local = in_body(ray, &pose);
-        let (t, face) = self.meets(ray, &local, limit)?;
+        let (t, face) = self.intersect(ray, &local, limit)?;
         let normal = match face {
             Face::Cut(normal) => normal,
             Face::Surface => pose.rotation * self.shape.geometry.normal(local.at(t)),
@@ -148,17 +149,17 @@ impl Body {
         Some(BodyHit { t, normal })
     }
 
-    /// Whether it stands in the way before `limit`.
-    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
+    /// Whether it intersects the ray before `limit`.
+    pub fn occludes(&self, ray: &Ray, limit: f32) -> bool {
         let local = in_body(ray, &self.pose(ray.time));
         match self.cut {
-            None => self.shape.blocks(&local, limit),
-            Some(_) => self.meets(ray, &local, limit).is_some(),
+            None => self.shape.occludes(&local, limit),
+            Some(_) => self.intersect(ray, &local, limit).is_some(),
         }
     }
 
-    /// Distance to the first point before `limit`, of the surface or of the cut. `local` is the ray in the body's frame.
-    fn meets(&self, ray: &Ray, local: &Ray, limit: f32) -> Option<(f32, Face)> {
+    /// Distance to the closest hit before `limit`, on the surface or on the clipping plane. `local` is the ray in the body's frame.
+    fn intersect(&self, ray: &Ray, local: &Ray, limit: f32) -> Option<(f32, Face)> {
         let on_surface = |t: f32| (t, Face::Surface);
         let Some((point, normal)) = self.cut else {
             return self.shape.closest(local, limit).map(on_surface);
@@ -166,7 +167,7 @@ impl Body {
         let height = (ray.origin - point).dot(normal);
         let crossing = -height / ray.direction.dot(normal);
         if height <= 0.0 {
-            // Starts in what is left; ends where it leaves it.
+            // The ray starts in the visible half and ends at the clipping plane.
             let end = if crossing > 0.0 {
                 crossing.min(limit)
             } else {
@@ -188,14 +189,14 @@ impl Body {
         Some((crossing + t, Face::Surface))
     }
 
-    /// Part of the light that `length` [m] of its glass lets pass: clear through a wall, tinted through the whole body.
+    /// Transmittance of `length` [m] of its glass: clear through a wall, tinted through the whole body.
     pub fn transmission(&self, length: f32) -> Vec3 {
         const THROUGH_ALL: Vec3 = Vec3::new(0.62, 0.74, 0.72);
         let size = self.shape.bounds.size().max_element();
         THROUGH_ALL.powf(if size > 0.0 { length / size } else { 0.0 })
     }
 
-    /// Where it is at a moment of the exposure.
+    /// Pose at a time within the exposure.
     fn pose(&self, time: f32) -> Pose {
         match self.motion {
             [Vec3::ZERO, Vec3::ZERO] => self.pose,
@@ -219,8 +220,8 @@ fn in_body(ray: &Ray, pose: &Pose) -> Ray {
     }
 }
 
-/// Where a body is after `part` of a motion by which its origin begins to move along `distance` [m] and it turns by the
-/// vector `turn` [rad]. A turn about a pivot stays one: the origin follows its arc, however far away it is.
+/// Pose of a body after the fraction `part` of a motion: its origin initially moves along `distance` [m], and it rotates by
+/// the vector `turn` [rad]. Rotation about a pivot is reproduced exactly: the origin follows its arc at any distance.
 fn moved(pose: &Pose, distance: Vec3, turn: Vec3, part: f32) -> Pose {
     let turn = part * turn;
     let angle = turn.length();

@@ -1,4 +1,4 @@
-//! What rays look for, in a bounding volume hierarchy.
+//! Bounding volume hierarchy of primitives, for closest-hit and any-hit queries.
 
 use super::Ray;
 use obvhs::cwbvh::CwBvh;
@@ -8,31 +8,31 @@ use obvhs::{Boundable, BvhBuildParams};
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// Something that a ray can hit.
-pub trait Target: Boundable + Copy + Send + Sync {
-    /// Distance along the ray; `f32::INFINITY` unless in front of it and before `limit`.
-    fn meets(&self, ray: &Ray, limit: f32) -> f32;
+/// A primitive that rays can intersect.
+pub trait Primitive: Boundable + Copy + Send + Sync {
+    /// Distance along the ray to the intersection [m]; `f32::INFINITY` if there is none between 0 and `limit`.
+    fn intersect(&self, ray: &Ray, limit: f32) -> f32;
 }
 
-/// Targets, stored in the order in which rays meet them.
+/// Primitives, stored in the order of the leaves of the tree.
 pub struct Hierarchy<T> {
     list: Vec<T>,
     bvh: CwBvh,
 }
 
-impl<T: Target> Hierarchy<T> {
-    /// Sorts targets into a tree that is built with so much care.
-    pub fn new(list: Vec<T>, care: BvhBuildParams) -> Self {
+impl<T: Primitive> Hierarchy<T> {
+    /// Builds the tree; `params` sets the effort.
+    pub fn new(list: Vec<T>, params: BvhBuildParams) -> Self {
         let bvh = CwBvh::default();
         if list.is_empty() {
             return Self { list, bvh };
         }
         let params = BvhBuildParams {
             max_prims_per_leaf: 3,
-            ..care
+            ..params
         };
         let mut bvh = build_cwbvh(&list, params, &mut Duration::default());
-        // Rays then read neighbors from neighboring memory, and the indirection is gone.
+        // Traversal then reads adjacent primitives from adjacent memory, without the indirection.
         let ordered = bvh.primitive_indices.par_iter();
         let list = ordered.map(|&i| list[i as usize]).collect();
         bvh.primitive_indices = Vec::new();
@@ -40,24 +40,24 @@ impl<T: Target> Hierarchy<T> {
         Self { list, bvh }
     }
 
-    /// Whether there is nothing to hit.
+    /// Whether there are no primitives.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The first target before `limit`, and where the ray hits it.
+    /// Closest hit before `limit`: its distance along the ray [m], and the primitive.
     pub fn closest(&self, ray: &Ray, limit: f32) -> Option<(f32, &T)> {
         let mut hit = RayHit::none();
         hit.t = limit;
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.list[i].meets(ray, r.tmax);
+        let test = |r: &obvhs::ray::Ray, i: usize| self.list[i].intersect(ray, r.tmax);
         let found =
-            !self.list.is_empty() && self.bvh.ray_traverse(ray.traversal(limit), &mut hit, meets);
+            !self.list.is_empty() && self.bvh.ray_traverse(ray.traversal(limit), &mut hit, test);
         found.then(|| (hit.t, &self.list[hit.primitive_id as usize]))
     }
 
-    /// Whether any target stands in the way before `limit`.
-    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
-        let meets = |r: &obvhs::ray::Ray, i: usize| self.list[i].meets(ray, r.tmax);
-        !self.list.is_empty() && !self.bvh.ray_traverse_miss(ray.traversal(limit), meets)
+    /// Any-hit query: whether a primitive intersects the ray before `limit`.
+    pub fn occludes(&self, ray: &Ray, limit: f32) -> bool {
+        let test = |r: &obvhs::ray::Ray, i: usize| self.list[i].intersect(ray, r.tmax);
+        !self.list.is_empty() && !self.bvh.ray_traverse_miss(ray.traversal(limit), test)
     }
 }

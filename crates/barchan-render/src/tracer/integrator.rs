@@ -1,4 +1,4 @@
-//! How light gets from sun and sky to a pixel.
+//! The path tracing integrator: radiance from sun and sky at a pixel.
 
 use super::bodies::{Body, Material};
 use super::relief::Relief;
@@ -12,41 +12,41 @@ use barchan_scene::color::screen;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Reflection of glass seen straight on.
+/// Reflectance of glass at normal incidence.
 const GLASS_REFLECTION: f32 = 0.04;
-/// Fraction of sunlight that passes through glass.
+/// Fraction of sunlight that a glass body transmits.
 const GLASS_SHADE: f32 = 0.8;
-/// Surfaces of one glass body that a ray may cross.
+/// Maximum number of surfaces of a glass body that a ray crosses.
 const GLASS_SURFACES: usize = 8;
-/// Part of the sky's light that comes by way of what hides the sky, where light is no longer followed.
+/// Fraction of the sky's radiance assumed where the sky is occluded after the last bounce.
 const DEEP: f32 = 0.3;
 
-/// Part of a plane that has faded when nothing of it is seen any more.
+/// Fade above which a plane is no longer visible.
 const NEARLY_ALL: f32 = 0.995;
 
-/// How much work a picture may take.
+/// Rendering effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quality {
     /// Paths through each pixel.
     pub samples: u32,
-    /// Surfaces at which a path takes up light; after the last only the sky is looked for.
+    /// Surfaces at which a path gathers sunlight; after the last one only the visibility of the sky is tested.
     pub bounces: u32,
 }
 
 impl Quality {
-    /// A quick look: shadows and occlusion are there, with some noise.
+    /// Preview: shadows and occlusion, with some noise.
     pub const PREVIEW: Self = Self {
         samples: 3,
         bounces: 1,
     };
-    /// For films and print.
+    /// Films and print.
     pub const PRODUCTION: Self = Self {
         samples: 24,
         bounces: 2,
     };
 }
 
-/// An endless plane that is seen from the side of its normal only.
+/// An infinite plane, visible only from the side of its normal.
 #[derive(Debug, Clone, Copy)]
 pub struct Plane {
     /// A point of it [m].
@@ -57,7 +57,7 @@ pub struct Plane {
     pub color: Vec3,
 }
 
-/// Everything that is in the picture, during one exposure.
+/// The scene to be rendered, during one exposure.
 pub struct Stage {
     /// Grains.
     pub spheres: Spheres,
@@ -73,12 +73,12 @@ pub struct Stage {
     pub fade: f32,
     /// Center of the visible extent [m].
     pub center: Vec3,
-    /// Length that is nothing to the eye but more than rounding errors [m].
+    /// Offset of secondary rays [m]: invisible, but larger than rounding errors.
     pub epsilon: f32,
 }
 
 impl Stage {
-    /// Draws the stage. The same bytes for any number of threads; `frame` varies the noise.
+    /// Renders the stage. The bytes do not depend on the number of threads; `frame` varies the noise.
     pub fn draw(&self, camera: &Camera, size: [u32; 2], quality: Quality, frame: u32) -> Picture {
         let [width, height] = size;
         let mut picture = Picture::filled(width, height, [0; 3]);
@@ -104,15 +104,14 @@ impl Stage {
         picture
     }
 
-    /// Light that arrives along a path: at each surface that of the sun, then on to where a matte surface might have
-    /// the rest from.
+    /// Radiance along a path: sunlight is gathered at each surface, and the path continues in a cosine-distributed direction.
     fn light(&self, mut ray: Ray, bounces: u32, sampler: &mut Sampler) -> Vec3 {
         let mut light = Vec3::ZERO;
         let mut carried = Vec3::ONE;
         for bounce in 0..bounces {
             let hit = self.closest(&ray);
             if bounce == 0 {
-                // Seen by the camera only: matte surfaces do not show what glass does to their light.
+                // For camera rays only: caustics and tinted indirect light are neglected.
                 let limit = hit.as_ref().map_or(f32::INFINITY, |h| h.t);
                 (light, carried) = self.through_glass(&ray, limit);
             }
@@ -149,12 +148,12 @@ impl Stage {
         light + carried * sky * (DEEP + (1.0 - DEEP) * self.visible(&ray))
     }
 
-    /// The first opaque point on a ray.
+    /// Closest opaque hit on a ray.
     fn closest(&self, ray: &Ray) -> Option<Hit> {
         let mut limit = f32::INFINITY;
         let mut found = None;
         for plane in &self.planes {
-            if let Some(t) = plane.meets(ray, limit) {
+            if let Some(t) = plane.intersect(ray, limit) {
                 limit = t;
                 let away = (ray.at(t) - self.center).length() / self.fade;
                 found = Some(Hit {
@@ -171,7 +170,7 @@ impl Stage {
             };
             if let Some(hit) = body.closest(ray, limit) {
                 limit = hit.t;
-                // The inside of a shell shows as well: its normal is turned to the viewer.
+                // Shells are visible from inside too: the normal faces the viewer.
                 let normal = hit.normal * -hit.normal.dot(ray.direction).signum();
                 found = Some(Hit {
                     t: hit.t,
@@ -188,7 +187,7 @@ impl Stage {
         self.spheres.closest(ray, limit).or(found)
     }
 
-    /// What glass before `limit` reflects of the sky, and what it lets pass.
+    /// Sky radiance reflected by glass before `limit`, and the transmittance of that glass.
     fn through_glass(&self, ray: &Ray, limit: f32) -> (Vec3, Vec3) {
         let mut reflected = Vec3::ZERO;
         let mut passed = Vec3::ONE;
@@ -208,7 +207,7 @@ impl Stage {
                 reflected += passed * part * self.sky.mirrored(mirror);
                 passed *= 1.0 - part;
                 if cosine > 0.0 {
-                    // Leaves the glass: what it has absorbed since it entered.
+                    // The ray leaves the glass: absorption along the segment inside.
                     passed *= body.transmission(hit.t);
                 }
                 start += hit.t + self.epsilon;
@@ -217,26 +216,26 @@ impl Stage {
         (reflected, passed)
     }
 
-    /// Part of the light from far away that gets through.
+    /// Visibility of the sky or the sun along a ray, 0 to 1.
     fn visible(&self, ray: &Ray) -> f32 {
-        let plane = |p: &Plane| p.meets(ray, f32::INFINITY).is_some();
+        let plane = |p: &Plane| p.intersect(ray, f32::INFINITY).is_some();
         let glass = |b: &&Body| b.material == Material::Glass;
         let mut matte = self.bodies.iter().filter(|b| !glass(b));
         if self.planes.iter().any(plane)
-            || self.spheres.blocks(ray, f32::INFINITY)
-            || self.relief.as_ref().is_some_and(|r| r.blocks(ray))
-            || matte.any(|b| b.blocks(ray, f32::INFINITY))
+            || self.spheres.occludes(ray, f32::INFINITY)
+            || self.relief.as_ref().is_some_and(|r| r.occludes(ray))
+            || matte.any(|b| b.occludes(ray, f32::INFINITY))
         {
             return 0.0;
         }
         let shades = self.bodies.iter().filter(glass);
-        let count = shades.filter(|b| b.blocks(ray, f32::INFINITY)).count();
+        let count = shades.filter(|b| b.occludes(ray, f32::INFINITY)).count();
         GLASS_SHADE.powi(count as i32)
     }
 }
 
 impl Plane {
-    fn meets(&self, ray: &Ray, limit: f32) -> Option<f32> {
+    fn intersect(&self, ray: &Ray, limit: f32) -> Option<f32> {
         let sinking = -ray.direction.dot(self.normal);
         if sinking <= 0.0 {
             return None;
@@ -246,12 +245,12 @@ impl Plane {
     }
 }
 
-/// Reflected part at a surface of glass (Schlick's approximation).
+/// Fresnel reflectance of glass (Schlick's approximation).
 fn fresnel(cosine: f32) -> f32 {
     GLASS_REFLECTION + (1.0 - GLASS_REFLECTION) * (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
-/// A number in [0, 1) to a place in a pixel: neighboring pixels share a little at their edges.
+/// Tent filter: maps a number in [0, 1) to an offset from the pixel center; the filters of neighboring pixels overlap.
 fn tent(u: f32) -> f32 {
     const REACH: f32 = 0.75;
     if u < 0.5 {
@@ -261,7 +260,7 @@ fn tent(u: f32) -> f32 {
     }
 }
 
-/// Tone curve from light to screen: linear, with a soft shoulder before white.
+/// Tone mapping: linear, with a soft shoulder before white.
 fn develop(light: Vec3) -> [u8; 3] {
     const SHOULDER: f32 = 0.8;
     let shown = light.to_array().map(|x| {

@@ -16,30 +16,30 @@ pub use spheres::Spheres;
 
 use glam::Vec3;
 
-/// Nothing is drawn that reaches farther than this from the origin [m]: areas of boxes must remain numbers.
+/// Largest coordinate that is rendered [m]: areas of bounding boxes must stay finite.
 const FARTHEST: f32 = 1e12;
 
-/// The first opaque point on a ray.
+/// Closest opaque hit on a ray.
 #[derive(Debug)]
 struct Hit {
     /// Distance along the ray [m].
     t: f32,
     /// Unit vector out of the surface.
     normal: Vec3,
-    /// Linear light.
+    /// Albedo, linear light.
     albedo: Vec3,
-    /// Part of a plane that has faded into the horizon.
+    /// Fade of a plane into the horizon, 0 to 1.
     faded: f32,
 }
 
-/// A ray at a moment of the exposure.
+/// A ray at a time within the exposure.
 #[derive(Debug, Clone, Copy)]
 pub struct Ray {
     /// Where it starts [m].
     pub origin: Vec3,
     /// Unit vector.
     pub direction: Vec3,
-    /// Moment, from −½ (shutter opens) to ½ (closes).
+    /// Time, from −½ (shutter opens) to ½ (closes).
     pub time: f32,
 }
 
@@ -48,7 +48,7 @@ impl Ray {
         self.origin + t * self.direction
     }
 
-    /// The ray for a hierarchy. Without numbers it would visit every box there is: it visits none.
+    /// The ray for the hierarchy. A non-finite ray, which would intersect every box, is replaced by one that intersects none.
     fn traversal(&self, limit: f32) -> obvhs::ray::Ray {
         let finite = self.origin.is_finite() && self.direction.is_finite();
         let limit = if finite { limit } else { -1.0 };

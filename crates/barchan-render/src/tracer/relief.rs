@@ -1,7 +1,7 @@
-//! Terrain: a surface of heights on a square lattice, with walls down to its floor.
+//! Terrain: a height field on a square lattice, with side walls down to its floor.
 //!
-//! Between the middles of four columns it is bilinear, so that its height along a ray is a parabola. Rays walk from
-//! lattice cell to lattice cell, and pass over whole tiles that lie below them.
+//! The surface is bilinear between the centers of four columns, so that its height along a ray is a parabola. Rays are traversed
+//! cell by cell, and whole tiles below the ray are skipped.
 
 use super::{Hit, Ray};
 use crate::color::{chance, to_linear};
@@ -10,7 +10,7 @@ use glam::{Vec2, Vec3};
 
 /// Lattice cells along the side of a tile.
 const TILE: usize = 16;
-/// Unevenness of the normals, as that of grains.
+/// Amplitude of the perturbation of normals, which imitates grains.
 const ROUGH: f32 = 0.8;
 
 /// A terrain of a frame.
@@ -22,7 +22,7 @@ pub struct Relief {
     pub cell: f32,
     /// Columns along x and along z.
     pub columns: [usize; 2],
-    /// Above the middle of each column [m], row by row along x.
+    /// Height at the center of each column [m], row by row along x.
     heights: Vec<f32>,
     floor: f32,
     highest: f32,
@@ -35,7 +35,7 @@ pub struct Relief {
 }
 
 impl Relief {
-    /// A terrain; `None` when the numbers make none.
+    /// A terrain; `None` if the layout or a value is invalid.
     pub fn new(
         origin: [f32; 2],
         cell: f32,
@@ -79,7 +79,7 @@ impl Relief {
         Some(relief)
     }
 
-    /// Lowest and highest corner of what it fills [m].
+    /// Bounding box: lowest and highest corner [m].
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let size = self.cell * Vec2::new(self.columns[0] as f32, self.columns[1] as f32);
         let far = self.origin + size;
@@ -96,7 +96,7 @@ impl Relief {
         self.heights[j * self.columns[0] + i]
     }
 
-    /// Lattice cell of a point, and where in it.
+    /// Lattice cell of a point, and its coordinates in the cell, 0 to 1.
     fn place(&self, x: f32, z: f32) -> ([usize; 2], Vec2) {
         let t = (Vec2::new(x, z) - self.origin) / self.cell + 0.5;
         let whole = |t: f32, n: usize| (t.max(0.0) as usize).min(n);
@@ -121,9 +121,9 @@ impl Relief {
         p.y - self.patch(cell, u.clamp(Vec2::ZERO, Vec2::ONE)).0
     }
 
-    /// The first point of a ray, nearer than `limit`, at which it enters the soil.
+    /// Closest hit before `limit`.
     pub(super) fn closest(&self, ray: &Ray, limit: f32) -> Option<Hit> {
-        let (t, wall) = self.meet(ray, limit)?;
+        let (t, wall) = self.intersect(ray, limit)?;
         let p = ray.at(t);
         let (cell, u) = self.place(p.x, p.z);
         let smooth = wall.unwrap_or_else(|| {
@@ -132,7 +132,7 @@ impl Relief {
         });
         let (albedo, uneven) = self.grain_at(p);
         let rough = (smooth + ROUGH * uneven).normalize();
-        // An uneven normal must not turn away from who sees it.
+        // A perturbed normal must not face away from the viewer.
         let normal = if rough.dot(ray.direction) < 0.0 {
             rough
         } else {
@@ -146,13 +146,13 @@ impl Relief {
         })
     }
 
-    /// Whether something of it stands in the way.
-    pub fn blocks(&self, ray: &Ray) -> bool {
-        self.meet(ray, f32::INFINITY).is_some()
+    /// Whether it intersects the ray.
+    pub fn occludes(&self, ray: &Ray) -> bool {
+        self.intersect(ray, f32::INFINITY).is_some()
     }
 
-    /// Distance along the ray, and the normal of the wall where it is one.
-    fn meet(&self, ray: &Ray, limit: f32) -> Option<(f32, Option<Vec3>)> {
+    /// Distance along the ray to the closest hit [m], and the normal if the hit is on a side wall.
+    fn intersect(&self, ray: &Ray, limit: f32) -> Option<(f32, Option<Vec3>)> {
         let (low, high) = self.bounds();
         let inverse = ray.direction.recip();
         let (a, b) = ((low - ray.origin) * inverse, (high - ray.origin) * inverse);
@@ -173,7 +173,7 @@ impl Relief {
         self.walk(ray, enter, leave).map(|t| (t, None))
     }
 
-    /// From lattice cell to lattice cell.
+    /// Traverses the lattice cells between two distances along the ray [m].
     fn walk(&self, ray: &Ray, enter: f32, leave: f32) -> Option<f32> {
         let nudge = 1e-4 * self.cell;
         let mut t = enter;
@@ -201,7 +201,7 @@ impl Relief {
         None
     }
 
-    /// Where a ray leaves a square of `size` lattice cells.
+    /// Distance at which a ray leaves a square of `size` lattice cells [m].
     fn exit(&self, ray: &Ray, first: [usize; 2], size: usize) -> f32 {
         let end = |axis: usize, origin: f32, direction: f32| {
             let ahead = first[axis] + if direction > 0.0 { size } else { 0 };
@@ -215,7 +215,7 @@ impl Relief {
         x.min(end(1, ray.origin.z, ray.direction.z))
     }
 
-    /// The first point between two at which a ray goes from above to below in a cell.
+    /// Distance at which a ray enters the soil within a cell, between two distances [m].
     fn enter_patch(&self, ray: &Ray, cell: [usize; 2], from: f32, to: f32) -> Option<f32> {
         let at = |t: f32| self.above(cell, ray.at(t));
         let (start, middle, end) = (at(from), at(0.5 * (from + to)), at(to));
@@ -229,7 +229,7 @@ impl Relief {
             if inner < 0.0 {
                 return None;
             }
-            // The root at which it falls.
+            // The root with a negative slope.
             let q = inner.sqrt();
             (-b - q) / (2.0 * a)
         };
@@ -238,8 +238,8 @@ impl Relief {
         inside.then(|| from + root.clamp(0.0, 1.0) * (to - from))
     }
 
-    /// Color of the grain at a point, and where the point lies on it: always the same there. Grains are the
-    /// neighborhoods of points of a lattice that chance has moved.
+    /// Color of the grain at a point, and the normal perturbation there; a pure function of the point. Grains are the Voronoi cells of
+    /// a jittered lattice.
     fn grain_at(&self, p: Vec3) -> (Vec3, Vec3) {
         let q = p / self.grain;
         let low = (q - 0.5).floor();
@@ -264,7 +264,7 @@ impl Relief {
     }
 }
 
-/// A number of its own for a place of the lattice of grains.
+/// Hash key of a site of the lattice of grains.
 fn site_key(place: Vec3) -> u64 {
     let [x, y, z] = place.to_array().map(|k| k as i64 as u64);
     let mixed = x.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) ^ y;
@@ -289,9 +289,9 @@ mod tests {
         }
     }
 
-    /// Against small steps along the ray.
+    /// Compared with ray marching in small steps.
     #[test]
-    fn rays_meet_the_surface_where_steps_find_it() {
+    fn intersections_agree_with_ray_marching() {
         let wave = |k: usize| {
             let (i, j) = ((k % 40) as f32, (k / 40) as f32);
             0.3 * (0.7 * i).sin() * (0.4 * j).cos()
@@ -309,7 +309,7 @@ mod tests {
                 let inside = p.cmpge(low).all() && p.cmple(high).all();
                 inside && relief.above(relief.place(p.x, p.z).0, p) < 0.0
             });
-            match (relief.meet(&ray, 6.0), expected) {
+            match (relief.intersect(&ray, 6.0), expected) {
                 (Some((t, _)), Some(e)) => {
                     assert!((t - e).abs() < 2e-3, "ray {k}: {t} {e}");
                     hits += 1;
@@ -332,11 +332,11 @@ mod tests {
         let hit = relief.closest(&side, 10.0).expect("a hit");
         assert!((hit.t - 2.0).abs() < 1e-4 && hit.normal.x < -0.5, "{hit:?}");
         let over = ray(Vec3::new(-3.0, 0.6, 0.0), Vec3::new(3.0, 0.6, 0.01));
-        assert!(!relief.blocks(&over));
+        assert!(!relief.occludes(&over));
     }
 
     #[test]
-    fn numbers_that_make_no_terrain_are_refused() {
+    fn invalid_terrains_are_refused() {
         let mix = || ColorMix::plain([0; 3]);
         let new = |cell, columns, heights, floor| {
             Relief::new([0.0; 2], cell, columns, heights, floor, mix(), 0.1)

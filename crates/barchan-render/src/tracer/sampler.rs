@@ -1,17 +1,17 @@
-//! Sample points: the same for a pixel whatever thread draws it.
+//! Quasi-random sample points: a pure function of pixel, frame and sample.
 
-/// Steps of the two-dimensional additive recurrence with the plastic number: its points spread evenly at any count.
+/// Steps of the two-dimensional additive recurrence with the plastic number, whose points have low discrepancy for any count.
 const PLASTIC: [f32; 2] = [0.754_877_7, 0.569_840_3];
 /// The same in one dimension, with the golden ratio.
 const GOLDEN: f32 = 0.618_034;
 
-/// Points of one pixel. Every draw takes a dimension of its own; over the samples of a pixel each is evenly spread, and
-/// their order differs, so that dimensions are independent of each other.
+/// Sample points of a pixel. Each draw uses a dimension of its own, stratified over the samples of the pixel and shuffled, so that
+/// dimensions are uncorrelated.
 pub struct Sampler {
     seed: u32,
     sample: u32,
     count: u32,
-    /// One less than the number of samples, filled up with ones: order is shuffled within this mask.
+    /// Number of samples less one, with all lower bits set: samples are shuffled within this mask.
     mask: u32,
     dimension: u32,
 }
@@ -51,8 +51,8 @@ impl Sampler {
             .wrapping_add(self.dimension.wrapping_mul(0x9e37_79b9)));
         let b = mix(a);
         let odd = (a >> 8) | 1;
-        // A permutation of the numbers within the mask, gone on with until it leads to one of the samples: of those that
-        // the mask has beyond them a part would be missing, and the rest spread less evenly.
+        // Cycle walking: a permutation within the mask is repeated until the result is a sample number; otherwise some samples would be
+        // missing and the rest stratified less well.
         let mut shuffled = self.sample;
         loop {
             shuffled = (shuffled ^ b).wrapping_mul(odd) & self.mask;
@@ -64,7 +64,7 @@ impl Sampler {
     }
 }
 
-/// Scatters the bits of a number.
+/// Mixes the bits of a number.
 fn mix(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -77,7 +77,7 @@ fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 / 16_777_216.0
 }
 
-/// Of a number that is not negative.
+/// Fractional part of a non-negative number.
 fn fraction(x: f32) -> f32 {
     (x - x as u32 as f32).min(0.999_999_9)
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_no_powers_of_two_are_as_even() {
+    fn counts_other_than_powers_of_two_are_stratified_as_well() {
         // Multiples of the golden ratio leave no gap larger than 0.056 from 21 of them on.
         for pixel in 0..200 {
             let one = |sample| Sampler::new(pixel, 1, sample, 24).one();

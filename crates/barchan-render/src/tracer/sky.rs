@@ -1,22 +1,22 @@
-//! Light from far away: a sun with soft edges and a sky that is brighter at the horizon.
+//! Environment light: a sun disc and a sky that is brighter at the horizon.
 
 use glam::Vec3;
 
-/// Angular radius of the sun [rad]: larger than the real one, as through a thin haze.
+/// Angular radius of the sun [rad]: larger than in nature, as through thin haze.
 const SUN_RADIUS: f32 = 0.035;
-/// What a white matte surface that faces the sun shows of it alone.
+/// Sunlight reflected by a white diffuse surface that faces the sun.
 const SUN: Vec3 = Vec3::new(1.18, 1.08, 0.94);
-/// Brightness of the sun in a mirror.
+/// Radiance of the sun's mirror image.
 const GLINT: f32 = 12.0;
 const ZENITH: Vec3 = Vec3::new(0.32, 0.42, 0.56);
 const HORIZON: Vec3 = Vec3::new(0.84, 0.87, 0.90);
-/// Seen from above where there is no ground.
+/// Radiance below the horizon.
 const BELOW: Vec3 = Vec3::new(0.42, 0.41, 0.40);
 
 /// Sun and sky.
 #[derive(Debug, Clone, Copy)]
 pub struct Sky {
-    /// Unit vector to the middle of the sun.
+    /// Unit vector to the center of the sun.
     pub sun: Vec3,
 }
 
@@ -30,7 +30,7 @@ impl Sky {
         }
     }
 
-    /// What is seen in a direction, without the sun.
+    /// Radiance from a direction, without the sun.
     pub fn radiance(&self, direction: Vec3) -> Vec3 {
         let up = direction.y;
         if up >= 0.0 {
@@ -47,7 +47,7 @@ impl Sky {
         self.radiance(direction) + glint * SUN
     }
 
-    /// A direction to a point of the sun.
+    /// Direction to a sampled point of the sun disc.
     pub fn toward_sun(&self, [u, v]: [f32; 2]) -> Vec3 {
         let (sin, cos) = (std::f32::consts::TAU * u).sin_cos();
         let r = SUN_RADIUS * v.sqrt();
@@ -55,24 +55,24 @@ impl Sky {
         (self.sun + r * (cos * a + sin * b)).normalize()
     }
 
-    /// Light of the sun on a surface that faces it, as a white matte surface shows it.
+    /// Sunlight reflected by a white diffuse surface that faces the sun.
     pub fn sunlight(&self) -> Vec3 {
         SUN
     }
 
-    /// What far ground fades into.
+    /// Color into which distant ground fades.
     pub fn horizon(&self) -> Vec3 {
         HORIZON
     }
 
-    /// Mean over the sky, for light that is not followed further.
+    /// Mean radiance of the sky, for light beyond the last bounce.
     pub fn ambient(&self) -> Vec3 {
         // ∫ of the radiance over the upper half, weighted by the cosine: ⟨cos⟩ = 2/3.
         HORIZON.lerp(ZENITH, 2.0 / 3.0)
     }
 }
 
-/// A direction about a unit normal, likely by its cosine: what a matte surface gathers is the mean over these.
+/// Cosine-distributed direction about a unit normal: importance sampling of a diffuse surface.
 pub fn cosine_direction(normal: Vec3, [u, v]: [f32; 2]) -> Vec3 {
     let (sin, cos) = (std::f32::consts::TAU * u).sin_cos();
     let r = v.sqrt();

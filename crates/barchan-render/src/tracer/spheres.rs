@@ -1,6 +1,6 @@
 //! Moving spheres.
 
-use super::hierarchy::{Hierarchy, Target};
+use super::hierarchy::{Hierarchy, Primitive};
 use super::{FARTHEST, Hit, Ray};
 use crate::color::to_linear;
 use crate::grains::Grains;
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 /// One grain: 32 bytes, half a cache line.
 #[derive(Debug, Clone, Copy)]
 struct Sphere {
-    /// Center in the middle of the exposure [m].
+    /// Center at the middle of the exposure [m].
     center: Vec3,
     radius: f32,
-    /// How far it moves while the shutter is open [m].
+    /// Displacement during the exposure [m].
     motion: Vec3,
     color: [u8; 4],
 }
@@ -30,7 +30,7 @@ impl Boundable for Sphere {
     }
 }
 
-/// Grains while the shutter is open.
+/// Grains during the exposure.
 pub struct Spheres(Hierarchy<Sphere>);
 
 impl Spheres {
@@ -39,18 +39,18 @@ impl Spheres {
         Self::some(grains, exposure, |_| true)
     }
 
-    /// The same, of the grains whose centers [m] are `shown`.
+    /// The same for the grains whose centers [m] are `shown`.
     pub fn some(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
         let list = (0..grains.len())
             .into_par_iter()
             .filter(|&i| shown(grains.position[i]))
             .filter_map(|i| sphere(grains, i, exposure))
             .collect();
-        // Better trees take longer to build than they save: spheres of one size are easy.
+        // For spheres of similar size a better tree costs more to build than it saves.
         Self(Hierarchy::new(list, BvhBuildParams::fastest_build()))
     }
 
-    /// The first sphere that a ray enters before `limit`.
+    /// Closest hit before `limit`.
     pub(super) fn closest(&self, ray: &Ray, limit: f32) -> Option<Hit> {
         let (t, sphere) = self.0.closest(ray, limit)?;
         let [r, g, b, _] = sphere.color;
@@ -62,13 +62,13 @@ impl Spheres {
         })
     }
 
-    /// Whether any sphere stands in the way before `limit`.
-    pub fn blocks(&self, ray: &Ray, limit: f32) -> bool {
-        self.0.blocks(ray, limit)
+    /// Whether any sphere intersects the ray before `limit`.
+    pub fn occludes(&self, ray: &Ray, limit: f32) -> bool {
+        self.0.occludes(ray, limit)
     }
 }
 
-/// Grain `i`; none where its numbers are not finite or absurdly large.
+/// Grain `i`; `None` if its values are not finite or out of range.
 fn sphere(grains: &Grains, i: usize, exposure: f32) -> Option<Sphere> {
     let center = Vec3::from_array(grains.position[i]);
     let velocity = grains.velocity.get(i).copied().unwrap_or_default();
@@ -91,13 +91,13 @@ impl Sphere {
     }
 }
 
-impl Target for Sphere {
-    /// Distance at which the ray enters.
+impl Primitive for Sphere {
+    /// Distance at which the ray enters the sphere [m].
     #[inline(always)]
-    fn meets(&self, ray: &Ray, limit: f32) -> f32 {
+    fn intersect(&self, ray: &Ray, limit: f32) -> f32 {
         let to_center = self.center_at(ray.time) - ray.origin;
         let nearest = to_center.dot(ray.direction);
-        // By the vector to the nearest point: exact also for small spheres far away.
+        // From the closest point of the ray to the center: accurate for small distant spheres too.
         let beside = (to_center - nearest * ray.direction).length_squared();
         let depth = self.radius * self.radius - beside;
         if depth < 0.0 {

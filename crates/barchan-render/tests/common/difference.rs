@@ -1,4 +1,4 @@
-//! How different two pictures look.
+//! Perceptual difference of two pictures.
 
 use barchan_render::Picture;
 use barchan_render::color::to_linear;
@@ -14,11 +14,10 @@ pub struct Difference {
     pub max: f32,
 }
 
-/// Standard deviation of the blur [pixels]: an eye tells apart a sixtieth of a degree, and that is about a
-/// pixel of a screen at arm's length.
+/// Standard deviation of the blur [pixels]: the eye resolves a sixtieth of a degree, about a pixel of a screen at arm's length.
 const BLUR: f32 = 1.0;
 
-/// Difference of two pictures after the blur of an eye; `None` when their sizes differ or they are empty.
+/// Difference of two pictures after the blur of the eye; `None` if their sizes differ or they are empty.
 pub fn difference(a: &Picture, b: &Picture) -> Option<Difference> {
     if (a.width, a.height) != (b.width, b.height) || a.rgb.len() != b.rgb.len() || a.rgb.is_empty()
     {
@@ -67,7 +66,7 @@ fn blurred(
         for i in 0..length {
             let mut sum = [0.0; 3];
             for d in -reach..=reach {
-                // Beyond the edge the last pixel goes on.
+                // Beyond the edge the last pixel is repeated.
                 let at = (i as isize + d).clamp(0, length as isize - 1) as usize;
                 let p = light[line * stride + at * step];
                 (0..3).for_each(|c| sum[c] += weight(d) / total * p[c]);

@@ -1,4 +1,4 @@
-//! Small stages and results to look at, and light read back from pictures.
+//! Small stages and results to render, and light read back from pictures.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -20,16 +20,16 @@ use barchan_scene::{Bounds, Geometry, View};
 use glam::{Vec3, vec3};
 use std::sync::Arc;
 
-/// Enough samples for means over a few pixels.
+/// Sample count for means over a few pixels.
 pub const FINE: Quality = Quality {
     samples: 64,
     bounces: 2,
 };
 
-/// A sun that lights nothing that faces up or sideways: what is left is the sky.
+/// A sun below the horizon: surfaces that face up or sideways are lit by the sky only.
 pub const SUN_BELOW: Sky = Sky { sun: Vec3::NEG_Y };
 
-/// A stage without anything on it; planes do not fade.
+/// An empty stage; planes do not fade.
 pub fn empty(sky: Sky) -> Stage {
     Stage {
         relief: None,
@@ -69,7 +69,7 @@ pub fn mean_light(picture: &Picture) -> Vec3 {
     pixels.iter().map(|p| light(*p)).sum::<Vec3>() / pixels.len() as f32
 }
 
-/// Light of a pixel: the inverse of how pictures are developed.
+/// Light of a pixel: the inverse of the tone mapping.
 pub fn light(pixel: [u8; 3]) -> Vec3 {
     const SHOULDER: f32 = 0.8;
     Vec3::from_array(pixel.map(|v| {
@@ -87,7 +87,7 @@ pub fn still(list: &[(Vec3, f32, [u8; 3])]) -> Spheres {
     Spheres::new(&grains(list), 0.0)
 }
 
-/// The same as grains, for those that move.
+/// The same as grains, which may move.
 pub fn grains(list: &[(Vec3, f32, [u8; 3])]) -> Grains {
     Grains {
         position: list.iter().map(|s| s.0.to_array()).collect(),
@@ -124,7 +124,7 @@ pub fn body(geometry: &Geometry, material: Material) -> Body {
     }
 }
 
-/// Where a point lies in a picture [pixels]: written out apart from the camera's own code.
+/// Projection of a point to a picture [pixels], independent of the camera's code.
 pub fn project(view: &View, size: [u32; 2], point: Vec3) -> [f32; 2] {
     let forward = (view.target - view.position).as_dvec3().normalize();
     let level = forward.cross(glam::DVec3::Y);
@@ -139,7 +139,7 @@ pub fn project(view: &View, size: [u32; 2], point: Vec3) -> [f32; 2] {
     ]
 }
 
-/// The same numbers for the same seed, between 0 and 1.
+/// Deterministic random numbers between 0 and 1.
 pub fn random(seed: u32) -> impl FnMut() -> f32 {
     let mut state = u64::from(seed) * 2 + 1;
     move || {
@@ -173,7 +173,7 @@ pub fn result(scene: &str) -> (tempfile::TempDir, ResultDirectory) {
     result_of(scene, &manifest())
 }
 
-/// The same with a manifest of one's own.
+/// The same with a given manifest.
 pub fn result_of(scene: &str, manifest: &Manifest) -> (tempfile::TempDir, ResultDirectory) {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("result");
@@ -181,7 +181,7 @@ pub fn result_of(scene: &str, manifest: &Manifest) -> (tempfile::TempDir, Result
     (root, directory)
 }
 
-/// A frame with positions alone.
+/// A frame with positions only.
 pub fn frame(index: u32, position: &[Vec3]) -> Frame {
     let values = position.iter().flat_map(|p| p.to_array()).collect();
     Frame {
@@ -226,7 +226,7 @@ pub fn with_body(mut frame: Frame, record: BodyRecord) -> Frame {
     frame
 }
 
-/// A body that stands still and is not turned.
+/// The record of a body at rest without rotation.
 pub fn recorded(name: &str, position: Vec3) -> BodyRecord {
     BodyRecord {
         name: name.into(),

@@ -33,7 +33,7 @@ pub struct SphSpec {
     /// Minimum number of pressure and friction iterations in a step.
     pub iterations: u32,
     /// Tolerances at which the loop stops; `None`: it stops after `iterations`.
-    pub until: Option<SphError>,
+    pub tolerance: Option<SphTolerance>,
     /// How frictional stress is projected onto the yield cone.
     pub yielding: SphYield,
     /// Whether frictional stress is kept from step to step, as static friction requires.
@@ -71,7 +71,7 @@ impl SolverSettings for SphSpec {
             max_dt: resolution / Self::USUAL_PACE,
             cfl: Self::USUAL_CFL,
             iterations: Self::USUAL_ITERATIONS,
-            until: None,
+            tolerance: None,
             yielding: SphYield::Radial,
             static_friction: true,
             wall_friction: SphWalls::Coulomb,
@@ -85,7 +85,7 @@ impl SolverSettings for SphSpec {
 
 /// Tolerances of the pressure and friction loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SphError {
+pub struct SphTolerance {
     /// Largest compression, as a fraction of the rest density.
     pub density: f64,
     /// Largest change of the frictional stress in an iteration, as a fraction of the largest pressure.
@@ -187,7 +187,7 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     let usual = SphSpec::usual(resolution, builder.dimensions);
     let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
     let iterations = table.count("iterations").unwrap_or(usual.iterations);
-    let until = table.number("density_error").map(|density| SphError {
+    let tolerance = table.number("density_error").map(|density| SphTolerance {
         density,
         stress: number("stress_error", 0.01),
         max_iterations: table.count("max_iterations").unwrap_or(50).max(iterations),
@@ -201,7 +201,7 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
         max_dt: number("max_dt", usual.max_dt),
         cfl: number("cfl", usual.cfl),
         iterations,
-        until,
+        tolerance,
         yielding: table.choice("yield").unwrap_or(usual.yielding),
         static_friction: table.flag("static_friction").unwrap_or(true),
         wall_friction: table.choice("wall_friction").unwrap_or(usual.wall_friction),

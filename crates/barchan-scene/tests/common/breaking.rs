@@ -1,4 +1,4 @@
-//! A good scene to break, one rule at a time.
+//! A valid scene to be broken, one rule at a time.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers of the tests of this crate.
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,12 +25,12 @@ pub fn source(text: &str) -> SceneSource {
     }
 }
 
-/// Loads a text that must be a good scene.
+/// Loads a text that must be a valid scene.
 pub fn good(text: &str) -> Scene {
     load(&source(text), &Overrides::default()).unwrap_or_else(|e| panic!("{}", show(&e)))
 }
 
-/// Loads a text that must be a bad scene.
+/// Loads a text that must be an invalid scene.
 pub fn bad(text: &str) -> SceneErrors {
     match load(&source(text), &Overrides::default()) {
         Err(errors) => errors,
@@ -58,9 +58,9 @@ pub fn show(errors: &SceneErrors) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the errors have a message and a remedy with these words; returns all of them as one text.
+/// Asserts that the errors have a message and a remedy with these words; returns all of them as one text.
 #[track_caller]
-pub fn tell(errors: &SceneErrors, message: &str, help: &str) -> String {
+pub fn assert_reports(errors: &SceneErrors, message: &str, help: &str) -> String {
     let told = show(errors);
     assert!(told.contains(message), "{message}: {told}");
     assert!(told.contains(help), "{help}: {told}");

@@ -1,7 +1,7 @@
-//! Rigid bodies, joints and motors: the only folder that names rapier. See docs/bodies.md.
+//! Rigid bodies, joints and motors: the only folder that depends on rapier. See docs/bodies.md.
 //!
 //! ```text
-//! predict (a step without grains) ──► pose (what solvers see) ──► solver step ──► advance (a step with the impulses)
+//! predict (a step without grains) ──► pose (input of the solver) ──► solver step ──► advance (a step with the impulses)
 //! ```
 //!
 //! All quantities are in SI units; a body's frame is the world's at t = 0.
@@ -15,7 +15,7 @@ use crate::contacts::rigid::Impulse;
 use crate::solver::SolverError;
 use barchan_scene::{JointControl, JointKind, Pose, Scene};
 use glam::{DVec3, Vec3};
-use joints::Driven;
+use joints::DrivenJoint;
 use world::World;
 
 /// The state of a joint.
@@ -57,7 +57,7 @@ pub struct Drag {
     pub body: usize,
     /// The point, in the frame of the body [m].
     pub point: Vec3,
-    /// Where it is pulled to, in the world [m].
+    /// Target of the point, in the world [m].
     pub target: Vec3,
 }
 
@@ -70,7 +70,7 @@ pub struct Bodies {
     /// The world at the end of the step without grains.
     predicted: Option<World>,
     states: Vec<JointState>,
-    driven: Vec<Driven>,
+    driven: Vec<DrivenJoint>,
     drag: Option<Drag>,
 }
 
@@ -100,7 +100,7 @@ impl Bodies {
                 .collect(),
             first: scene.colliders.len(),
             states: states.collect(),
-            driven: scene.joints.iter().map(Driven::new).collect(),
+            driven: scene.joints.iter().map(DrivenJoint::new).collect(),
             world,
             predicted: None,
             drag: None,
@@ -129,13 +129,13 @@ impl Bodies {
         &self.states
     }
 
-    /// The joint of that name.
+    /// Index of the joint of that name.
     pub fn joint_index(&self, name: &str) -> Option<usize> {
         self.states.iter().position(|j| j.name == name)
     }
 
-    /// Sets the target of a joint's motor from the next step on. Joints without a motor in the scene get one without limit
-    /// of force. Values that are not finite, unknown joints and joints that neither turn nor slide are ignored.
+    /// Sets the target of a joint's motor from the next step on. Joints without a motor in the scene get one of unlimited force.
+    /// Non-finite values, unknown joints, and fixed or spherical joints are ignored.
     pub fn set_motor(&mut self, joint: usize, target: MotorTarget) {
         let finite = match target {
             MotorTarget::Velocity(x) | MotorTarget::Position(x) => x.is_finite(),
@@ -144,11 +144,11 @@ impl Bodies {
         if let (Some(driven), Some(state), true) =
             (self.driven.get_mut(joint), self.states.get(joint), finite)
         {
-            driven.aim(target, state.position);
+            driven.set_target(target, state.position);
         }
     }
 
-    /// Drags a body, or stops dragging. An unknown body or a value that is not finite is ignored.
+    /// Drags a body, or stops dragging. Unknown bodies and non-finite values are ignored.
     pub fn set_drag(&mut self, drag: Option<Drag>) {
         let usable = |d: &Drag| {
             let known = d.body >= self.first && d.body - self.first < self.names.len();
@@ -163,15 +163,15 @@ impl Bodies {
         self.world.max_speed() + if self.is_empty() { 0.0 } else { fall }
     }
 
-    /// Predicts the bodies over the step of `dt` from `time` [s] without grains, and poses them for it: at their present
-    /// position, with the velocity at the end of the prediction.
+    /// Predicts the bodies over the step of `dt` from `time` [s] without grains, and poses them for the solver: at their present
+    /// positions, with the velocities at the end of the prediction.
     pub fn predict(&mut self, colliders: &mut Colliders, time: f64, dt: f64, gravity: Vec3) {
         if self.is_empty() {
             return;
         }
         for (index, driven) in self.driven.iter_mut().enumerate() {
             let state = &self.states[index];
-            if !driven.holds(time) {
+            if !driven.is_attached(time) {
                 self.world.release_joint(index);
                 continue;
             }
@@ -181,41 +181,42 @@ impl Bodies {
         self.world.prepare(colliders, time, dt);
         if let Some(drag) = self.drag {
             let body = drag.body - self.first;
-            self.world.pull(body, drag.point, drag.target, dt);
+            self.world.apply_drag(body, drag.point, drag.target, dt);
         }
         let mut predicted = self.world.clone();
         predicted.step(dt, gravity);
-        self.show(colliders, &predicted);
+        self.pose_colliders(colliders, &predicted);
         self.predicted = Some(predicted);
     }
 
-    /// Discards the prediction, and poses the bodies as they are.
+    /// Discards the prediction and restores the poses.
     pub fn reject(&mut self, colliders: &mut Colliders) {
         if self.predicted.take().is_some() {
-            self.driven.iter_mut().for_each(Driven::reject);
+            self.driven.iter_mut().for_each(DrivenJoint::reject);
             self.world.clear_forces();
             self.pose(colliders);
         }
     }
 
-    /// Poses the bodies as they are, between steps.
+    /// Poses the bodies in their present state, between steps.
     pub fn pose(&self, colliders: &mut Colliders) {
-        self.show(colliders, &self.world);
+        self.pose_colliders(colliders, &self.world);
     }
 
-    /// Where a body is now, by its place among the bodies.
+    /// Present pose of a body, by its index among the bodies.
     pub(crate) fn pose_of(&self, body: usize) -> Pose {
         self.world.pose(body)
     }
 
-    fn show(&self, colliders: &mut Colliders, ahead: &World) {
+    /// Poses the colliders of the bodies, with the velocities in `ahead`.
+    fn pose_colliders(&self, colliders: &mut Colliders, ahead: &World) {
         let posed = colliders.list.iter_mut().skip(self.first);
         for (body, posed) in posed.take(self.names.len()).enumerate() {
             let pose = self.world.pose(body);
             let (velocity, spin) = ahead.velocity(body);
             let (own_velocity, own_spin) = self.world.velocity(body);
             let (inverse_mass, inverse_inertia, center) = self.world.mass(body);
-            // Velocity of the origin in this motion.
+            // Velocity of the origin.
             let at_origin = velocity + spin.cross(pose.position - center);
             posed.set(pose, at_origin, spin);
             posed.mass = Some(RigidMass {
@@ -227,7 +228,7 @@ impl Bodies {
         }
     }
 
-    /// Takes the step that [`Self::predict`] predicted, with the impulses of the grains.
+    /// Takes the step of [`Self::predict`], with the impulses of the grains.
     pub fn advance(&mut self, impulses: &BodyImpulses, dt: f64, gravity: Vec3) {
         let Some(predicted) = self.predicted.take() else {
             return;
@@ -239,7 +240,7 @@ impl Bodies {
         } else {
             for (body, impulse) in given.iter().enumerate().take(self.names.len()) {
                 self.world
-                    .push(body, impulse.linear / dt, impulse.angular / dt);
+                    .apply_force(body, impulse.linear / dt, impulse.angular / dt);
             }
             self.world.step(dt, gravity);
         }
@@ -265,8 +266,8 @@ impl Bodies {
             return Ok(Vec::new());
         }
         let positions: Vec<f64> = self.states.iter().map(|s| s.position).collect();
-        let memory: Vec<joints::Memory> = self.driven.iter().map(|d| d.memory).collect();
-        postcard::to_stdvec(&(&self.world, &positions, &memory))
+        let motors: Vec<joints::MotorState> = self.driven.iter().map(|d| d.state).collect();
+        postcard::to_stdvec(&(&self.world, &positions, &motors))
             .map_err(|e| format!("the bodies cannot be written: {e}"))
     }
 
@@ -278,9 +279,9 @@ impl Bodies {
         if state.is_empty() {
             return Err("it holds no rigid bodies".into());
         }
-        let (world, positions, memory): (World, Vec<f64>, Vec<joints::Memory>) =
+        let (world, positions, motors): (World, Vec<f64>, Vec<joints::MotorState>) =
             postcard::from_bytes(state).map_err(|_| "its rigid bodies are malformed")?;
-        if !world.fits(&self.world) || positions.len() != self.states.len() {
+        if !world.is_compatible(&self.world) || positions.len() != self.states.len() {
             return Err("its rigid bodies are not those of the scene".into());
         }
         self.world = world;
@@ -288,8 +289,8 @@ impl Bodies {
         for (state, position) in self.states.iter_mut().zip(positions) {
             state.position = position;
         }
-        for (driven, memory) in self.driven.iter_mut().zip(memory) {
-            driven.memory = memory;
+        for (driven, motor) in self.driven.iter_mut().zip(motors) {
+            driven.state = motor;
         }
         self.measure_joints(None);
         Ok(())

@@ -1,4 +1,4 @@
-//! rapier's sets, as one value that can be copied, stepped and written.
+//! The rapier world as one value that can be cloned, stepped and serialized.
 
 use super::JointState;
 use super::joints::Setting;
@@ -15,7 +15,7 @@ use rapier3d::prelude::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Longest substep of rapier [s].
+/// Longest rapier substep [s].
 const SUBSTEP: f64 = 2.1e-3;
 /// Iterations of the joint and contact solver in a step, divided between its substeps; enough for stiff chains of joints.
 const ITERATIONS: usize = 8;
@@ -24,7 +24,7 @@ const ITERATIONS: usize = 8;
 fn substeps(dt: f64) -> usize {
     ((dt / SUBSTEP).ceil() as usize).clamp(1, ITERATIONS)
 }
-/// Speed limit of a body in a step: a multiple of the largest speed before it, plus a number of sizes of the smallest body per
+/// Speed limit of a body in a step: a multiple of the largest speed before the step, plus a number of sizes of the smallest body per
 /// second. Without it, rapier accelerates bodies that start inside others in 2D, where they cannot rotate out of the plane,
 /// to a million m/s.
 const SPEED_FACTOR: f32 = 5.0;
@@ -49,15 +49,15 @@ pub(super) struct World {
     /// Scripted colliders that move: index in the scene.
     scripted: Vec<(usize, RigidBodyHandle)>,
     joint_handles: Vec<ImpulseJointHandle>,
-    /// Center of mass of each body in its own frame [m]. rapier's frame is there, not at the body's origin: a body that
-    /// turns about a point far from its frame's origin would drift by rounding.
+    /// Center of mass of each body in its own frame [m]. It is the origin of rapier's frame: a body that rotates about a point far
+    /// from the origin of its frame would drift by rounding.
     centers: Vec<Vec3>,
-    /// Farthest any point of a body is from its center of mass [m].
-    reach: Vec<f32>,
+    /// Radius of the bounding sphere of each body about its center of mass [m].
+    bounding_radius: Vec<f32>,
 }
 
 impl World {
-    /// Bodies, joints, and the colliders that bodies can touch.
+    /// Bodies, joints, and the colliders within reach of bodies.
     pub fn new(scene: &Scene) -> Result<Self, String> {
         let mut world = Self {
             length_unit: length_unit(&scene.bodies),
@@ -75,7 +75,7 @@ impl World {
             solids.push(handle);
             world.free.push(handle);
             world.centers.push(body.mass.center.as_vec3());
-            world.reach.push(reach(body));
+            world.bounding_radius.push(bounding_radius(body));
         }
         for joint in &scene.joints {
             let ends = joint.ends.map(|end| match end {
@@ -181,7 +181,7 @@ impl World {
             JointKind::Fixed => JointAxesMask::LOCKED_FIXED_AXES,
             JointKind::Spherical => JointAxesMask::LOCKED_SPHERICAL_AXES,
         };
-        // The joint's x axis is the one that it turns about or slides along.
+        // The joint's x axis is its axis of rotation or sliding.
         let turn = Quat::from_rotation_arc(Vec3::X, joint.axis.as_vec3().normalize_or(Vec3::X));
         let place = Frame::from_parts(joint.anchor.as_vec3(), turn);
         let local = |start: Pose| frame(start).inverse() * place;
@@ -198,21 +198,21 @@ impl World {
     }
 
     /// Whether another world has the same bodies and joints.
-    pub fn fits(&self, other: &Self) -> bool {
+    pub fn is_compatible(&self, other: &Self) -> bool {
         let scripted = self.scripted.iter().map(|(_, handle)| handle);
         self.free == other.free
             && self.joint_handles == other.joint_handles
             && self.scripted == other.scripted
             && self.centers.len() == other.centers.len()
-            && self.reach.len() == other.reach.len()
+            && self.bounding_radius.len() == other.bounding_radius.len()
             && scripted.chain(&self.free).all(|h| self.bodies.contains(*h))
     }
 
-    /// Releases a joint for good; its bodies collide with each other from now on.
+    /// Releases a joint permanently; its bodies collide with each other from now on.
     pub fn release_joint(&mut self, index: usize) {
         let handle = self.joint_handles[index];
-        let holds = |joint: &ImpulseJoint| joint.data.is_enabled();
-        if self.joints.get(handle).is_some_and(holds)
+        let is_enabled = |joint: &ImpulseJoint| joint.data.is_enabled();
+        if self.joints.get(handle).is_some_and(is_enabled)
             && let Some(joint) = self.joints.get_mut(handle, true)
         {
             joint.data.set_enabled(false);
@@ -221,7 +221,7 @@ impl World {
         }
     }
 
-    /// Sets what a motor does; `None` switches it off.
+    /// Sets the parameters of a motor; `None` switches it off.
     pub fn set_motor(&mut self, index: usize, setting: Option<Setting>) {
         let Some(joint) = self.joints.get_mut(self.joint_handles[index], false) else {
             return;
@@ -311,11 +311,11 @@ impl World {
         if !self.flat {
             self.conserve_angular_momentum(&before);
         }
-        for (handle, reach) in self.free.iter().zip(&self.reach) {
+        for (handle, bounding_radius) in self.free.iter().zip(&self.bounding_radius) {
             let body = &mut self.bodies[*handle];
             let spin = body.angvel();
-            if spin.length() * reach > limit {
-                body.set_angvel(spin.clamp_length_max(limit / reach), false);
+            if spin.length() * bounding_radius > limit {
+                body.set_angvel(spin.clamp_length_max(limit / bounding_radius), false);
             }
         }
     }
@@ -328,8 +328,8 @@ impl World {
         body.rotation().as_dquat().normalize() * own.as_dquat().normalize()
     }
 
-    /// Gyroscopic term: rotation changes the inertia tensor of a body in the world and thus its angular velocity, at constant
-    /// angular momentum. rapier's own term loses some of it in every step.
+    /// Gyroscopic term: rotation changes the inertia tensor of a body in the world frame and thus its angular velocity, at constant
+    /// angular momentum. rapier's own term loses angular momentum in every step.
     fn conserve_angular_momentum(&mut self, before: &[DQuat]) {
         for (body, before) in before.iter().enumerate() {
             let after = self.axes(body);
@@ -348,7 +348,7 @@ impl World {
     }
 
     /// Applies a force [N] at the center of mass and a torque [N·m] about the body's origin over the next step.
-    pub fn push(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
+    pub fn apply_force(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
         let origin = self.pose(body).position;
         let body = self.get_mut(body);
         let arm = (body.center_of_mass() - origin).as_dvec3();
@@ -358,7 +358,7 @@ impl World {
     }
 
     /// Pulls a point of a body (in its frame) toward a target [m] over the next step of `dt` [s].
-    pub fn pull(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
+    pub fn apply_drag(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
         let (inverse_mass, inverse_inertia, center) = self.mass(body);
         let at = self.pose(body).to_world(point);
         let body = self.get_mut(body);
@@ -408,8 +408,8 @@ impl World {
         (body.linvel(), body.angvel())
     }
 
-    /// Inverse mass [1/kg], inverse inertia about the center of mass [1/(kg m²)] and center of mass [m] of a body, in the
-    /// world and now. Zero along what a 2D scene does not let move.
+    /// Inverse mass [1/kg], inverse inertia about the center of mass [1/(kg m²)] and center of mass [m] of a body, in the world frame.
+    /// Zero for the degrees of freedom that a 2D scene locks.
     pub fn mass(&self, body: usize) -> (f32, Mat3, Vec3) {
         let properties = self.get(body).mass_properties();
         let i = properties.effective_world_inv_inertia;
@@ -437,14 +437,18 @@ impl World {
 
     /// Speed of the fastest point of any body [m/s].
     pub fn max_speed(&self) -> f64 {
-        let speeds = self.reach.iter().enumerate().map(|(body, reach)| {
-            let (velocity, spin) = self.velocity(body);
-            f64::from(velocity.length() + spin.length() * reach)
-        });
+        let speeds = self
+            .bounding_radius
+            .iter()
+            .enumerate()
+            .map(|(body, bounding_radius)| {
+                let (velocity, spin) = self.velocity(body);
+                f64::from(velocity.length() + spin.length() * bounding_radius)
+            });
         speeds.fold(0.0, f64::max)
     }
 
-    /// Measures a joint; `dt` is the length of the step that its motor acted over [s].
+    /// Updates the state of a joint; `dt` is the length of the step over which its motor acted [s].
     pub fn measure(&self, index: usize, state: &mut JointState, dt: Option<f64>) {
         let joint = self.joint_handles.get(index);
         let Some(joint) = joint.and_then(|h| self.joints.get(*h)) else {
@@ -480,7 +484,7 @@ impl World {
         let motor = &joint.data.motors[axis as usize];
         let driven = joint.data.motor_axes.contains(axis.into());
         state.force = match (driven, dt) {
-            // The impulse is that of the last of the substeps, on the first body.
+            // The impulse is that of the last substep, on the first body.
             (true, Some(dt)) => -f64::from(motor.impulse) * substeps(dt) as f64 / dt,
             (true, None) => state.force,
             (false, _) => 0.0,
@@ -488,7 +492,7 @@ impl World {
     }
 }
 
-/// The axis along or about which a joint has a position.
+/// The degree of freedom whose position a joint has.
 fn axis(kind: JointKind) -> Option<JointAxis> {
     match kind {
         JointKind::Revolute => Some(JointAxis::AngX),
@@ -512,13 +516,13 @@ fn length_unit(bodies: &[Body]) -> f32 {
     let sizes = bodies
         .iter()
         .map(|b| b.surface.shape.bounds().size().max_element());
-    // A link may have no shape at all.
+    // A link may have no shape.
     let sizes = sizes.filter(|s| *s > 0.0);
     sizes.fold(1.0, f32::min).max(1e-4)
 }
 
-/// Farthest that a point of a body can be from its center of mass [m].
-fn reach(body: &Body) -> f32 {
+/// Upper bound of the distance of a body's points from its center of mass [m].
+fn bounding_radius(body: &Body) -> f32 {
     let bounds = body.surface.shape.bounds();
     if !bounds.is_finite() || bounds.is_empty() {
         return 0.0;
@@ -527,7 +531,7 @@ fn reach(body: &Body) -> f32 {
     (center - bounds.min).max(bounds.max - center).length()
 }
 
-/// The part of unbounded colliders that bodies can reach.
+/// The region in which unbounded colliders are represented: what bodies can reach.
 fn surroundings(scene: &Scene) -> Bounds {
     let all = scene.bodies.iter().map(|b| b.surface.shape.bounds());
     let all = all.fold(Bounds::EMPTY, |a, b| a.union(&b));

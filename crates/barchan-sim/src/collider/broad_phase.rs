@@ -144,7 +144,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn no_body_in_reach_of_a_point_is_left_out() {
+    fn no_body_within_reach_of_a_point_is_omitted() {
         let colliders = bodies(60);
         let mut random = Random::new(8);
         let (mut kept, mut touching) = (0, 0);
@@ -169,12 +169,12 @@ pub(crate) mod tests {
                 assert!(fastest.fold(0.0, f32::max) <= collider.speed_within(&region));
             }
         }
-        // The selection is tight, and not empty.
+        // The selection is tight and not empty.
         assert!(touching > 1000 && kept < 3 * touching, "{kept} {touching}");
     }
 
     #[test]
-    fn more_bodies_than_fit_are_all_bodies() {
+    fn all_bodies_are_selected_beyond_the_capacity() {
         let colliders = bodies(CAPACITY + 1);
         let all = NearBodies::select(&colliders, |_| true);
         assert_eq!(all.of(&colliders).count(), CAPACITY + 1);

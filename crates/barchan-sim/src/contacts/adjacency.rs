@@ -3,7 +3,7 @@
 use crate::math::lanes::LANES;
 use rayon::prelude::*;
 
-/// Particles for which another thread pays off.
+/// Particles per thread below which more threads do not pay off.
 const PARTICLES_PER_TASK: usize = 1024;
 
 /// The contacts of each particle, in the order of the pairs.

@@ -1,10 +1,10 @@
-//! Contacts among particles and with bodies: adjacency, forces remembered from step to step, and the coupling to rigid bodies.
+//! Contacts among particles and with bodies: adjacency, the contact cache for warm starts, and the coupling to rigid bodies.
 
 mod adjacency;
+mod cache;
 mod coupling;
-mod memory;
 pub mod rigid;
 
 pub use adjacency::Adjacency;
+pub use cache::{ContactCache, NEW, PairCache};
 pub use coupling::{BodyContacts, Coupling, find_contacts, take_own};
-pub use memory::{Memory, NEW, PairMemory};

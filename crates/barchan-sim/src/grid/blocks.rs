@@ -102,10 +102,10 @@ pub struct Topology {
     pub particle_keys: Vec<u64>,
     /// Sorted keys of the blocks that hold nodes: particle blocks and all their neighbors.
     pub grid_keys: Vec<u64>,
-    /// For each particle block, the 27 grid blocks around it.
-    pub grid_around: Vec<[u32; 27]>,
-    /// For each grid block, the particle blocks around it, or [`NONE`].
-    pub particles_around: Vec<[u32; 27]>,
+    /// For each particle block, the 27 grid blocks of its neighborhood, itself included.
+    pub grid_neighbors: Vec<[u32; 27]>,
+    /// For each grid block, the particle blocks of its neighborhood, or [`NONE`].
+    pub particle_neighbors: Vec<[u32; 27]>,
     particle_map: BlockMap,
     grid_map: BlockMap,
 }
@@ -150,11 +150,11 @@ impl Topology {
         self.particle_keys
             .par_iter()
             .map(|&k| table(grid, k))
-            .collect_into_vec(&mut self.grid_around);
+            .collect_into_vec(&mut self.grid_neighbors);
         self.grid_keys
             .par_iter()
             .map(|&k| table(particles, k))
-            .collect_into_vec(&mut self.particles_around);
+            .collect_into_vec(&mut self.particle_neighbors);
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
         }
 
         #[test]
-        fn map_agrees_with_the_standard_one(keys in prop::collection::vec(0u64..500, 0..2000)) {
+        fn map_agrees_with_the_standard_map(keys in prop::collection::vec(0u64..500, 0..2000)) {
             let mut map = BlockMap::default();
             let mut standard = std::collections::HashMap::new();
             for (i, &k) in keys.iter().enumerate() {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbors_see_each_other() {
+    fn adjacency_is_symmetric() {
         let mut t = Topology {
             particle_keys: vec![pack([0, 0, 0]), pack([1, 0, 0])],
             ..Default::default()
@@ -211,18 +211,18 @@ mod tests {
         t.particle_keys.sort_unstable();
         t.rebuild([0; 3], false);
         assert_eq!(t.grid_keys.len(), 4 * 3 * 3);
-        for (p, around) in t.grid_around.iter().enumerate() {
+        for (p, around) in t.grid_neighbors.iter().enumerate() {
             for (i, g) in around.iter().enumerate() {
                 // The opposite neighbor.
                 let back = NEIGHBORS.len() - 1 - i;
                 assert_eq!(NEIGHBORS[back], NEIGHBORS[i].map(|o| -o));
-                assert_eq!(t.particles_around[*g as usize][back], p as u32);
+                assert_eq!(t.particle_neighbors[*g as usize][back], p as u32);
             }
         }
     }
 
     #[test]
-    fn a_period_closes_the_ring() {
+    fn periodic_neighbors_wrap_around() {
         let mut t = Topology {
             particle_keys: vec![pack([0, 0, 0])],
             ..Default::default()

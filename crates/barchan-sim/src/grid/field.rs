@@ -50,10 +50,10 @@ impl Field {
     pub fn tile<S: Simd, const D: usize, const K: usize>(
         &self,
         simd: S,
-        around: &[u32; 27],
+        neighbors: &[u32; 27],
     ) -> [f32; MAX_TILE] {
         let mut tile = [0.0; MAX_TILE];
-        for (offset, &g) in NEIGHBORS.iter().zip(around) {
+        for (offset, &g) in NEIGHBORS.iter().zip(neighbors) {
             if g != NONE {
                 let first = g as usize * BLOCK_FLOATS;
                 let block = &self.nodes[first..first + BLOCK_FLOATS];
@@ -89,10 +89,10 @@ impl Tiles {
         &self,
         simd: S,
         block: &mut [f32],
-        around: &[u32; 27],
+        neighbors: &[u32; 27],
     ) {
         block.fill(0.0);
-        for (offset, &p) in NEIGHBORS.iter().zip(around) {
+        for (offset, &p) in NEIGHBORS.iter().zip(neighbors) {
             if p != NONE {
                 let first = p as usize * Tile::<D, K>::LEN;
                 let tile = &self.floats[first..first + Tile::<D, K>::LEN];

@@ -55,8 +55,8 @@ impl HeightField {
     }
 }
 
-/// Subtracts the least-squares plane from the heights (z) and sorts the columns by what remains: on a slope, a hollow is
-/// what lies below the slope.
+/// Subtracts the least-squares plane from the heights (z) and sorts the columns by the remainder, so that on a slope a hollow is a
+/// column below the plane.
 fn sort_by_detrended_height(columns: &mut [(usize, Vec3)]) {
     let count = columns.len() as f32;
     let mean = columns.iter().map(|c| c.1).sum::<Vec3>() / count;

@@ -1,7 +1,7 @@
 //! Soil at rest as columns on a regular square grid: a surface, the mass below it, and slopes that fail above the angle of
-//! repose. It knows nothing of grains: its caller says what else rests on the columns ([`SurfaceConditions`]).
+//! repose. It does not depend on grains: the caller supplies the surcharge on the columns ([`SurfaceConditions`]).
 //!
-//! Mass is counted in integer quanta, so that it is conserved exactly whatever the order of operations. No call visits
+//! Mass is counted in integer quanta, so that it is conserved exactly for any order of operations. No call visits
 //! columns far from the activity: the size of a site is limited by memory only.
 
 mod fill;
@@ -18,7 +18,7 @@ pub const SLOPE_TOLERANCE: f32 = 0.5;
 const QUANTA_PER_GRAIN: f64 = 4294967296.0;
 /// Maximum number of quanta in a column at the start.
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
-/// Fill height that the quanta of a column have room for, as a multiple of (height of the site + 1 m).
+/// Fill height that the integer type of a column's quanta can represent, as a multiple of (height of the site + 1 m).
 const HEADROOM: f64 = 100.0;
 
 /// Geometry of the grid of columns.
@@ -140,7 +140,7 @@ pub struct HeightField {
     /// Queue of columns whose slopes are to be checked, each once.
     pub(crate) active: VecDeque<u32>,
     is_active: Vec<bool>,
-    /// Scratch of a deposit: columns around a point with their offset from it and their height.
+    /// Scratch of a deposit: columns near a point with their offset from it and their height.
     neighborhood: Vec<(usize, Vec3)>,
     pub(crate) visited: u64,
 }
@@ -299,8 +299,8 @@ impl HeightField {
         self.height_of(self.mass[column])
     }
 
-    /// Raises surfaces toward their target height by at most `max_rise` [m], so that they lift what rests on them without
-    /// throwing it.
+    /// Raises surfaces toward their target height by at most `max_rise` [m], so that grains and bodies on them are lifted without
+    /// being thrown up.
     pub(crate) fn raise_surface(&mut self, max_rise: f32) {
         let mut rising = std::mem::take(&mut self.rising);
         self.visited += rising.len() as u64;

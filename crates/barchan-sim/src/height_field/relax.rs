@@ -4,8 +4,8 @@
 //! g = √(s² + t²) is too steep, soil moves until s is s tan φ / g: the direction of the slope is kept, so that heaps come out
 //! round and not as pyramids aligned with the grid.
 //!
-//! A surcharge, such as grains on a column, counts as part of it for soil that would flow in: a pit full of grains is no pit.
-//! It does not count for soil that would flow out: grains roll by themselves, and a column below one would empty itself.
+//! A surcharge, such as grains on a column, counts toward the column's height for inflow: soil does not slide into a pit full of
+//! grains. It does not count for outflow: grains move on their own, and the column below a grain would be drained.
 
 use super::HeightField;
 
@@ -16,11 +16,11 @@ const RELAXATION: f32 = 0.25;
 /// Largest height that moves between two columns in a call [cells].
 const MAX_FLOW: f32 = 0.1;
 
-/// What relaxation needs to know of the surface beside the columns themselves.
+/// Conditions of the relaxation other than the columns: surcharge and locked columns.
 pub trait SurfaceConditions {
-    /// Quanta of soil that rest on a column without being part of it.
+    /// Quanta of soil that rest on a column but are not part of it.
     fn surcharge(&self, column: usize) -> u64;
-    /// Whether soil at a column must not slide now.
+    /// Whether soil at a column must not slide.
     fn is_locked(&self, column: usize) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! Matrix-free Krylov solvers over slices of f32: they know `apply`, `dot` and `axpy`, and nothing of particles or grids.
+//! Matrix-free Krylov solvers over slices of f32, in terms of `apply`, `dot` and `axpy` only: independent of particles and grids.
 //!
 //! Vectors are f32, reductions are f64 over a fixed binary tree of chunks: the same bytes for any number of threads. A solver
 //! keeps its vectors between calls and allocates only when the system grows.
@@ -28,13 +28,13 @@ pub struct Outcome {
     pub iterations: usize,
     /// Norm of the true residual b − A x.
     pub residual: f64,
-    /// Whether the residual meets the stopping criterion.
+    /// Whether the residual satisfies the stopping criterion.
     pub converged: bool,
 }
 
 /// A right-hand side, an initial guess, a product or a norm was not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the linear solve met a value that is not finite")]
+#[error("the linear solve encountered a value that is not finite")]
 pub struct NotFinite;
 
 /// Σ a b.

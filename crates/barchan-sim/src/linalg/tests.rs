@@ -1,4 +1,4 @@
-//! Against dense elimination in f64; what has no solution or no number ends with an answer.
+//! Compared with dense elimination in f64; singular systems and non-finite input.
 
 use super::*;
 
@@ -203,7 +203,7 @@ fn a_good_preconditioner_saves_iterations() {
 }
 
 #[test]
-fn singular_systems_are_solved_if_they_can_be() {
+fn consistent_singular_systems_are_solved() {
     let mut random = Random::new();
     let n = 30;
     let values: Vec<f64> = (0..n)
@@ -242,7 +242,7 @@ fn singular_systems_are_solved_if_they_can_be() {
 }
 
 #[test]
-fn nothing_asked_nothing_done() {
+fn a_zero_right_hand_side_needs_no_iteration() {
     let apply = |x: &[f32], y: &mut [f32]| copy(x, y);
     for n in [0, 7] {
         let (b, mut x) = (vec![0.0; n], vec![0.0; n]);
@@ -259,7 +259,7 @@ fn nothing_asked_nothing_done() {
 }
 
 #[test]
-fn what_is_not_finite_is_an_error() {
+fn non_finite_input_is_an_error() {
     let good = |x: &[f32], y: &mut [f32]| copy(x, y);
     let mut calls = 0;
     let mut bad_later = |x: &[f32], y: &mut [f32]| {
@@ -291,7 +291,7 @@ fn what_is_not_finite_is_an_error() {
 
 /// Many chunks, so that threads share the work; the same bits for 1 and 5 of them.
 #[test]
-fn the_same_bits_for_any_number_of_threads() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let n = 9 * CHUNK + 123;
     let apply = |x: &[f32], y: &mut [f32]| {
         for i in 0..n {

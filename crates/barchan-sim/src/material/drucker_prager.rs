@@ -21,7 +21,7 @@ use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
 /// b − I, τ, q and v_c.
 pub(super) const ROWS: usize = 14;
 
-/// α of a friction angle φ [rad]; see docs/solvers/mpm.md for what each match means.
+/// α of a friction angle φ [rad]; docs/solvers/mpm.md explains the matches.
 pub fn alpha(phi: f64, cone: ConeMatch, dimensions: Dimensions) -> f64 {
     alpha_of_sin(phi.sin(), cone, dimensions)
 }
@@ -247,7 +247,7 @@ impl Sand {
             .sqrt();
         let hardening = T::select(at_tip, to_tip, T::select(inside, zero, excess));
         let volume_gain = if self.volume_correction {
-            // Differs from [Tampubolon17] Eq. 26: its sign would compress by what was gained.
+            // Differs from [Tampubolon17] Eq. 26: its sign would compress by the volume gained.
             let gain = volume_gain + beyond_tip;
             T::select(at_tip, gain.max(zero), zero)
         } else {
@@ -384,7 +384,7 @@ impl ConstitutiveLaw<ROWS> for Sand {
     }
 }
 
-/// An elastic step keeps the trial to the last bit: no drift through logarithm and exponential.
+/// An elastic step returns the trial state to the last bit: no drift through logarithm and exponential.
 #[inline(always)]
 fn keep_untouched<T: Scalar>(
     state: &SandState<T>,

@@ -1,5 +1,5 @@
 //! Hencky elasticity: ψ = μ tr(ε²) + ½ λ (tr ε)², with ε the logarithms of the principal stretches.
-//! Eq. 25–26 of [Klar16]; the square on the trace is missing in some prints.
+//! Eq. 25–26 of [Klar16]; some versions lack the square of the trace.
 //!
 //! A small strain needs no eigenvectors. Split into a multiple of the identity and a traceless part y, both ln and exp are
 //! polynomials in y whose powers above the second Cayley–Hamilton removes: y³ = J₂ y + J₃ I, J₂ = ½‖y‖², J₃ = det y.

@@ -32,7 +32,7 @@ pub struct StateColumn {
     pub components: usize,
     /// SI unit.
     pub unit: Unit,
-    /// What it means.
+    /// Meaning, in one line.
     pub meaning: &'static str,
     /// Value of a new particle.
     pub initial: fn(&Samples) -> f32,
@@ -61,7 +61,7 @@ impl StateColumn {
 pub struct FlagColumn {
     /// Name in checkpoints and frames.
     pub name: &'static str,
-    /// What the values mean.
+    /// Meaning of the values.
     pub meaning: &'static str,
 }
 
@@ -137,7 +137,7 @@ pub enum PreparedLaw {
     Elastic(Elastic),
 }
 
-/// Evaluates an expression for the law of a material, whatever its type.
+/// Evaluates an expression for the law of a material, for any type of law.
 macro_rules! with_law {
     ($prepared:expr, $law:ident => $result:expr) => {
         match $prepared {

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, BitAnd, Div, Mul, Neg, Sub};
 
-/// A number, or a vector of numbers treated alike.
+/// A number, or a SIMD vector of numbers.
 pub trait Scalar:
     Copy
     + Add<Output = Self>

@@ -1,14 +1,14 @@
-//! Points sorted into cubic cells, and the walk over the cells and their neighbors.
+//! Points sorted into cubic cells, and the traversal of the cells and their neighbors.
 //!
 //! Cells are numbered with x fastest in the bounding box of all points. In this order the three cells of a neighboring row are
-//! contiguous, and their beginning only moves forward along the walk: no table and no hash, however large the box.
+//! contiguous, and their beginning only moves forward in the traversal: no table and no hash, for a box of any size.
 
 use barchan_scene::Bounds;
 use glam::{I64Vec3, Vec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Maximum number of cells along an axis; points beyond share the last one. Three such numbers fit in a key.
+/// Maximum number of cells along an axis; points beyond are put into the last one. Three such numbers fit in a key.
 const LIMIT: i64 = (1 << 13) - 3;
 /// Bits of a point's number in a sorted entry.
 const INDEX_BITS: u32 = 24;
@@ -126,7 +126,7 @@ impl Cells {
         ]
     }
 
-    /// Goes through the cells from `first` on.
+    /// Traverses the cells from `first` on.
     #[inline(always)]
     pub fn walk<const ROWS: usize>(&self, first: usize, stencil: Stencil<ROWS>) -> Walk<'_, ROWS> {
         let key = self.keys[first];
@@ -147,7 +147,7 @@ impl Cells {
 /// them inside.
 pub type Stencil<const ROWS: usize> = [(i64, u64); ROWS];
 
-/// A walk over the cells that yields the points in the rows of a stencil around each.
+/// Traversal of the cells that yields the points in the rows of a stencil at each.
 pub struct Walk<'a, const ROWS: usize> {
     keys: &'a [u64],
     starts: &'a [u32],
@@ -157,7 +157,7 @@ pub struct Walk<'a, const ROWS: usize> {
 }
 
 impl<const ROWS: usize> Walk<'_, ROWS> {
-    /// The sorted points in the next cell, which must exist, and those in each row around it.
+    /// The sorted points in the next cell, which must exist, and those in each row of its stencil.
     #[inline(always)]
     pub fn next_cell(&mut self) -> (Range<u32>, [(u32, u32); ROWS]) {
         let (keys, starts) = (self.keys, self.starts);

@@ -1,7 +1,7 @@
 //! Neighbor searches.
 
 pub mod cells;
-pub mod chains;
+pub mod linked_cells;
 pub mod pairs;
 
 use glam::IVec3;

@@ -204,7 +204,7 @@ macro_rules! columns {
                 )*
             }
 
-            /// The particles of a checkpoint of a scene with so many materials; unsaved columns have initial values.
+            /// The particles of a checkpoint of a scene with the given number of materials; unsaved columns have initial values.
             pub fn load(
                 from: &barchan_frame::Checkpoint,
                 materials: usize,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_gives_back_what_it_holds_and_refuses_what_cannot_be() {
+    fn a_checkpoint_round_trips_and_invalid_ones_are_refused() {
         let few = few();
         let mut state = Checkpoint::default();
         few.save(&mut state);

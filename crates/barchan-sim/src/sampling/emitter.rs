@@ -2,7 +2,7 @@
 //!
 //! The column is the periodic tile, cut to the outline of the orifice. It advances at the speed s that gives the mass rate;
 //! the grain at depth c is emitted at start + c/s and moves on with the velocity of the emitter.
-//! Everything follows from the time interval, so a resumed run needs no record of what was emitted.
+//! Emission is a function of the time interval, so a resumed run needs no record of emitted grains.
 
 use super::{Samples, Spacing};
 use barchan_scene::{Dimensions, Emitter};
@@ -173,7 +173,7 @@ fn sweep_speed(emitter: &Emitter, density: f64, area: f64, dimensions: Dimension
     }
 }
 
-/// The vector, without its z in 2D.
+/// The vector; in 2D with z = 0.
 fn planar(v: Vec3, dimensions: Dimensions) -> Vec3 {
     match dimensions {
         Dimensions::Two => Vec3::new(v.x, v.y, 0.0),

@@ -1,7 +1,7 @@
 //! Shapes → particles.
 //!
-//! Fills become particles at the start, emitters while the run goes on. Both take their points from one periodic
-//! Poisson-disk tile that is laid through all of space, so neighboring fills fit together as if they were one.
+//! Fills become particles at the start, emitters during the run. Both take their points from one periodic Poisson-disk tile
+//! that is repeated through all of space, so adjacent fills fit together without seams.
 
 mod emitter;
 mod fill;

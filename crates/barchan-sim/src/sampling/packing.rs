@@ -6,7 +6,7 @@
 use super::random::Random;
 use super::tile::Tile;
 use crate::neighbors::cells_between;
-use crate::neighbors::chains::Chains;
+use crate::neighbors::linked_cells::LinkedCells;
 use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
 
@@ -56,7 +56,7 @@ struct Packing {
     radii: Vec<f32>,
     /// Cells along each axis, each at least as wide as the largest sphere; one layer in 2D.
     size: IVec3,
-    balls: Chains,
+    cells: LinkedCells,
 }
 
 impl Packing {
@@ -86,7 +86,7 @@ impl Packing {
             points,
             radii,
             size,
-            balls: Chains::default(),
+            cells: LinkedCells::default(),
         }
     }
 
@@ -121,16 +121,16 @@ impl Packing {
     }
 
     fn list_cells(&mut self) {
-        let mut balls = std::mem::take(&mut self.balls);
-        balls.fill(self.size, self.points.iter().map(|p| self.cell_of(*p)));
-        self.balls = balls;
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.fill(self.size, self.points.iter().map(|p| self.cell_of(*p)));
+        self.cells = cells;
     }
 
     fn for_neighbors(&self, i: usize, mut visit: impl FnMut(usize)) {
         let center = self.cell_of(self.points[i]);
         let reach = (self.size - 1).min(IVec3::ONE);
         cells_between(-reach, reach).for_each(|step| {
-            let others = self.balls.cell((center + step).rem_euclid(self.size));
+            let others = self.cells.cell((center + step).rem_euclid(self.size));
             others.filter(|j| *j != i).for_each(&mut visit);
         });
     }
@@ -157,12 +157,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packings_have_the_solid_fraction_and_hardly_overlap() {
+    fn packings_have_the_solid_fraction_and_negligible_overlaps() {
         for dimensions in [Dimensions::Three, Dimensions::Two] {
             for spread in [0.0, 0.15, 0.5] {
                 let mut packing = Packing::random(dimensions, 1, spread);
                 let at_random = packing.push_apart();
-                // Negative control: random places overlap deeply.
+                // Negative control: random positions overlap deeply.
                 assert!(at_random > 1.0, "{at_random}");
                 let mut passes = 1;
                 while packing.push_apart() > 2.0 * OVERLAP && passes < PASSES {

@@ -1,4 +1,4 @@
-//! A small random number generator of our own: results must not change with the version of a crate.
+//! A small random number generator, so that results do not depend on the version of a crate.
 
 /// SplitMix64.
 #[derive(Debug, Clone)]

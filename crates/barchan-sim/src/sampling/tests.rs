@@ -1,4 +1,4 @@
-//! Poisson-disk properties, mass, rates, and the same particles whatever the number of threads.
+//! Poisson-disk properties, mass, rates, and independence of the number of threads.
 
 use super::tile::Tile;
 use super::*;
@@ -53,7 +53,7 @@ impl<'a> Cells<'a> {
         Self { points, cell, map }
     }
 
-    /// Distance to the nearest point other than number `skip`, if within a cell's edge.
+    /// Distance to the nearest point other than number `skip`, if less than a cell's edge.
     fn nearest(&self, p: Vec3, skip: usize) -> f32 {
         let c = (p / self.cell).floor().as_ivec3();
         let mut best = f32::INFINITY;
@@ -78,7 +78,7 @@ fn scale(density: f64, dimensions: Dimensions, seed: u64) -> (f32, f32) {
     (period, period / Tile::side(dimensions))
 }
 
-/// Several tiles along every axis, so that borders are inside.
+/// Several tiles along every axis, so that their borders are covered.
 fn poisson_is_maximal(dimensions: Dimensions, dx: f64, per_cell: f64) {
     let density = spacing(dx, per_cell).number_density(dimensions);
     let (period, radius) = scale(density, dimensions, 7);
@@ -115,17 +115,17 @@ fn poisson_is_maximal(dimensions: Dimensions, dx: f64, per_cell: f64) {
 }
 
 #[test]
-fn poisson_disks_in_space_neither_touch_nor_leave_holes() {
+fn poisson_disks_in_3d_are_disjoint_and_maximal() {
     poisson_is_maximal(Three, 1.0 / 26.0, 8.0);
 }
 
 #[test]
-fn poisson_disks_in_the_plane_neither_touch_nor_leave_holes() {
+fn poisson_disks_in_2d_are_disjoint_and_maximal() {
     poisson_is_maximal(Two, 1.0 / 100.0, 4.0);
 }
 
 #[test]
-fn holes_are_noticed() {
+fn a_removed_point_leaves_a_hole() {
     let samples = sample_fill(
         &fill(unit_cube(), Sampling::Poisson),
         &spacing(1.0 / 20.0, 8.0),
@@ -139,7 +139,7 @@ fn holes_are_noticed() {
 }
 
 #[test]
-fn density_is_met() {
+fn the_number_density_is_as_requested() {
     for (dimensions, cells) in [(Three, 20.0), (Two, 100.0)] {
         for per_cell in [4.0, 6.5, 8.0] {
             for seed in [0, 1] {
@@ -159,7 +159,7 @@ fn density_is_met() {
 }
 
 #[test]
-fn lattice_lies_in_the_cells() {
+fn lattice_points_are_centered_in_the_cells() {
     let dx = 0.1;
     let cube = Geometry::cuboid(Vec3::ZERO, vec3(0.5, 0.4, 0.3));
     let samples = sample_fill(
@@ -189,7 +189,7 @@ fn lattice_lies_in_the_cells() {
 }
 
 #[test]
-fn particles_share_the_true_volume() {
+fn particle_volumes_sum_to_the_volume_of_the_shape() {
     let ball = Geometry::sphere(vec3(0.3, 0.2, -0.1), 0.4);
     let hole = Geometry::cylinder(vec3(0.3, -1.0, -0.1), vec3(0.3, 1.0, -0.1), 0.1);
     let shapes = [ball.clone(), Geometry::difference(ball, vec![hole])];
@@ -210,7 +210,7 @@ fn particles_share_the_true_volume() {
 }
 
 #[test]
-fn excluded_points_take_their_volume_along() {
+fn excluded_points_reduce_the_volume() {
     let floor = |p: Vec3, _| p.y < 0.0;
     let region = fill(unit_cube(), Sampling::Poisson);
     let samples = sample_fill(&region, &spacing(0.04, 8.0), Three, 5, &floor);
@@ -308,7 +308,7 @@ fn mass(samples: &Samples) -> f64 {
 }
 
 #[test]
-fn emitters_give_the_rate_that_was_asked_for() {
+fn emitters_have_the_requested_mass_rate() {
     let area = std::f64::consts::PI * 0.01;
     for (rate, expected) in [(Some(30.0), 30.0), (None, RHO * area * 2.0)] {
         let sampler = EmitterSampler::new(&spout(rate), RHO, &spacing(0.02, 8.0), Three, 3);
@@ -318,7 +318,10 @@ fn emitters_give_the_rate_that_was_asked_for() {
         assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
         let usual = 0.02f64.powi(3) / 8.0;
         let volume = f64::from(samples.volume) / usual;
-        assert!((volume - 1.0).abs() < 0.1, "{volume} of the usual volume");
+        assert!(
+            (volume - 1.0).abs() < 0.1,
+            "{volume} times the expected volume"
+        );
     }
     let slit = Emitter {
         shape: Geometry::cuboid(vec3(-0.2, 1.0, -1.0), vec3(0.2, 1.1, 1.0)),
@@ -340,7 +343,7 @@ fn emission_does_not_depend_on_the_steps() {
     for pair in times.windows(2) {
         let part = sampler.emit(pair[0], pair[1]);
         assert_eq!(part, sampler.emit(pair[0], pair[1]));
-        // Carried on to the common end, the parts are the whole.
+        // Advanced to the same time, the batches equal the whole.
         let late = (1.5 - pair[1]) as f32;
         births.extend(
             part.position
@@ -482,7 +485,7 @@ fn estimates_count_fills_and_emitters() {
 }
 
 #[test]
-fn tiles_have_no_direction() {
+fn tiles_are_isotropic() {
     // A Poisson-disk set has no preferred places: its lowest Fourier modes are weak against those of random points.
     let tile = Tile::cached(Three, 1, None);
     let n = tile.len() as f64;

@@ -10,7 +10,7 @@ use barchan_scene::Dimensions;
 use glam::{IVec3, Vec3};
 use std::sync::{Arc, Mutex};
 
-/// Sub-blocks along an axis that points are grouped into, so that a shape can be tested block by block.
+/// Sub-blocks along an axis into which points are grouped, so that a shape can be tested block by block.
 pub(super) const BLOCKS: usize = 4;
 
 /// Points in the unit cube (2D: the unit square, z = 0) with periodic borders.
@@ -74,7 +74,7 @@ impl Tile {
     }
 }
 
-/// Marks an empty cell: farther than any reach.
+/// Marks an empty cell: a point out of reach of all others.
 const NOWHERE: Vec3 = Vec3::splat(1e9);
 /// Layers of cells around the box that repeat the opposite side: a disk reaches two cells far.
 const GHOSTS: i32 = 2;
@@ -83,7 +83,7 @@ const GHOSTS: i32 = 2;
 struct Darts {
     dimensions: usize,
     side: f32,
-    /// Cells along an axis; so small that two points never share one.
+    /// Cells along an axis, small enough to hold at most one point each.
     cells: i32,
     cell: f32,
     /// The point in each cell or [`NOWHERE`], ghosts included.
@@ -129,7 +129,7 @@ impl Darts {
         let mut free: Vec<Vec3> = cells_between(IVec3::ZERO, last)
             .map(|c| c.as_vec3() * self.cell)
             .collect();
-        // Every level halves the cells; what is still free after twenty is smaller than rounding.
+        // Every level halves the cells; cells that are still free after twenty levels are smaller than rounding.
         for _ in 0..20 {
             for _ in 0..free.len() {
                 let pick = self.random.below(free.len());

@@ -46,7 +46,7 @@ impl Simulation {
         Ok(Self::new(&scene)?)
     }
 
-    /// The particles in the solver's own memory, without a copy; `None` if that is not the memory of this process.
+    /// The particles in the solver's own memory, without a copy; `None` if they are not in the memory of this process.
     pub fn view(&self) -> Option<ParticlesView<'_>> {
         self.solver.host_view()
     }
@@ -62,7 +62,7 @@ impl Simulation {
         self.colliders.list.iter().position(|c| c.name == name)
     }
 
-    /// Where a collider or rigid body is now: a point p of its shape in the scene is at `rotation * p + position` [m].
+    /// Present pose of a collider or rigid body: a point p of its shape in the scene is at `rotation * p + position` [m].
     pub fn pose(&self, body: usize) -> Option<Pose> {
         let collider = self.colliders.list.get(body)?;
         match body.checked_sub(self.bodies.first()) {

@@ -14,7 +14,7 @@ pub enum SimulationError {
     /// The result that the scene starts from cannot be used.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A fill lies where particles of the start are.
+    /// A fill overlaps particles of the start.
     #[error(
         "fill `{name}` lies where {count} particles of the start are, the first at ({:.4}, {:.4}, {:.4}) m; move the fill \
          to where there is room, or fill the earlier scene with it",
@@ -25,7 +25,7 @@ pub enum SimulationError {
         name: String,
         /// How many particles.
         count: usize,
-        /// Where the first of them is [m].
+        /// Position of the first of them [m].
         position: Vec3,
     },
     /// A fill gives no particle at all.
@@ -50,7 +50,7 @@ pub enum SimulationError {
         name: String,
         /// How many particles.
         count: usize,
-        /// Where the first of them is [m].
+        /// Position of the first of them [m].
         position: Vec3,
     },
     /// Ids are 32 bits wide.
@@ -69,8 +69,8 @@ pub enum SimulationError {
     /// A checkpoint cannot be used.
     #[error("the checkpoint cannot be used: {0}; start again without --resume")]
     Checkpoint(String),
-    /// A step that leads nowhere.
-    #[error("a step of {dt} s leads nowhere; give a length that is finite and above 0")]
+    /// A step of invalid length.
+    #[error("a step of {dt} s is not possible; give a length that is finite and above 0")]
     NoStep {
         /// Its length [s].
         dt: f64,

@@ -1,11 +1,11 @@
-//! Number of steps in a frame, and the setting at fault if there are far too many.
+//! Number of steps in a frame, and the setting that causes far too many.
 
 use crate::solver::{Pace, Setting, SolverError};
 use barchan_scene::numbers::rounded;
 
-/// Steps in a frame above which the run would never end: the floor of the time step is the frame's duration over this.
+/// Maximum number of steps in a frame, which bounds the time step from below.
 const MAX_STEPS_PER_FRAME: f64 = 1e7;
-/// Steps in a frame that deserve a warning.
+/// Number of steps in a frame above which a warning is given.
 const MANY_STEPS_PER_FRAME: f64 = 1e5;
 /// A setting is at fault if its default would reduce the number of steps by this factor.
 const FAULT: f64 = 10.0;
@@ -17,14 +17,14 @@ pub struct Forecast {
     pub dt: f64,
     /// Steps of that length in a frame.
     pub steps_per_frame: f64,
-    /// Why the run will take very long, if it will.
+    /// Warning if the run will take very long, with the reason.
     pub warning: Option<String>,
 }
 
 /// The time step rule of a solver and the frame rate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Frames in a second [1/s], and how many are usual.
+    /// Frames per second [1/s], and their default.
     pub frame_rate: f64,
     pub usual_rate: f64,
     /// Resolution of the solver [m].
@@ -34,17 +34,17 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Whether steps of `dt` are too small to finish a frame; also true of NaN.
-    pub fn is_hopeless(&self, dt: f64) -> bool {
+    pub fn is_too_small(&self, dt: f64) -> bool {
         let enough = dt >= 1.0 / (self.frame_rate * MAX_STEPS_PER_FRAME);
         !enough
     }
 
-    /// Judges the first step `dt` [s] at the speed of a fall through one cell under `acceleration` [m/s²].
+    /// Evaluates the first step `dt` [s] at the speed of a fall through one cell under `acceleration` [m/s²].
     pub fn forecast(&self, dt: f64, acceleration: f64) -> Result<Forecast, SolverError> {
         let falling = self.pace.travel() / (2.0 * acceleration * self.resolution).sqrt();
         let expected = dt.min(falling);
-        let fault = self.fault(expected);
-        if self.is_hopeless(expected)
+        let fault = self.setting_at_fault(expected);
+        if self.is_too_small(expected)
             && let Some(fault) = fault
         {
             return Err(fault);
@@ -65,16 +65,18 @@ impl Limits {
         })
     }
 
-    /// Names the setting at fault where a step is too small because of one.
+    /// Replaces an error about a small step by one that names the setting at fault, if there is one.
     pub fn explain(&self, error: SolverError) -> SolverError {
         match error {
-            SolverError::StepTooSmall { dt, .. } => self.fault(f64::from(dt)).unwrap_or(error),
+            SolverError::StepTooSmall { dt, .. } => {
+                self.setting_at_fault(f64::from(dt)).unwrap_or(error)
+            }
             _ => error,
         }
     }
 
-    /// The setting that makes a step of `dt` so small compared with a frame, unless the scene itself does.
-    pub fn fault(&self, dt: f64) -> Option<SolverError> {
+    /// The setting that makes a step of `dt` so small compared with a frame; `None` if the scene itself does.
+    pub fn setting_at_fault(&self, dt: f64) -> Option<SolverError> {
         let usual = self.usual_rate;
         let frame_rate = Setting {
             key: "frame_rate",
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_is_warned_about_and_usual_is_not() {
+    fn many_steps_cause_a_warning_and_defaults_do_not() {
         assert_eq!(judged(limits(48.0, 1.0, 1.0, 1.0)).unwrap().warning, None);
         let slow = judged(limits(48.0, 1e-5, 1.0, 1.0)).unwrap();
         let warning = slow.warning.unwrap();
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn without_gravity_nothing_is_taken_to_fall() {
+    fn without_gravity_no_fall_is_assumed() {
         let limits = limits(48.0, 1.0, 1.0, 2e-12);
         assert_eq!(limits.forecast(3e-4, 0.0).unwrap().warning, None);
     }

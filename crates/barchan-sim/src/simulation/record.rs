@@ -4,7 +4,7 @@ use super::Simulation;
 use barchan_frame::{BodyRecord, Frame, JointRecord, NamedCount, RunStatistics, Statistics};
 use rayon::prelude::*;
 
-/// Interval after a frame over which the velocity of a scripted body is averaged [frames].
+/// Interval after a frame over which the velocity of a scripted body is averaged [frame intervals].
 const VELOCITY_PART: f64 = 0.05;
 
 /// Particles of a partial sum; fixed, so that sums do not depend on the number of threads.

@@ -55,7 +55,7 @@ impl Simulation {
         let time = self.state.time;
         let before = self.solver.particles();
         let gravity = self.gravity.at(time + 0.5 * dt);
-        self.look_ahead(time, dt, gravity);
+        self.predict_bodies(time, dt, gravity);
         self.given.clear();
         let mut context = StepContext {
             dt: dt as f32,
@@ -86,7 +86,7 @@ impl Simulation {
     }
 
     /// Predicts the motion of rigid bodies in the step, and poses them for it.
-    fn look_ahead(&mut self, time: f64, dt: f64, gravity: Vec3) {
+    fn predict_bodies(&mut self, time: f64, dt: f64, gravity: Vec3) {
         let (bodies, colliders) = (&mut self.bodies, &mut self.colliders);
         if !bodies.is_empty() {
             let work = || bodies.predict(colliders, time, dt, gravity);
@@ -131,7 +131,7 @@ impl Simulation {
         }
         let limits = self.limits()?;
         let travel = limits.pace.travel();
-        let refuse_tiny = |dt: f64, reason: &dyn Fn() -> String| match limits.is_hopeless(dt) {
+        let refuse_tiny = |dt: f64, reason: &dyn Fn() -> String| match limits.is_too_small(dt) {
             false => Ok(()),
             true => Err(limits.explain(SolverError::StepTooSmall {
                 dt: dt as f32,
@@ -173,7 +173,7 @@ impl Simulation {
         }
     }
 
-    /// Adds the grains emitted since the last batch, at their present positions.
+    /// Adds the grains emitted since the last batch at their present positions.
     pub(super) fn emit_until_now(&mut self) -> Result<(), SimulationError> {
         let (from, to) = (self.state.emitted_until, self.state.time);
         if from >= to {

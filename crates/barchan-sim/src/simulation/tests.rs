@@ -1,4 +1,4 @@
-//! The loop around a solver that does nothing but throw particles.
+//! The frame loop with a solver of ballistic particles.
 
 use super::stepping::fit;
 use super::*;
@@ -9,12 +9,12 @@ use barchan_scene::*;
 use glam::DVec3;
 use std::sync::{Arc, Mutex};
 
-/// What a [`Ballistic`] solver did and shall do.
+/// Log and instructions of a [`Ballistic`] solver.
 #[derive(Default)]
 struct Script {
     /// Steps taken: time and length [s].
     steps: Vec<(f64, f64)>,
-    /// What `max_dt` answers [s].
+    /// Value of `max_dt` [s].
     max_dt: f32,
     /// Step that fails.
     fails_at: Option<usize>,
@@ -22,7 +22,7 @@ struct Script {
     accepts: Option<f32>,
 }
 
-/// Particles in free flight, each step pushing every body with 2 N upwards.
+/// Particles in free flight; every step exerts an upward force of 2 N on every body.
 #[derive(Default)]
 struct Ballistic {
     position: Vec<Vec3>,
@@ -191,7 +191,7 @@ fn spout() -> Emitter {
     }
 }
 
-/// The cube, the spout, a drain that the cube falls into and a domain that what pours out leaves.
+/// The cube, the spout, a drain into which the cube falls, and a domain that the poured grains leave.
 fn busy_scene() -> Scene {
     let mut scene = scene();
     scene.emitters.push(spout());
@@ -216,7 +216,7 @@ fn go(simulation: &mut Simulation, frames: u32) {
 }
 
 #[test]
-fn frames_end_at_their_exact_time_and_their_steps_are_alike() {
+fn frames_end_at_their_exact_time_and_have_equal_steps() {
     for max_dt in [1e-3, 0.7e-2, 0.0417, 0.1] {
         let (solver, script) = ballistic(max_dt);
         let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
@@ -228,7 +228,7 @@ fn frames_end_at_their_exact_time_and_their_steps_are_alike() {
         let steps = &script.lock().unwrap().steps;
         let total: f64 = steps.iter().map(|s| s.1).sum();
         assert!((total - 10.0 / 24.0).abs() < 1e-6, "{total}");
-        // All alike.
+        // Equal steps.
         let count = (1.0 / 24.0 / f64::from(max_dt)).ceil();
         for &(time, dt) in steps {
             let rest = dt * 24.0 * count - 1.0;
@@ -250,7 +250,7 @@ fn fit_splits_the_remainder_evenly() {
 }
 
 #[test]
-fn fills_leave_out_colliders_and_earlier_fills() {
+fn fills_exclude_colliders_and_earlier_fills() {
     let count = |scene: &Scene| {
         let (solver, _) = ballistic(1e-3);
         Simulation::with_solver(scene, solver).unwrap().particles()
@@ -366,7 +366,7 @@ fn statistics_match_free_fall() {
     assert!((statistics.mass_kg - mass).abs() < 1e-3);
     assert!((statistics.max_speed - g * t).abs() < 1e-4);
     assert!((statistics.kinetic_energy_j - 0.5 * mass * (g * t).powi(2)).abs() < 1.0);
-    // Symplectic Euler falls g·t·dt/2 further than free fall.
+    // Symplectic Euler falls farther than free fall by g·t·dt/2.
     let height = 5.5 - 0.5 * g * t * t;
     assert!((run.center_of_mass_height_m - height).abs() < 1e-3);
     let steps = run.substeps as f64;
@@ -400,7 +400,7 @@ fn through_disk(checkpoint: &Checkpoint) -> Checkpoint {
 }
 
 #[test]
-fn a_resumed_run_gives_the_same_bits() {
+fn a_resumed_run_is_bitwise_identical() {
     let scene = busy_scene();
     let start = || {
         let (solver, _) = ballistic(1.3e-3);
@@ -423,7 +423,7 @@ fn a_resumed_run_gives_the_same_bits() {
 }
 
 #[test]
-fn a_frame_left_unfinished_goes_on_where_it_was() {
+fn an_unfinished_frame_continues_where_it_stopped() {
     let scene = busy_scene();
     let mut whole = Simulation::with_solver(&scene, ballistic(1.3e-3).0).unwrap();
     go(&mut whole, 5);
@@ -458,7 +458,7 @@ fn failures_name_the_frame() {
 }
 
 #[test]
-fn a_step_that_leads_nowhere_is_an_error() {
+fn an_invalid_step_is_an_error() {
     for dt in [f32::NAN, 0.0, -1.0, 1e-12] {
         let (solver, _) = ballistic(dt);
         let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
@@ -477,7 +477,7 @@ fn a_step_that_leads_nowhere_is_an_error() {
 }
 
 #[test]
-fn checkpoints_that_do_not_fit_are_refused() {
+fn incompatible_checkpoints_are_refused() {
     let scene = busy_scene();
     let mut simulation = Simulation::with_solver(&scene, ballistic(1e-3).0).unwrap();
     go(&mut simulation, 2);
@@ -525,7 +525,7 @@ fn steps_shorten_for_fast_bodies() {
     let mut simulation = Simulation::with_solver(&scene, solver).unwrap();
     go(&mut simulation, 10);
     for &(time, dt) in &script.lock().unwrap().steps {
-        // 1000 m/s at half a cell of 0.25 m a step; the step across the turning point may be longer, its mean speed is less.
+        // 1000 m/s at half a cell of 0.25 m a step; the step across the turning point may be longer, since its mean speed is lower.
         let turns = (time..time + dt).contains(&0.1) || (time..time + dt).contains(&0.2);
         let limit = if time < 0.2 && !turns { 0.125e-3 } else { 5e-3 };
         assert!(dt <= limit * 1.001, "{time}: {dt}");
@@ -533,7 +533,7 @@ fn steps_shorten_for_fast_bodies() {
 }
 
 #[test]
-fn a_rejected_step_is_taken_again_in_shorter_ones_and_counted() {
+fn a_rejected_step_is_halved_and_counted() {
     let (solver, script) = ballistic(1e-2);
     let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
     script.lock().unwrap().accepts = Some(3e-3);
@@ -545,7 +545,7 @@ fn a_rejected_step_is_taken_again_in_shorter_ones_and_counted() {
     assert!(steps.iter().all(|(_, dt)| *dt <= 3e-3), "{steps:?}");
     let sum: f64 = steps.iter().map(|(_, dt)| dt).sum();
     assert!((sum - 1.0 / 24.0).abs() < 1e-6, "{steps:?}");
-    // Each begins with the solver's own length, 8.3 ms or what is left: two halvings, at the end fewer.
+    // Each begins with the length that the solver proposes, 8.3 ms or the remainder: two halvings, fewer at the end.
     let rejected = simulation.counters().rejected;
     assert!(rejected > steps.len() as u64, "{rejected} of {steps:?}");
     let (solver, _) = ballistic(1e-2);
@@ -555,7 +555,7 @@ fn a_rejected_step_is_taken_again_in_shorter_ones_and_counted() {
 }
 
 #[test]
-fn steps_that_never_work_out_end_the_run() {
+fn a_step_that_fails_at_any_length_ends_the_run() {
     let (solver, script) = ballistic(1e-2);
     script.lock().unwrap().accepts = Some(1e-9);
     let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();

@@ -63,13 +63,13 @@ impl Region<'_> {
     }
 }
 
-/// The columns that are requested of a solver.
+/// The columns requested from a solver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Columns<'a> {
     /// Those of a frame: the default ones and those that the scene requests.
     #[default]
     Frame,
-    /// Those of these names, as far as a frame has them.
+    /// Those with these names, if frames have them.
     Only(&'a [&'a str]),
 }
 
@@ -158,7 +158,7 @@ pub enum SolverError {
     },
     /// The stable time step is too small to make progress.
     #[error(
-        "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.resolution, soften the material, or look for what moves so fast"
+        "the stable time step fell to {dt:.3e} s ({reason}); coarsen solver.resolution, soften the material, or find what moves so fast"
     )]
     StepTooSmall {
         /// Proposed step [s].

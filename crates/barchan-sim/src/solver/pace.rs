@@ -98,7 +98,7 @@ impl Pace {
         }
     }
 
-    /// Longest step while nothing moves [s].
+    /// Longest step at rest [s].
     fn at_rest(&self) -> f64 {
         let resting = self.bounds().iter().filter(|b| !b.follows_motion);
         resting

@@ -23,7 +23,7 @@ pub struct Method {
     pub family: &'static Family,
     /// Builds a solver without particles at a SIMD level; refuses unsupported scenes.
     pub build: Build,
-    /// Memory that a run of so many particles needs at its peak [bytes].
+    /// Peak memory of a run with a number of particles [bytes].
     pub memory: fn(&Scene, usize) -> u64,
     /// Particle density.
     pub spacing: fn(&Scene) -> Spacing,
@@ -33,12 +33,12 @@ pub struct Method {
     pub parameter: for<'a> fn(&Scene, &'a mut Material, &str) -> Option<&'a mut f64>,
     /// Radius at which particles without a size are drawn, as a fraction of the resolution.
     pub drawn_radius: f64,
-    /// Thickness that a body needs to push grains, as a multiple of the resolution; 0: any does.
+    /// Thickness that a body needs to push grains, as a multiple of the resolution; 0: no minimum.
     pub pushing_thickness: f64,
 }
 
 impl Method {
-    /// The method of a scene. Where its family has none, [`build_on`] says so, and estimates are those of the first.
+    /// The method of a scene; the first one if the scene's family has none, which [`build_on`] reports as an error.
     pub fn of(scene: &Scene) -> &'static Self {
         let own = METHODS.iter().find(|m| m.is_of(scene));
         own.unwrap_or(&METHODS[0])
@@ -65,7 +65,7 @@ pub fn build_on(scene: &Scene, level: Level) -> Result<Box<dyn Solver>, SolverEr
     (method.build)(scene, level)
 }
 
-/// Memory that a run of that many particles needs at its peak [bytes].
+/// Peak memory of a run with a number of particles [bytes].
 pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
     (Method::of(scene).memory)(scene, particles)
 }
@@ -73,7 +73,7 @@ pub fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
 /// Parameters of a material of a scene that can be changed during a run, with their present values.
 pub fn parameters(scene: &Scene, material: &Material) -> Vec<Parameter> {
     let method = Method::of(scene);
-    // What is left open gets its value in a copy only.
+    // Derived values are filled in on a copy: the scene keeps only what its file specifies.
     let value = |key: &str| (method.parameter)(scene, &mut material.clone(), key).map(|v| *v);
     method.family.parameters(value)
 }

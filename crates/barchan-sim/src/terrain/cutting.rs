@@ -1,9 +1,9 @@
-//! Where a body moves through soil, columns turn into grains.
+//! Cutting: columns that a body moves through become grains.
 //!
 //! For every column near a body a vertical ray from below finds the lowest point within the *margin* of the body. Where the
-//! body itself reaches below the surface, the columns around are lowered to that point, so that the body moves among grains
-//! and never touches columns. In front of a body that pushes, they are lowered to the plane on which soil fails: it rises
-//! from the lower edge of the body at 45° − φ/2 (Rankine's passive wedge).
+//! body itself reaches below the surface, the columns around are lowered to that point, so that the body is in contact with grains
+//! only, never with columns. In front of a pushing body, columns are lowered to the failure plane, which rises from the lower edge
+//! of the body at 45° − φ/2 (Rankine's passive wedge).
 
 use super::surcharge::TICKS;
 use super::{ExistingGrains, SpawnedGrain, Terrain};
@@ -11,7 +11,7 @@ use crate::collider::PosedCollider;
 use crate::terrain::spawn::QueuedSoil;
 use glam::{Vec2, Vec3};
 
-/// Time for which nothing is deposited or slides where a body has been [s].
+/// Time after a body has left during which nothing is deposited or slides [s].
 const LOCK_TIME: f64 = 0.25;
 /// A body that moves less than this in a step is at rest [mean radii].
 const MIN_MOTION: f32 = 1e-3;
@@ -55,7 +55,7 @@ impl Terrain {
         existing: ExistingGrains<'_>,
         spawned: &mut Vec<SpawnedGrain>,
     ) {
-        self.above.clock += f64::from(dt.max(0.0));
+        self.surcharge.clock += f64::from(dt.max(0.0));
         self.unlock_expired();
         self.raise_surface(dt.max(0.0));
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -78,7 +78,7 @@ impl Terrain {
             self.lower_column(column as usize, target);
         }
         self.scratch = scratch;
-        if !self.above.queued.is_empty() {
+        if !self.surcharge.queued.is_empty() {
             self.spawn(tools, existing, spawned);
             self.return_to_columns();
         }
@@ -151,11 +151,13 @@ impl Terrain {
 
     /// The tick until which columns that are locked now stay locked.
     fn lock_end(&self) -> u32 {
-        self.above.tick().saturating_add((LOCK_TIME * TICKS) as u32)
+        self.surcharge
+            .tick()
+            .saturating_add((LOCK_TIME * TICKS) as u32)
     }
 
-    /// Locks the columns around those that a body loads: one that rests on grains would be lifted by deposits below it, or
-    /// lose its support.
+    /// Locks the columns around those that a body loads: deposits below a body that rests on grains would lift it, and slides would
+    /// remove its support.
     fn lock_around(&mut self, footprint: &[FootprintColumn]) {
         let until = self.lock_end();
         let reach = (self.margin() / self.field.layout.cell).ceil() as usize;
@@ -176,7 +178,7 @@ impl Terrain {
         let until = self.lock_end();
         // Columns around a cut are locked a tick longer.
         let near = footprint.iter().filter(|f| {
-            self.above.locked_until[f.column] > until && self.is_too_close(tool, dt, f, margin)
+            self.surcharge.locked_until[f.column] > until && self.is_too_close(tool, dt, f, margin)
         });
         cuts.extend(near.map(|f| (f.column as u32, f.lowest)));
     }
@@ -232,7 +234,7 @@ impl Terrain {
             // Level over the margin, so that a column is cut once, while it is intact.
             let ahead = (k as f32 * self.field.layout.cell - margin).max(0.0);
             let target = place.lowest + ahead * self.wedge_slope;
-            // Slices too thin for a grain stay, and nothing fails beyond the point where the plane reaches the surface.
+            // Slices too thin for a grain remain, and soil does not fail beyond the point where the plane reaches the surface.
             if target <= self.field.height[column] - 2.0 * self.grain.radius {
                 cuts.push((column as u32, target));
             } else if ahead > 0.0 {
@@ -241,7 +243,7 @@ impl Terrain {
         }
     }
 
-    /// Lowers a column to `target` or below, and queues what was cut.
+    /// Lowers a column to `target` or below, and queues the removed soil.
     fn lower_column(&mut self, column: usize, target: f32) {
         let top = self.field.target_height(column);
         if target >= self.field.height[column] || self.field.mass[column] == 0 {
@@ -252,7 +254,7 @@ impl Terrain {
         let kept = (depth.max(0.0) / self.field.quantum_height) as u64;
         let cut = self.field.mass[column].saturating_sub(kept);
         self.field.mass[column] -= cut;
-        let queued = self.above.queued.entry(column as u32);
+        let queued = self.surcharge.queued.entry(column as u32);
         let queued = queued.or_insert(QueuedSoil { mass: 0, top });
         queued.mass += cut;
         queued.top = queued.top.max(top);
@@ -262,21 +264,21 @@ impl Terrain {
 
     /// Locks a column until a tick: nothing is deposited or slides there.
     fn lock(&mut self, column: usize, until: u32) {
-        if self.above.locked_until[column] == 0 {
+        if self.surcharge.locked_until[column] == 0 {
             self.locked.push(column as u32);
         }
-        self.above.locked_until[column] = self.above.locked_until[column].max(until);
+        self.surcharge.locked_until[column] = self.surcharge.locked_until[column].max(until);
     }
 
     /// Unlocks the columns whose time is over: their slopes may slide.
     fn unlock_expired(&mut self) {
-        let now = self.above.tick();
+        let now = self.surcharge.tick();
         let mut locked = std::mem::take(&mut self.locked);
         self.field.visited += locked.len() as u64;
         locked.retain(|&column| {
-            let stays = self.above.locked_until[column as usize] > now;
+            let stays = self.surcharge.locked_until[column as usize] > now;
             if !stays {
-                self.above.locked_until[column as usize] = 0;
+                self.surcharge.locked_until[column as usize] = 0;
                 self.field.activate(column as usize);
             }
             stays

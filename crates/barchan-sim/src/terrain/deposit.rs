@@ -4,10 +4,9 @@ use super::Terrain;
 use crate::height_field::SurfaceConditions;
 use glam::{Vec2, Vec3};
 
-/// A grain whose center is farther above the surface than this many radii rests on other grains.
+/// Height of a grain's center above the surface beyond which it rests on other grains [radii].
 const MAX_HEIGHT: f32 = 1.5;
-/// A column whose surface lags behind its mass by more than this many radii accepts no grain: the grains above would fall
-/// into the gap.
+/// Lag of a column's surface behind its mass beyond which it accepts no grain [radii]: grains above would fall into the gap.
 const MAX_LAG: f32 = 0.25;
 
 impl Terrain {
@@ -24,7 +23,8 @@ impl Terrain {
         };
         let distance = self.field.distance(position);
         let is_buried = distance < -radius;
-        let must_wait = self.above.is_locked(column) || self.surface_lag(column) > MAX_LAG * radius;
+        let must_wait =
+            self.surcharge.is_locked(column) || self.surface_lag(column) > MAX_LAG * radius;
         let is_refused = distance > MAX_HEIGHT * radius || (must_wait && !is_buried);
         if !valid || is_refused {
             return false;
@@ -35,7 +35,8 @@ impl Terrain {
         let deposited = self.field.add(at, radius, quanta);
         if deposited {
             self.total += u128::from(quanta);
-            self.above.grain_load[column] = self.above.grain_load[column].saturating_sub(quanta);
+            self.surcharge.grain_load[column] =
+                self.surcharge.grain_load[column].saturating_sub(quanta);
         }
         deposited
     }

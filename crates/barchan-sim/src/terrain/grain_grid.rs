@@ -2,7 +2,7 @@
 
 use super::ExistingGrains;
 use crate::neighbors::cells_between;
-use crate::neighbors::chains::Chains;
+use crate::neighbors::linked_cells::LinkedCells;
 use barchan_scene::Bounds;
 use glam::{IVec3, Vec3};
 
@@ -15,7 +15,7 @@ pub(super) struct GrainGrid {
     low: Vec3,
     cell: f32,
     size: IVec3,
-    chains: Chains,
+    cells: LinkedCells,
     grains: Vec<(Vec3, f32)>,
 }
 
@@ -35,9 +35,9 @@ impl GrainGrid {
         let coarse = (extent.x * extent.y * extent.z / MAX_CELLS).cbrt();
         self.cell = (2.0 * widest).max(coarse);
         self.size = (extent / self.cell).as_ivec3() + 1;
-        let mut chains = std::mem::take(&mut self.chains);
-        chains.fill(self.size, self.grains.iter().map(|g| self.cell_of(g.0)));
-        self.chains = chains;
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.fill(self.size, self.grains.iter().map(|g| self.cell_of(g.0)));
+        self.cells = cells;
     }
 
     fn cell_of(&self, p: Vec3) -> IVec3 {
@@ -49,7 +49,7 @@ impl GrainGrid {
     pub fn overlaps(&self, p: Vec3, radius: f32) -> bool {
         let at = self.cell_of(p);
         let (low, high) = ((at - 1).max(IVec3::ZERO), (at + 1).min(self.size - 1));
-        let near = cells_between(low, high).flat_map(|cell| self.chains.cell(cell));
+        let near = cells_between(low, high).flat_map(|cell| self.cells.cell(cell));
         near.map(|i| self.grains[i])
             .any(|(q, r)| q.distance(p) < radius + r)
     }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_overlap_by_more_than_a_few_per_cent() {
+    fn grains_overlap_by_at_most_five_percent() {
         for spread in [0.0, 0.1, 0.3] {
             let mut grains = all(&Lattice::new(&grain(spread), 1600.0));
             grains.sort_by(|a, b| a.position.x.total_cmp(&b.position.x));

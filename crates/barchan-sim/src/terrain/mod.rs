@@ -75,8 +75,8 @@ pub struct Terrain {
 
     /// Quanta in all columns and queued.
     total: u128,
-    /// What is on the columns and near them.
-    above: Surcharge,
+    /// Surcharge and locks of the columns.
+    surcharge: Surcharge,
     /// The columns with a load of grains, and scratch for the loads before.
     loaded: Vec<u32>,
     previous_load: Vec<(u32, u64)>,
@@ -97,7 +97,7 @@ impl Terrain {
             grain,
             lattice: Lattice::new(&grain, material.density),
             total: field.total(),
-            above: Surcharge {
+            surcharge: Surcharge {
                 grain_load: vec![0; field.layout.count()],
                 locked_until: vec![0; field.layout.count()],
                 ..Surcharge::default()
@@ -128,7 +128,7 @@ impl Terrain {
 
     /// Part of [`Self::mass`] that was cut and has not yet become grains [kg].
     pub fn queued_mass(&self) -> f64 {
-        self.above.queued_quanta() as f64 * self.field.quantum
+        self.surcharge.queued_quanta() as f64 * self.field.quantum
     }
 
     /// Raises surfaces for `dt` [s], no faster than grains on them can follow.

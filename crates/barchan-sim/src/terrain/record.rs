@@ -48,13 +48,13 @@ impl Terrain {
     /// Writes the exact state.
     pub fn save(&self, out: &mut Checkpoint) {
         let field = &self.field;
-        let queued = self.above.queued.iter();
+        let queued = self.surcharge.queued.iter();
         let queued = queued.flat_map(|(column, q)| [u64::from(*column), q.mass]);
         let queued = ColumnData::U64(queued.collect());
-        let tops = ColumnData::F32(self.above.queued.values().map(|q| q.top).collect());
+        let tops = ColumnData::F32(self.surcharge.queued.values().map(|q| q.top).collect());
         let active = ColumnData::U32(field.active.iter().copied().collect());
         let locked = self.locked.iter();
-        let locked = locked.flat_map(|c| [*c, self.above.locked_until[*c as usize]]);
+        let locked = locked.flat_map(|c| [*c, self.surcharge.locked_until[*c as usize]]);
         let locked = ColumnData::U32(locked.collect());
         let heights = field.rising.iter().map(|c| field.height[*c as usize]);
         let heights = ColumnData::F32(heights.collect());
@@ -67,7 +67,7 @@ impl Terrain {
         let (one, meter) = (Unit::One, Unit::Meter);
         let meaning = "mass of each column in quanta, rows along x";
         put(MASS, meaning, one, field.layout.columns[0], mass);
-        let meaning = "columns with soil that waits for room, and its mass in quanta";
+        let meaning = "columns with soil that waits for space, and its mass in quanta";
         put(QUEUED, meaning, one, 2, queued);
         let meaning = "surface of these columns when they were first cut";
         put(QUEUED_TOP, meaning, meter, 1, tops);
@@ -79,7 +79,7 @@ impl Terrain {
         let meaning = "columns whose surface follows their mass upwards";
         put(RISING, meaning, one, 1, rising);
         put(RISING_HEIGHT, "surface of these columns", meter, 1, heights);
-        out.set_scalar(CLOCK, self.above.clock);
+        out.set_scalar(CLOCK, self.surcharge.clock);
     }
 
     /// Restores the exact state.
@@ -94,25 +94,25 @@ impl Terrain {
         };
         if !stored.is_valid() {
             return Err(SolverError::Checkpoint(
-                "its terrain holds numbers that cannot be".into(),
+                "its terrain has values out of range".into(),
             ));
         }
         self.field.mass.copy_from_slice(stored.mass);
         let queued = stored.queued.iter().zip(stored.tops);
-        self.above.queued = queued
+        self.surcharge.queued = queued
             .map(|([column, mass], &top)| (*column as u32, QueuedSoil { mass: *mass, top }))
             .collect();
-        self.above.clock = stored.clock;
-        self.above.locked_until.fill(0);
+        self.surcharge.clock = stored.clock;
+        self.surcharge.locked_until.fill(0);
         self.locked.clear();
         for [column, until] in stored.locked {
             self.locked.push(*column);
-            self.above.locked_until[*column as usize] = *until;
+            self.surcharge.locked_until[*column as usize] = *until;
         }
         let rising = stored.rising.iter().zip(stored.heights);
         let rising = rising.map(|(column, height)| (*column, *height));
         self.field.restore(stored.active, rising);
-        self.total = self.field.total() + self.above.queued_quanta();
+        self.total = self.field.total() + self.surcharge.queued_quanta();
         Ok(())
     }
 }

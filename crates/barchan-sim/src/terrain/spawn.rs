@@ -1,4 +1,4 @@
-//! Soil that was cut becomes grains where there is space. What finds none stays queued, and in the end returns to its column.
+//! Soil that was cut becomes grains where there is space. The rest stays queued and finally returns to its column.
 
 use super::grain_grid::GrainGrid;
 use super::{ExistingGrains, SpawnedGrain, Terrain};
@@ -14,8 +14,8 @@ const BODY_OVERLAP: f32 = 0.05;
 /// Largest overlap of a new grain with the surface or another grain, as a fraction of its radius. Contacts resolve it at a
 /// bounded speed, while soil that found no space would be left behind.
 const GRAIN_OVERLAP: f32 = 0.6;
-/// Height above the former surface, or above the soil there now, up to which grains may appear [radii]: soil that a blade
-/// leaves no space for heaves in front of it.
+/// Height above the former or the present surface up to which grains may appear [radii]: soil without space heaves in front of a
+/// blade.
 const HEAVE: f32 = 3.0;
 
 /// Soil that was cut from a column and is not yet grains.
@@ -28,7 +28,7 @@ pub(super) struct QueuedSoil {
 }
 
 impl Terrain {
-    /// Turns queued soil into grains wherever neither one of `tools` nor an existing grain is in the way.
+    /// Turns queued soil into grains at sites that overlap neither `tools` nor existing grains too much.
     pub(super) fn spawn(
         &mut self,
         tools: &[PosedCollider],
@@ -38,7 +38,7 @@ impl Terrain {
         let limit = spawned.len() + MAX_GRAINS_PER_CALL;
         let mut grid = std::mem::take(&mut self.grain_grid);
         grid.fill(self.spawn_region(), self.lattice.largest, existing);
-        let mut queued = std::mem::take(&mut self.above.queued);
+        let mut queued = std::mem::take(&mut self.surcharge.queued);
         for (&column, soil) in &mut queued {
             self.field.visited += 1;
             let column = column as usize;
@@ -57,13 +57,13 @@ impl Terrain {
             self.total -= u128::from(before - soil.mass);
             self.add_grain_load(column, before - soil.mass);
         }
-        self.above.queued = queued;
+        self.surcharge.queued = queued;
         self.grain_grid = grid;
     }
 
     /// The box in which grains may appear.
     fn spawn_region(&self) -> Bounds {
-        let columns = self.above.queued.iter().map(|(&column, soil)| {
+        let columns = self.surcharge.queued.iter().map(|(&column, soil)| {
             let center = self.field.layout.center(column as usize);
             let min = Vec3::new(center.x, self.field.height[column as usize], center.y);
             let max = min.with_y(self.highest_site(column as usize, soil));
@@ -74,7 +74,7 @@ impl Terrain {
 
     /// Height up to which grains of queued soil may appear [m].
     fn highest_site(&self, column: usize, soil: &QueuedSoil) -> f32 {
-        let mass = self.field.mass[column] + self.above.grain_load[column] + soil.mass;
+        let mass = self.field.mass[column] + self.surcharge.grain_load[column] + soil.mass;
         soil.top.max(self.field.height_of(mass)) + HEAVE * self.grain.radius
     }
 
@@ -87,18 +87,18 @@ impl Terrain {
             && !grid.overlaps(p, to_soil)
     }
 
-    /// Returns what is left of the queue to the columns that no body is near.
+    /// Returns the remaining queued soil to columns without a body nearby.
     pub(super) fn return_to_columns(&mut self) {
-        let mut queued = std::mem::take(&mut self.above.queued);
+        let mut queued = std::mem::take(&mut self.surcharge.queued);
         queued.retain(|&column, soil| {
             let column = column as usize;
-            let stays = self.above.is_locked(column) && soil.mass > 0;
+            let stays = self.surcharge.is_locked(column) && soil.mass > 0;
             if !stays {
                 self.field.mass[column] += soil.mass;
                 self.field.mass_changed(column);
             }
             stays
         });
-        self.above.queued = queued;
+        self.surcharge.queued = queued;
     }
 }

@@ -1,4 +1,4 @@
-//! Soil that rests on the columns as grains, or is queued to become grains.
+//! Surcharge of the columns: grains that rest on them, and soil queued to become grains.
 
 use super::Terrain;
 use super::spawn::QueuedSoil;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Clock ticks per second.
 pub(super) const TICKS: f64 = 1024.0;
 
-/// What slope relaxation needs to know of the exchange with grains.
+/// Conditions that the exchange with grains imposes on slope relaxation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Surcharge {
     /// Quanta of grains that rest on each column.
@@ -47,13 +47,13 @@ impl SurfaceConditions for Surcharge {
 impl Terrain {
     /// Surface height of a column if all soil on it were part of it [m].
     pub(super) fn loaded_height(&self, column: usize) -> f32 {
-        self.field.loaded_height(column, &self.above)
+        self.field.loaded_height(column, &self.surcharge)
     }
 
     /// Moves soil between neighboring columns where a slope near a recent change exceeds the angle of repose. A call does a
     /// bounded part of the work.
     pub fn relax(&mut self) {
-        self.field.relax(&self.above);
+        self.field.relax(&self.surcharge);
     }
 
     /// Updates the load on each column from the grains of its material: position [m] and mass [kg].
@@ -61,7 +61,7 @@ impl Terrain {
         let mut previous = std::mem::take(&mut self.previous_load);
         for &column in &self.loaded {
             // A column may be listed twice, the second time without load.
-            let load = std::mem::take(&mut self.above.grain_load[column as usize]);
+            let load = std::mem::take(&mut self.surcharge.grain_load[column as usize]);
             previous.push((column, load));
         }
         self.loaded.clear();
@@ -74,7 +74,7 @@ impl Terrain {
         self.field.visited += self.loaded.len() as u64;
         // Where grains have left, slopes may have become too steep.
         for (column, load) in previous.drain(..) {
-            if self.above.grain_load[column as usize] < load {
+            if self.surcharge.grain_load[column as usize] < load {
                 self.field.activate(column as usize);
             }
         }
@@ -83,9 +83,9 @@ impl Terrain {
 
     /// Adds the quanta of grains to the load on a column.
     pub(super) fn add_grain_load(&mut self, column: usize, quanta: u64) {
-        if self.above.grain_load[column] == 0 {
+        if self.surcharge.grain_load[column] == 0 {
             self.loaded.push(column as u32);
         }
-        self.above.grain_load[column] += quanta;
+        self.surcharge.grain_load[column] += quanta;
     }
 }

@@ -1,4 +1,4 @@
-//! The terrain alone, with bodies and stand-ins for the solver's grains.
+//! The terrain without a solver, with bodies and static grains.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
@@ -15,7 +15,7 @@ fn sand() -> Material {
     preset.unwrap().material.clone()
 }
 
-/// Grains whose bulk has the density of sand.
+/// Grains whose bulk density is that of sand.
 fn grain(radius: f32, spread: f32) -> GrainSize {
     let mean = f64::from(radius).powi(3) * (1.0 + f64::from(spread).powi(2));
     let mass = sand().density / 0.6 * 4.0 / 3.0 * std::f64::consts::PI * mean;
@@ -43,7 +43,7 @@ fn terrain(size: f64, cell: f64) -> Terrain {
     Terrain::new(&flat(size, cell, 35.0), &sand(), grain(0.04, 0.1))
 }
 
-/// A body that goes from one place to another in a second.
+/// A body that moves from one position to another in a second.
 fn mover(shape: Geometry, from: DVec3, to: DVec3) -> Colliders {
     let motion = Motion {
         position: Track::new(vec![(0.0, from), (1.0, to)], Interpolation::Linear),
@@ -65,7 +65,7 @@ fn blade() -> Geometry {
     Geometry::cuboid(Vec3::new(-0.05, -0.3, -0.5), Vec3::new(0.05, 0.4, 0.5))
 }
 
-/// Grains that lie where they appeared.
+/// Grains that stay where they appear.
 #[derive(Default)]
 struct Pile(Vec<SpawnedGrain>);
 
@@ -164,8 +164,7 @@ fn a_body_at_rest_or_above_the_ground_cuts_nothing() {
     assert!(pile.0.len() > 500, "{}", pile.0.len());
 }
 
-/// While a blade pushes, it stands among grains: none inside it, none in the ground, none in another, and the ground
-/// nowhere near it.
+/// A pushing blade is surrounded by grains: none inside it, none in the ground, none overlapping another, and no column near it.
 #[test]
 fn a_pushing_blade_is_surrounded_by_grains() {
     let mut soil = terrain(4.0, 0.1);
@@ -204,12 +203,12 @@ fn a_pushing_blade_is_surrounded_by_grains() {
             );
         }
     }
-    // The wedge: soil well ahead of the blade (at 0.5 + 0.05) has become grains, soil behind its start has not.
+    // The passive wedge: soil well ahead of the blade (at 0.5 + 0.05) has become grains, soil behind its start has not.
     let ahead = grains.iter().filter(|g| g.position.x > 0.75).count();
     assert!(ahead > 20, "{ahead}");
     assert!(grains.iter().all(|g| g.position.x > -1.4));
     assert!(((soil.mass() + pile.mass()) / before - 1.0).abs() < 1e-12);
-    // Most of what was cut has become grains although these do not move out of the way of the next.
+    // Most of the cut soil has become grains, although the grains do not make way for new ones.
     let part = pile.mass() / (pile.mass() + soil.queued_mass());
     assert!(part > 0.6, "{part}");
 }
@@ -255,7 +254,7 @@ fn rock_is_not_dug() {
     assert!(pile.0.iter().all(|g| g.position.y > -1.0));
 }
 
-/// Columns and grains together keep their mass over a thousand cuts and deposits; it would show if a grain were lost.
+/// Columns and grains together conserve mass over a thousand cuts and deposits.
 #[test]
 fn mass_is_conserved_over_random_cuts_and_deposits() {
     let mut soil = terrain(4.0, 0.1);
@@ -284,19 +283,19 @@ fn mass_is_conserved_over_random_cuts_and_deposits() {
             assert!(error.abs() < 1e-12, "round {round}: {error:e}");
         }
     }
-    assert!(one / before > 1e-6, "a lost grain would show");
+    assert!(one / before > 1e-6, "a lost grain exceeds the tolerance");
     assert!(soil.field.visited_columns() > 10_000);
 }
 
 #[test]
-fn a_grain_fills_the_hollow_of_a_slope_and_leaves_the_rest() {
+fn a_grain_fills_only_the_hollow_of_a_slope() {
     let mut soil = terrain(4.0, 0.1);
     for column in 0..soil.field.layout.count() {
         let height = 0.3 * soil.field.layout.center(column).x;
         soil.field.mass[column] = ((1.0 + f64::from(height)) / soil.field.quantum_height) as u64;
     }
     let hole = soil.field.layout.column_at(0.01, 0.01).unwrap();
-    // Deeper than the grain fills, were it alone in there.
+    // Deeper than the volume of a grain.
     soil.field.mass[hole] -= (0.2 / soil.field.quantum_height) as u64;
     soil.field.reset_surface();
     let before = soil.field.mass.clone();
@@ -311,13 +310,13 @@ fn a_grain_fills_the_hollow_of_a_slope_and_leaves_the_rest() {
 }
 
 #[test]
-fn a_deposited_grain_leaves_no_spike_and_is_refused_where_it_cannot_be() {
+fn a_deposited_grain_leaves_no_spike_and_invalid_positions_are_refused() {
     let mut soil = terrain(4.0, 0.1);
     let at = Vec3::new(0.313, 0.04, -0.277);
     let mass = soil.grain.mass;
     assert!(soil.deposit(at, 0.04, mass));
     wait(&mut soil);
-    // Its bulk on one column would be this high.
+    // Height of its bulk volume on a single column.
     let spike = mass / (1600.0 * 0.01);
     let highest = soil.field.heights().iter().copied().fold(0.0, f32::max);
     assert!(f64::from(highest) < 0.6 * spike && highest > 0.0);
@@ -419,7 +418,7 @@ fn pour(angle: f64, relax: bool) -> Terrain {
     soil
 }
 
-/// A poured heap is a cone with the angle of repose, all around; without `relax` it is a tower.
+/// A poured heap is a cone with the angle of repose in all directions; without `relax` it is a tower.
 #[test]
 fn a_poured_heap_has_the_angle_of_repose() {
     for angle in [20.0, 30.0, 38.0] {
@@ -441,7 +440,7 @@ fn a_poured_heap_has_the_angle_of_repose() {
 }
 
 #[test]
-fn sliding_conserves_every_quantum_and_stays_on_the_site() {
+fn sliding_conserves_every_quantum_within_the_site() {
     let mut spec = flat(3.0, 0.1, 33.0);
     for (k, h) in spec.heights.iter_mut().enumerate() {
         *h = if k % 30 < 9 { 1.2 } else { 0.0 };
@@ -460,7 +459,7 @@ fn sliding_conserves_every_quantum_and_stays_on_the_site() {
     assert!(soil.field.height(1.4, 0.0).unwrap() < soil.field.height(-1.4, 0.0).unwrap());
 }
 
-/// The work of a dig on a site of a given size: columns visited, grains, wall time.
+/// Cost of a dig on a site of a given size: columns visited, grains, wall time.
 fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
     let mut soil = terrain(size, cell);
     let mut pile = Pile::default();
@@ -483,10 +482,10 @@ fn work(size: f64, cell: f64) -> (u64, usize, std::time::Duration) {
     (soil.field.visited_columns(), pile.0.len(), start.elapsed())
 }
 
-/// Twenty-five times the area, the same work.
+/// Twenty-five times the area, the same cost.
 #[test]
-fn a_large_site_costs_what_its_active_part_costs() {
-    // Powers of two: places in columns are the same numbers on both sites.
+fn a_large_site_costs_as_much_as_its_active_part() {
+    // Powers of two: positions within columns are the same on both sites.
     for cell in [0.125, 0.0625] {
         let (small, large) = (work(8.0, cell), work(40.0, cell));
         assert_eq!(small.0, large.0, "cell {cell}");
@@ -500,7 +499,7 @@ fn a_large_site_costs_what_its_active_part_costs() {
 }
 
 #[test]
-fn a_checkpoint_goes_on_bit_by_bit() {
+fn a_resumed_terrain_is_bitwise_identical() {
     let mut soil = terrain(4.0, 0.1);
     let mut pile = Pile::default();
     let mut bodies = mover(
@@ -546,7 +545,7 @@ fn a_checkpoint_goes_on_bit_by_bit() {
 }
 
 #[test]
-fn a_frame_says_where_the_heights_are() {
+fn a_frame_records_the_layout_of_the_heights() {
     let soil = terrain(4.0, 0.1);
     let mut frame = Frame::default();
     soil.write_frame(&mut frame);

@@ -1,4 +1,4 @@
-//! What the scene tests share: scenes from text, runs of whole frames, and the exact state by particle id.
+//! Helpers of the scene tests: scenes from text, runs of whole frames, and the exact state by particle id.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -66,7 +66,7 @@ pub fn floats_mut<'a>(checkpoint: &'a mut Checkpoint, name: &str) -> &'a mut Vec
     }
 }
 
-/// A particle, exactly as the solver holds it.
+/// The exact state of a particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
     /// Identity.
@@ -132,7 +132,7 @@ pub fn of_checkpoint(state: &Checkpoint) -> Vec<Particle> {
     all
 }
 
-/// Mean velocity [m/s]; the particles weigh the same.
+/// Mean velocity [m/s] of particles of equal mass.
 pub fn mean_velocity(all: &[Particle]) -> DVec3 {
     all.iter().map(|p| p.v.as_dvec3()).sum::<DVec3>() / all.len() as f64
 }

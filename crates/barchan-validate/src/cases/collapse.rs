@@ -16,10 +16,10 @@ pub const E2: Case = Case {
     run: planar_collapse,
 };
 
-/// The clock of a collapse.
+/// Time scale of a collapse.
 pub const E3: Case = Case {
     name: "E3",
-    title: "Clock of a collapse in a channel",
+    title: "Time scale of a collapse in a channel",
     solvers: &["mpm"],
     seconds: 10.0,
     run: collapse_clock,
@@ -55,7 +55,7 @@ pub const COLUMN: Column = Column {
     set: &[],
 };
 
-/// The column of a form: half the resolution in the quick one.
+/// The column for a form; the quick form has half the resolution.
 fn usual(context: &Context<'_>) -> Column {
     Column {
         cells: context.pick(0.5, 1.0) * COLUMN.cells,
@@ -168,7 +168,7 @@ fn beads(a: f64) -> f64 {
     }
 }
 
-/// The experiments and 10 % of them on either side.
+/// Range of the experiments, ± 10 %.
 fn envelope(a: f64) -> Band {
     Band::between(0.9 * sand(a).min(beads(a)), 1.1 * sand(a).max(beads(a)))
 }
@@ -197,7 +197,7 @@ fn exponents(runouts: &[[f64; 2]]) -> [Check; 2] {
     ]
 }
 
-/// h∞/d of experiments at a = 2, and 10 % on either side.
+/// h∞/d of experiments at a = 2, ± 10 %.
 fn deposit_heights() -> Band {
     Band::between(0.9 * 0.83, 1.1 * 1.32)
 }
@@ -263,7 +263,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ));
         } else {
             notes.push(format!(
-                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; what hangs together ends at {:.2}.",
+                "a = {aspect}: h∞/d = {:.2}, duration {:.2} τ; the connected deposit ends at {:.2}.",
                 deposit.height, deposit.duration, deposit.extent
             ));
         }
@@ -409,11 +409,11 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ..column
     };
     let mut light = light.collapse(context, "a = 2, half the gravity")?;
-    // In the τ of the usual gravity.
+    // In units of τ at full gravity.
     light.front.iter_mut().for_each(|p| p[0] *= 2f64.sqrt());
     let half_way = |d: &Deposit| first_crossing(&d.front, 0.5 * d.runout).unwrap_or(f64::NAN);
     let band = Band::around(1.75, 0.2);
-    // Height of the top in units of the column's own.
+    // Height of the top in units of the initial height.
     let fall: Vec<[f64; 2]> = tall
         .top
         .iter()

@@ -174,7 +174,7 @@ fn saturation(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         notes: vec![
             format!("λ is {best:.3} m by the profile and {length:.3} m by K."),
             format!(
-                "The walls carry {:.2} of their normal force in shear, of 0.5 that they could: λ would be {:.3} m with that.",
+                "The mobilized wall friction is {:.2} of at most 0.5: with it λ would be {:.3} m.",
                 rough.mobilized,
                 length * WALL / rough.mobilized
             ),

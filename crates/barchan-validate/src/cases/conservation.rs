@@ -114,27 +114,27 @@ fn drained(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let permille = Band::between(-1e-3, 1e-3);
     Ok(vec![
         Check::new(
-            "least count of a drain",
+            "smallest count of a drain",
             drained[0].min(drained[1]) as f64,
             "",
             Band::above(1.0),
         ),
         Check::new(
-            "particles that are missing less those drained",
+            "missing particles less drained ones",
             missing - sum as f64,
             "",
             kept,
         ),
-        Check::control("particles that are missing", missing, "", kept),
+        Check::control("missing particles", missing, "", kept),
         Check::new(
-            "mass that is missing less that drained, particles",
+            "missing mass less drained mass, in particles",
             missing_mass - sum as f64,
             "",
             permille,
         ),
         Check::new("particles left in the drains", left, "", kept),
         Check::new(
-            "counts that the record has otherwise",
+            "counts that differ from the record",
             f64::from(differ),
             "",
             kept,
@@ -142,7 +142,7 @@ fn drained(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     ])
 }
 
-/// 50 kg/s per meter for 2 s: 625 particles, with the unevenness of a Poisson pattern at its two ends.
+/// 50 kg/s per meter for 2 s: 625 particles, with the scatter of a Poisson-disk pattern at both ends.
 fn emitted(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let no_drains = scene!("fountain")
         .set("drain.right.shape.box.min", vec![8.0, -1.0, -1.0])
@@ -200,7 +200,7 @@ fn askew(ball: DVec3, gravity: DVec3) -> SceneFile {
         )
 }
 
-/// Largest component across the plane, of positions, velocities and strains, after a ball struck sand.
+/// Largest out-of-plane component of positions, velocities and strains after a ball has struck sand.
 fn across(context: &Context<'_>, dimensions: u32) -> Result<f64, ValidateError> {
     let file = scene!("strike")
         .set("dimensions", i64::from(dimensions))
@@ -315,7 +315,7 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("largest difference, mirrored", worst(&mirrored), "cells", band),
             Check::new("largest difference, turned", worst(&turned), "cells", band),
             Check::control("largest difference, ball not mirrored", worst(&wrong), "cells", Band::below(0.02)),
-            Check::new("way of the sand's center", moved, "m", Band::above(0.01)),
+            Check::new("displacement of the sand's center of mass", moved, "m", Band::above(0.01)),
             Check::new("largest component across the plane in 2D", across(context, 2)?, "", plane),
             Check::control("the same in 3D", across(context, 3)?, "", plane),
         ],
@@ -373,7 +373,7 @@ struct EnergyPath {
     times: Vec<f64>,
     /// Kinetic, gravitational and elastic energy [J] at each.
     energies: Vec<[f64; 3]>,
-    /// Largest rise that the integrator explains [J].
+    /// Largest increase explained by the integrator [J].
     tolerance: f64,
 }
 
@@ -404,7 +404,7 @@ fn energy_path(
 }
 
 impl EnergyPath {
-    /// Largest rise above the least energy so far, over the tolerance.
+    /// Largest increase above the lowest energy so far, over the tolerance.
     fn rise(&self) -> f64 {
         let (mut least, mut worst) = (f64::INFINITY, 0.0f64);
         for e in self.energies.iter().map(total) {
@@ -522,7 +522,7 @@ fn balance(context: &Context<'_>, dimensions: u32) -> Result<Balance, ValidateEr
     Ok(found)
 }
 
-/// An elastic ball that strikes sand: momentum lost, and momentum that the ball gave, over that at the start.
+/// An elastic ball that strikes sand: lost momentum, and momentum transferred by the ball, relative to the initial momentum.
 fn strike(context: &Context<'_>) -> Result<[f64; 2], ValidateError> {
     let mut trial = Trial::start(context, "ball into sand", 10, scene!("strike"))?;
     let materials = trial.scene().materials.clone();
@@ -577,7 +577,7 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 percent,
             ),
             Check::new(
-                named("the same across"),
+                named("horizontal force of the settled heap over its weight"),
                 of.settled[1],
                 "",
                 Band::below(0.01),
@@ -586,18 +586,23 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     checks.extend([
         Check::new(
-            "momentum lost when a ball strikes sand, parts of it",
+            "momentum lost when a ball strikes sand, over the initial one",
             lost,
             "",
             rounding,
         ),
         Check::new(
-            "momentum that the ball gives, parts of it",
+            "momentum transferred by the ball, over the initial one",
             given,
             "",
             Band::above(0.2),
         ),
-        Check::control("the same, against what may be lost", given, "", rounding),
+        Check::control(
+            "the same, against the tolerance of the loss",
+            given,
+            "",
+            rounding,
+        ),
     ]);
     Ok(Outcome {
         physics: "The momentum of the sand changes by its weight and the forces of the walls; opposite forces act on the bodies."

@@ -1,4 +1,4 @@
-//! G4, G5, G7: what grains do to walls, blades and balls.
+//! G4, G5, G7: forces of grains on walls, blades and balls.
 
 use super::pbd::{Grain, grains};
 use crate::fit;
@@ -38,12 +38,12 @@ pub const G7: Case = Case {
 
 /// Frames in a second.
 const RATE: f64 = 20.0;
-/// Displacements, in depths, over which forces are averaged: failed all along, and little heaped up yet.
+/// Range of displacements, in depths, over which forces are averaged: after failure of the wedge, before much soil has heaped up.
 const WINDOW: [f64; 2] = [0.05, 0.2];
 
-/// Friction of the bulk, from which that of contacts follows.
+/// Key of the bulk friction angle, from which the contact friction angle follows.
 const BULK: &str = "friction_angle";
-/// Friction of contacts.
+/// Key of the contact friction angle.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
 /// A key of the material, and the angle that it is set to [degrees].
@@ -195,7 +195,7 @@ fn push(
 const NO_SINGLE_ANGLE: &str = "Grains without rotation have no single bulk friction angle: they mobilize less in a biaxial test between \
     smooth platens than before a wall or in a heap. Grain size and wall speed change that little; see docs/validation.md.";
 
-const HEAPS_ARE_MEANT: &str = "`friction_angle` is the slope of a heap. The angle that the same grains mobilize before a wall grows \
+const HEAP_ANGLE: &str = "`friction_angle` is the slope of a heap. The angle that the same grains mobilize before a wall grows \
     less with contact friction; the two agree at about 30°; see docs/validation.md.";
 
 /// Rankine's force [N/m] on a wall 0.1 m deep in 1600 kg/m³.
@@ -259,7 +259,7 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             } else {
                 (0.65, 0.85)
             };
-            checks.push(check.limited(Band::between(known.0, known.1), HEAPS_ARE_MEANT));
+            checks.push(check.limited(Band::between(known.0, known.1), HEAP_ANGLE));
         }
     }
     if context.form == Form::Full {
@@ -301,7 +301,7 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// Friction of the blade [degrees].
 const DELTA: f64 = 20.0;
 
-const HALF_ROUGH: &str = "The draft of an upright blade is below the equation's, which assumes fully mobilized blade friction. Of the \
+const PARTLY_MOBILIZED: &str = "The draft of an upright blade is below the equation's, which assumes fully mobilized blade friction. Of the \
     20° only 11 to 12° are mobilized (see the notes), which explains about two thirds of the difference; see docs/validation.md.";
 
 const FEW_GRAINS: &str = "Our hypothesis: the draft of cuts only a few grains deep is relatively larger; see docs/validation.md.";
@@ -310,9 +310,9 @@ const FEW_GRAINS: &str = "Our hypothesis: the draft of cuts only a few grains de
 fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
     let [alpha, phi, delta] = [alpha, phi, delta].map(f64::to_radians);
     let at = |beta: f64| {
-        let bearing = (alpha + delta).cos() + (alpha + delta).sin() / (beta + phi).tan();
-        match bearing > 0.0 {
-            true => (1.0 / alpha.tan() + 1.0 / beta.tan()) / (2.0 * bearing),
+        let denominator = (alpha + delta).cos() + (alpha + delta).sin() / (beta + phi).tan();
+        match denominator > 0.0 {
+            true => (1.0 / alpha.tan() + 1.0 / beta.tan()) / (2.0 * denominator),
             false => f64::INFINITY,
         }
     };
@@ -322,7 +322,7 @@ fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
     least * (alpha + delta).sin()
 }
 
-/// A blade whose face stands at `alpha` degrees to the ground and which cuts `depth` deep [m]; behind it the bed is lower by
+/// A blade whose face is inclined by `alpha` degrees to the ground and which cuts `depth` deep [m]; behind it the bed is lower by
 /// as much.
 /// Returns displacements in depths and forces in ρ g d², and that unit [N/m].
 fn blade(
@@ -368,7 +368,7 @@ fn blade(
     Ok((path, unit))
 }
 
-/// The catalog's ρ g d² [N/m] of a cut of 0.1 m in 1600 kg/m³.
+/// ρ g d² [N/m] of a cut of 0.1 m in 1600 kg/m³.
 const CUT: f64 = 1600.0 * G * 0.01;
 
 fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -398,7 +398,7 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                         CUT * draft(alpha, phi, used),
                         CUT * draft(alpha, phi, 0.0)
                     ));
-                    check.limited(Band::between(0.4, 0.75), HALF_ROUGH)
+                    check.limited(Band::between(0.4, 0.75), PARTLY_MOBILIZED)
                 }
                 _ => check,
             });
@@ -437,7 +437,7 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     })
 }
 
-/// How the draft grows from a cut of 0.1 m, where [`SEEDS`] have `upright` [N/m] on average, to one of 0.15 m.
+/// Exponent of the draft with depth, from a cut of 0.1 m, whose mean over [`SEEDS`] is `upright` [N/m], to one of 0.15 m.
 fn exponent(context: &Context<'_>, upright: f64) -> Result<Check, ValidateError> {
     let draft = |seeds: &[u32], depth: f64| {
         let cut = |seed: u32| blade(context, (BULK, 35.0), 90.0, depth, seed);
@@ -489,7 +489,7 @@ fn drafts(points: &[Vec<[f64; 2]>; 2]) -> Plot {
 const BALL: f64 = 0.15;
 /// Height of their centers at the start [m].
 const DROP: f32 = 0.66;
-/// Their names, places along x [m] and densities over that of the bed.
+/// Their names, positions along x [m] and densities over that of the bed.
 const BALLS: [(&str, f32, f64); 3] = [
     ("light", -0.55, 0.5),
     ("even", 0.0, 1.0),
@@ -535,7 +535,7 @@ fn centers(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
     let frame = frame.map_err(|error| trial.unusable(error.to_string()))?;
     let found = |(name, x, _): (&str, f32, f64)| {
         let body = frame.record.body(name)?;
-        // Poses are those of the frame in which the shape is given.
+        // Poses refer to the frame in which the shape is defined.
         let arm = Quat::from_array(body.rotation) * Vec3::new(x, DROP, 0.0);
         let velocity = Vec3::from(body.velocity) + Vec3::from(body.angular_velocity).cross(arm);
         Some((Vec3::from(body.position) + arm, velocity))
@@ -544,8 +544,8 @@ fn centers(trial: &mut Trial<'_>) -> Result<Vec<(Vec3, Vec3)>, ValidateError> {
     all.ok_or_else(|| trial.unusable("a ball is missing"))
 }
 
-/// How deep the lowest point of each ball lies below the surface beside it [diameters], and its highest speed in the last ten frames [m/s].
-fn sunk(
+/// Depth of the lowest point of each ball below the surface beside it [diameters], and its largest speed in the last ten frames [m/s].
+fn penetration(
     context: &Context<'_>,
     bed: &Bed,
     friction: Friction,
@@ -579,27 +579,27 @@ fn sunk(
         .collect())
 }
 
-const RESTLESS: &str = "The lightest ball hardly sinks and rocks in its indentation like a pendulum, at 2.8 Hz and by less than 0.1 mm. \
+const ROCKING: &str = "The lightest ball hardly sinks and rocks in its indentation like a pendulum, at 2.8 Hz and by less than 0.1 mm. \
     Nothing damps that: contacts of sph have no rolling friction, and walls no viscosity.";
 
 fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let bed = BEDS.iter().find(|bed| bed.solver == context.solver);
     let bed = bed.unwrap_or(&BEDS[0]);
-    let rough = sunk(context, bed, (BULK, 35.0), 300)?;
-    let smooth = sunk(context, bed, bed.slick, context.pick(120, 300))?;
+    let rough = penetration(context, bed, (BULK, 35.0), 300)?;
+    let smooth = penetration(context, bed, bed.slick, context.pick(120, 300))?;
     let points = |all: &[[f64; 2]]| -> Vec<[f64; 2]> {
         BALLS.iter().zip(all).map(|(b, s)| [b.2, s[0]]).collect()
     };
     let mut checks = vec![];
     for ((name, _, density), [depth, speed]) in BALLS.into_iter().zip(&rough) {
-        // What is lighter may lie on the sand.
+        // A lighter ball may rest on the surface.
         let embedded = if name == "heavy" {
             Band::between(0.01, 0.5)
         } else {
             Band::below(0.5)
         };
         checks.push(Check::new(
-            format!("sinking of the ball of {density} times the density"),
+            format!("sinkage of the ball of {density} times the density"),
             *depth,
             "D",
             embedded,
@@ -611,7 +611,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(1e-3),
         );
         checks.push(match (bed.restless, name) {
-            (true, "light") => rest.limited(Band::below(1.5e-3), RESTLESS),
+            (true, "light") => rest.limited(Band::below(1.5e-3), ROCKING),
             _ => rest,
         });
     }
@@ -619,7 +619,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         return Err(ValidateError::unusable("no friction", "a ball is missing"));
     };
     checks.push(Check::control(
-        "sinking of the heaviest ball without friction",
+        "sinkage of the heaviest ball without friction",
         heavy[0],
         "D",
         Band::between(0.01, 0.5),
@@ -632,7 +632,7 @@ fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ),
         reference: "[Ihmsen13], Fig. 5: at rest and partly embedded, here by less than half a diameter.".into(),
         plots: vec![
-            Plot::new("Sinking after 5 s", Axis::new("density over that of the bed"), Axis::new("sinking [D]"))
+            Plot::new("Sinkage after 5 s", Axis::new("density over that of the bed"), Axis::new("sinkage [D]"))
                 .with_level_band("partly embedded", 0.0, 3.5, 0.01, 0.5)
                 .with(Style::Points, context.solver, &points(&rough))
                 .with(Style::Control, "control: no friction", &points(&smooth)),
@@ -647,7 +647,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_equation_gives_the_forces_of_the_catalog() {
+    fn the_equation_gives_known_forces() {
         for (alpha, phi, force) in [
             (90.0, 30.0, 450.0),
             (90.0, 35.0, 614.0),

@@ -159,8 +159,8 @@ fn flown<const K: usize>(transfer: Keys) -> Result<[f64; 4], ValidateError> {
     Ok(worst)
 }
 
-/// Error of the position in the solver over what rounding explains: each step rounds x and v once more, at most half a
-/// unit in the last place of each. Coordinates stay below 1 m, speeds below 2.5 m/s.
+/// Error of the position in the solver, over the bound by rounding: each step rounds x and v once more, by at most half a unit in
+/// the last place of each. Coordinates stay below 1 m, speeds below 2.5 m/s.
 fn flown_in_solver(kernel: Keys, transfer: Keys) -> Result<[f64; 2], ValidateError> {
     let (v, g) = (Vec3::new(1.0, 2.0, -0.5), Vec3::NEG_Y * G as f32);
     let file = scene!("particles").set("dimensions", 3);
@@ -214,7 +214,7 @@ fn free_flight(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- B2 ----
 
-/// Largest stress of a rotation over Young's modulus, and the least strain that ½(F + Fᵀ) − I makes of one.
+/// Largest stress of a rotation over Young's modulus, and the smallest norm of the small-strain tensor ½(F + Fᵀ) − I of a rotation.
 fn rotated() -> [f64; 2] {
     let (mut stress, mut small) = (0.0f64, f64::INFINITY);
     for degrees in [1.0f64, 37.0, 90.0, 180.0] {
@@ -274,8 +274,8 @@ fn differences(rest: &[Particle], moving: &[Particle], time: f64) -> [f64; 2] {
     ]
 }
 
-/// The same of the reference implementation, where each step makes this part of a cell; and how far particles moved at
-/// rest [cells].
+/// The same for the reference implementation, with a displacement of this fraction of a cell per step; and the displacement of
+/// particles in the run at rest [cells].
 fn moving(cells_per_step: f64) -> Result<[f64; 3], ValidateError> {
     let lattice = Lattice {
         h: SOFT_CELL,
@@ -328,8 +328,8 @@ fn rigid_motion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Objectivity; Galilean invariance. For the solver in units of a random walk of rounding.".into(),
         checks: vec![
             Check::new("stress of a rotation over E", stress, "", nothing),
-            Check::control("strain that ½(F + Fᵀ) − I makes of one", small_strain, "", Band::below(1e-4)),
-            Check::new("farthest that a particle moves", moved, "cells", Band::above(0.1)),
+            Check::control("small strain ½(F + Fᵀ) − I of a rotation", small_strain, "", Band::below(1e-4)),
+            Check::new("largest displacement of a particle", moved, "cells", Band::above(0.1)),
             Check::new("difference of positions", x, "m", nothing),
             Check::new("difference of velocities", v, "m/s", nothing),
             Check::control("difference of positions, half a cell a step", x_between, "m", Band::below(1e-6)),
@@ -716,7 +716,7 @@ fn self_weight(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("force on the floor over weight", deep.force, "", Band::around(1.0, 0.01)),
             Check::new("error of the stress, means over two cells, a cell from the ends", largest(means), "", Band::below(0.02)),
             Check::new("error of the stress from the fifth cell to two below the top", largest(single), "", Band::below(0.02)),
-            Check::new("error of the stress from the fifth cell on, parts of that at the floor", largest(of_floor), "", Band::below(0.02)),
+            Check::new("error of the stress from the fifth cell on, over the stress at the floor", largest(of_floor), "", Band::below(0.02)),
             Check::control("error of the stress in the second cell", deep.layers[3][1] - 1.0, "", percents(2.0)),
             Check::new("excess of the settlement, 40 cells", excess[1], "", percents(2.0)),
             Check::new("excess of the settlement, 80 cells", excess[2], "", percents(1.0)),

@@ -178,14 +178,14 @@ fn return_mapping(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         setup: "10 000 random principal strains up to 0.05, friction angles from 0 to 60°, triaxial cone.".into(),
         reference: "[Klar16] Eq. 27–29.".into(),
         checks: vec![
-            Check::new("strains that are given the wrong case", misplaced, "", zero),
-            Check::new("largest change of what stays: the trace on the side, all else elsewhere", moved, "", exact),
+            Check::new("strains assigned to the wrong case", misplaced, "", zero),
+            Check::new("largest change of invariants: the trace on the side, all strains elsewhere", moved, "", exact),
             Check::new("largest distance from the side", off, "", exact),
-            Check::control("least distance from the side with 0.99 α, parts of the radius", softer, "", exact),
+            Check::control("smallest distance from the side with 0.99 α, over the radius", softer, "", exact),
             Check::new("largest change by a second projection", again, "", exact),
             Check::new("largest change by a step of 1e-9, up to 40°", jump, "", Band::below(1e-8)),
             Check::new("change of a hydrostatic compression", distance(hydrostatic.strain, [-1e-3; 3]), "", zero),
-            Check::new("tension that a fluid holds", norm(fluid), "", zero),
+            Check::new("tension in a frictionless fluid", norm(fluid), "", zero),
         ],
         ..Outcome::default()
     })

@@ -107,7 +107,7 @@ fn threshold(context: &Context<'_>, dimensions: u32) -> Result<Vec<Check>, Valid
         let first = mean_position(&trial.particles()?).x;
         trial.advance(50)?;
         let distance = mean_position(&trial.particles()?).x - first;
-        let what = format!("way in a second at {degrees}°, μ = 0.5, {dimensions}D");
+        let what = format!("displacement in a second at {degrees}°, μ = 0.5, {dimensions}D");
         if degrees < 26.5 {
             checks.push(Check::new(what, distance, "m", rests));
         } else {
@@ -130,8 +130,8 @@ fn pushed(context: &Context<'_>, boundary: &str) -> Result<f64, ValidateError> {
     Ok(mean_velocity(&trial.particles()?).x.abs())
 }
 
-/// Inclinations [degrees] and friction coefficients whose accelerations the catalog gives.
-const CATALOG: [(f64, f64); 3] = [(30.0, 0.2), (30.0, 0.4), (40.0, 0.5)];
+/// Inclinations [degrees] and friction coefficients of the accelerations with the narrow band.
+const REFERENCE_CASES: [(f64, f64); 3] = [(30.0, 0.2), (30.0, 0.4), (40.0, 0.5)];
 
 fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut plot = Plot::new(
@@ -153,7 +153,7 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         for degrees in slopes {
             let measured = acceleration(context, 2, degrees, friction)?;
             points.push([degrees, measured]);
-            let band = if CATALOG.contains(&(degrees, friction)) {
+            let band = if REFERENCE_CASES.contains(&(degrees, friction)) {
                 Band::around(coulomb(degrees, friction), 0.02)
             } else {
                 Band::between(
@@ -172,7 +172,7 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             )
             .with(Style::Points, &format!("mpm, μ = {friction}"), &points);
     }
-    for (degrees, friction) in CATALOG {
+    for (degrees, friction) in REFERENCE_CASES {
         let measured = acceleration(context, 3, degrees, friction)?;
         let what = format!("acceleration at {degrees}°, μ = {friction}, 3D");
         let band = Band::around(coulomb(degrees, friction), 0.02);
@@ -223,7 +223,7 @@ struct Node {
     speed: f64,
 }
 
-/// A node whose velocity obeys one plane, and whose material is moved by the velocity that obeys another.
+/// A node with a velocity constrained by one plane, whose material is advected with the velocity constrained by another.
 fn stuck(velocity: &Colliders, position: &Colliders, dt: f32) -> Node {
     let gravity = Vec3::new((G * 0.5) as f32, (-G * 0.75f64.sqrt()) as f32, 0.0);
     let (node, mut v, mut x) = (Vec3::new(0.0, -1e-3, 0.0), Vec3::ZERO, DVec3::ZERO);
@@ -247,7 +247,7 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let first = trial.particles()?;
         trial.advance(500)?;
         let farthest = displacements(&first, &trial.particles()?)[0] / cell;
-        let what = format!("farthest that a particle moves in 10 s, {dimensions}D");
+        let what = format!("largest displacement of a particle in 10 s, {dimensions}D");
         checks.push(Check::new(what, farthest, "cells", Band::below(0.05)));
     }
     let (rough, smooth) = (plane(0.7)?, plane(0.0)?);

@@ -1,5 +1,4 @@
-//! D6: how steep a layer of sand can lie: up to the slope at which its law loses ellipticity, which uniform shear alone does
-//! not show.
+//! D6: the steepest stable layer of sand. It is limited by loss of ellipticity of the law, which occurs before uniform shear flows.
 //!
 //! A layer that was compressed by its weight, σ_xx = σ_zz = K₀ σ_yy, is sheared with σ_yy held. At yield, stress rates are
 //! linear in the velocity gradient while loading goes on: dτ_ij = T_ijkl dG_kl. A band with normal n can deform on its own
@@ -98,7 +97,7 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .map(|[angle, slope]| flow_angle(*angle) - slope);
         let early = early.fold(f64::INFINITY, f64::min);
         let what =
-            format!("least slope by which bands come before uniform shear flows, ν = {poisson}");
+            format!("smallest margin of slope between bands and uniform shear flow, ν = {poisson}");
         checks.push(Check::new(what, early, "°", before));
         plot = plot.with(Style::Curve, &format!("bands, ν = {poisson}"), &slopes);
         if poisson == 0.3 {
@@ -108,19 +107,17 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let growth = usual.windows(2).map(|w| w[1][1] - w[0][1]);
     let growth = growth.fold(f64::INFINITY, f64::min);
     checks.push(Check::new(
-        "least growth from one friction angle to the next, ν = 0.3",
+        "smallest increase from one friction angle to the next, ν = 0.3",
         growth,
         "°",
         Band::above(0.0),
     ));
     for angle in ANGLES {
         let late = flow_angle(angle) - band_slope(angle, 0.3, 1.0)?;
-        let what = format!(
-            "slope by which they come before under the same pressure from all sides, φ = {angle}°"
-        );
+        let what = format!("margin under isotropic pressure, φ = {angle}°");
         checks.push(Check::new(&what, late, "°", Band::between(-0.1, 0.1)));
         checks.push(Check::control(
-            what + ", against a layer's",
+            what + ", against that of a layer",
             late,
             "°",
             before,

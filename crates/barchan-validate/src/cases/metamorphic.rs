@@ -1,4 +1,4 @@
-//! E9, P3, P4, P5, P9: what must not change a collapse, and what must.
+//! E9, P3, P4, P5, P9: metamorphic tests, changes that must or must not affect a collapse.
 
 use super::collapse::{COLUMN, Column, Deposit};
 use crate::outcome::{Band, Check, Outcome};
@@ -7,7 +7,7 @@ use crate::scene::scene;
 use crate::trial::{Trial, floats_mut, quantile};
 use crate::{Case, Context, ValidateError};
 
-/// Size, gravity and density do not matter.
+/// Invariance under size, gravity and density.
 pub const E9: Case = Case {
     name: "E9",
     title: "Size, gravity and density do not change a collapse",
@@ -16,7 +16,7 @@ pub const E9: Case = Case {
     run: scale_invariance,
 };
 
-/// The place of the grid does not matter.
+/// Invariance under a shift of the grid.
 pub const P3: Case = Case {
     name: "P3",
     title: "A shift by part of a cell does not change the run-out",
@@ -25,7 +25,7 @@ pub const P3: Case = Case {
     run: translation,
 };
 
-/// The time step does not matter.
+/// Independence of the time step.
 pub const P4: Case = Case {
     name: "P4",
     title: "Half the time step does not change the run-out",
@@ -34,7 +34,7 @@ pub const P4: Case = Case {
     run: time_step,
 };
 
-/// The resolution hardly matters.
+/// Convergence with resolution.
 pub const P5: Case = Case {
     name: "P5",
     title: "Half the grid spacing hardly changes the run-out",
@@ -159,7 +159,7 @@ fn spread(context: &Context<'_>, friction_angle: f64, cells: f64) -> Result<f64,
     Ok(quantile(x(), 0.99) - quantile(x(), 0.01))
 }
 
-/// How deep sand ends up in a floor at the height `level` [m], in cells.
+/// Penetration of sand into a floor at the height `level` [m], in cells.
 fn depth(context: &Context<'_>, boundary: &str, level: f64) -> Result<f64, ValidateError> {
     let file = scene!("heap").set("collider.floor.boundary", boundary).set(
         "collider.floor.shape.half_space.point",
@@ -172,7 +172,7 @@ fn depth(context: &Context<'_>, boundary: &str, level: f64) -> Result<f64, Valid
     Ok((level - lowest.fold(f64::MAX, f64::min)) / 0.02)
 }
 
-/// A floor on the nodes of the grid holds like one just above them.
+/// A floor on the nodes of the grid acts like one just above them.
 fn floors(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let band = Band::between(-0.1, 0.1);
     let mut checks = vec![];
@@ -345,7 +345,7 @@ fn range(values: &[f64]) -> f64 {
     100.0 * (high - low) * values.len() as f64 / values.iter().sum::<f64>()
 }
 
-/// Least step [%] from each value to the next, positive when they grow.
+/// Smallest relative increase [%] from each value to the next.
 fn least_growth(values: &[f64]) -> f64 {
     let steps = values.windows(2).map(|w| change(w[1], w[0]));
     steps.fold(f64::INFINITY, f64::min)

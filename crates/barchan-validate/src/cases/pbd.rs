@@ -35,7 +35,7 @@ pub const D3: Case = Case {
     run: belt,
 };
 
-/// A grain, exactly as the solver holds it.
+/// The exact state of a grain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grain {
     /// Position [m].
@@ -215,7 +215,7 @@ fn incline(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- D2 ----
 
-/// Distance [m] in ten seconds, after one to come to rest.
+/// Displacement [m] in ten seconds, after a second to come to rest.
 fn drift(context: &Context<'_>, scheme: &str, degrees: f64) -> Result<f64, ValidateError> {
     let label = format!("{scheme}, {degrees}°");
     let mut trial = on_floor(context, label, 660, tilted(scheme, degrees, 0.5))?;
@@ -250,7 +250,7 @@ fn creep(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 /// Speed of the belt [m/s].
 const BELT: f64 = 1.0;
 /// Its friction.
-const GRIP: f64 = 0.3;
+const BELT_FRICTION: f64 = 0.3;
 
 /// Time [s], place [m] and speed [m/s] of a grain after some frames, on a belt of that speed [m/s].
 fn carried(
@@ -266,7 +266,7 @@ fn carried(
     } else {
         240.0
     };
-    let scene = tilted(scheme, 0.0, GRIP)
+    let scene = tilted(scheme, 0.0, BELT_FRICTION)
         .set("solver.pbd.dt", 1.0 / rate)
         .set("collider.floor.motion.velocity", vec![speed, 0.0, 0.0]);
     let label = format!("{scheme}, belt of {speed} m/s");
@@ -283,11 +283,11 @@ fn carried(
 fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let near = Band::around(1.0, 0.03);
     // Until it is as fast as the belt, after V/μg = 0.34 s.
-    let slip = BELT * BELT / (2.0 * GRIP * G);
+    let slip = BELT * BELT / (2.0 * BELT_FRICTION * G);
     let mut plot = Plot::new("Speed", Axis::new("time t [s]"), Axis::new("speed [m/s]")).with(
         Style::Reference,
         "μ g t",
-        &[[0.0, 0.0], [BELT / (GRIP * G), BELT], [2.0, BELT]],
+        &[[0.0, 0.0], [BELT / (BELT_FRICTION * G), BELT], [2.0, BELT]],
     );
     let mut checks = vec![];
     for scheme in SCHEMES {
@@ -298,7 +298,7 @@ fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             let now = format!("after {t:.2} s");
             if t < 0.3 {
                 let what = format!("{scheme}: speed over μ g t {now}");
-                checks.push(Check::new(what, v / (GRIP * G * t), "", near));
+                checks.push(Check::new(what, v / (BELT_FRICTION * G * t), "", near));
             } else {
                 let what = format!("{scheme}: speed over the belt's {now}");
                 checks.push(Check::new(what, v / BELT, "", near));
@@ -310,7 +310,7 @@ fn belt(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             let what = format!("{scheme}: speed on a belt at rest");
             checks.push(Check::new(what, v, "m/s", Band::between(-1e-5, 1e-5)));
             let what = format!("{scheme}: speed over μ g t on a belt at rest");
-            checks.push(Check::control(what, v / (GRIP * G * t), "", near));
+            checks.push(Check::control(what, v / (BELT_FRICTION * G * t), "", near));
         }
     }
     Ok(Outcome {

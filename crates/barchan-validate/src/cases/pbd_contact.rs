@@ -62,10 +62,10 @@ pub const J6: Case = Case {
     run: adhesion,
 };
 
-/// A contact without friction and adhesion that pushes with these factors.
+/// A contact without friction and adhesion, with these factors.
 fn frictionless(spring: f64, damper: f64) -> Law<f64> {
     Law {
-        keep: 1.0,
+        retention: 1.0,
         spring,
         damper,
         max_separation: f64::INFINITY,
@@ -215,10 +215,10 @@ fn backward_euler(plane: &Plane, steps: usize) -> Vec<f64> {
 }
 
 /// Stiffness [N/m], damping [N s/m], and heights [m] after some steps.
-type Stated = (f64, f64, &'static [(usize, f64)]);
+type ReferenceHeights = (f64, f64, &'static [(usize, f64)]);
 
-/// Heights of the catalog.
-const STATED: [Stated; 2] = [
+/// Reference heights of two contacts.
+const REFERENCE_HEIGHTS: [ReferenceHeights; 2] = [
     (
         1000.0,
         100.0,
@@ -248,7 +248,7 @@ const STATED: [Stated; 2] = [
 
 fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = vec![];
-    for (stiffness, damping, stated) in STATED {
+    for (stiffness, damping, stated) in REFERENCE_HEIGHTS {
         let plane = Plane {
             stiffness,
             damping,
@@ -268,7 +268,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             let table = stated
                 .iter()
                 .map(|(step, height)| (heights[*step] - height).abs());
-            let what = format!("difference from the heights of the catalog, {of}");
+            let what = format!("difference from the reference heights, {of}");
             checks.push(Check::new(
                 what,
                 table.fold(0.0, f64::max),
@@ -316,7 +316,7 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             near("damper factor of 1 pass", c1, 0.476190, "", 1e-6),
             near("spring factor of 5 passes", k5, 0.0125366, "", 1e-7),
             near("damper factor of 5 passes", c5, 0.1253664, "", 1e-7),
-            // Far too stiff when applied five times.
+            // The factor of one pass is far too stiff when applied five times.
             Check::control(
                 "factor of one pass over that of five",
                 k1 / k5,
@@ -426,8 +426,8 @@ fn tilted(degrees: f64) -> V3<f64> {
     [G * angle.sin(), -G * angle.cos(), 0.0]
 }
 
-/// Gain of speed [m/s] in the second after the first half.
-fn speeds_up(plane: &Plane, passes: u32, degrees: f64) -> f64 {
+/// Mean acceleration [m/s²] during the second that follows the first half second.
+fn acceleration(plane: &Plane, passes: u32, degrees: f64) -> f64 {
     let mut point = on_plane();
     let mut speed_after = |steps: u32| {
         for _ in 0..steps {
@@ -439,8 +439,8 @@ fn speeds_up(plane: &Plane, passes: u32, degrees: f64) -> f64 {
     speed_after(240) - before
 }
 
-/// Displacement [m] that the friction of [Macklin14] takes back from a slip [m] at a penetration of 0.01 m, and what it
-/// leaves for the next substep to begin with.
+/// Displacement [m] by which the friction of [Macklin14] reduces a slip [m] at a penetration of 0.01 m, and the squared friction that
+/// it leaves for the warm start of the next substep.
 fn macklin(slip: f64) -> (f64, f64) {
     let law = Law {
         static_friction: 0.5,
@@ -468,7 +468,7 @@ fn friction_cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     };
     let mut checks = vec![];
     for passes in [1, 2, 5, 10, 20] {
-        let speed = |degrees: f64| speeds_up(&plane, passes, degrees);
+        let speed = |degrees: f64| acceleration(&plane, passes, degrees);
         let what = |what: &str| format!("{what}, {passes} passes");
         let still = Band::between(-1e-9, 1e-9);
         checks.extend([
@@ -493,12 +493,12 @@ fn friction_cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
         ]);
     }
-    // Below μ_s d everything is taken back, above μ_k d of it. With x_i twice, as printed in a survey, it would be nothing.
+    // Below μ_s d the whole slip is removed, above it μ_k d of it. With x_i twice, as printed in a survey, none would be.
     for slip in [0.004, 0.02] {
         let (back, kept) = macklin(slip);
-        let what = format!("taken back by [Macklin14] from a slip of {slip} m");
+        let what = format!("reduction of a slip of {slip} m by [Macklin14]");
         checks.push(near(what, back, -0.004, "m", 1e-15));
-        let what = format!("kept for the next substep by [Macklin14], slip of {slip} m");
+        let what = format!("friction kept for the next substep by [Macklin14], slip of {slip} m");
         checks.push(Check::new(what, kept, "m²", Band::between(0.0, 0.0)));
     }
     Ok(outcome(
@@ -612,7 +612,7 @@ fn adhesion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         "",
         no,
     ));
-    // Where the printed area would shrink again, it stays.
+    // The area stays constant where the printed one would decrease again.
     let grown = contact_area(0.2, 0.05) - contact_area(0.05, 0.05);
     checks.push(near(
         "growth of the area beyond a penetration of a radius",

@@ -50,9 +50,9 @@ fn stack<'a>(
     Ok(trial)
 }
 
-/// Settlement of a stack relative to rigid balls [radii], mean of the last three of ten seconds: with few iterations
-/// averaging hardly comes to rest.
-fn sunk(
+/// Settlement of a stack relative to rigid balls [radii], averaged over the last three of ten seconds: with few iterations of
+/// averaging it hardly comes to rest.
+fn settlement(
     context: &Context<'_>,
     scheme: &str,
     passes: u32,
@@ -78,9 +78,9 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
     let mut checks = vec![];
     let less = Band::between(0.0, 1.0);
     for passes in [10, 20, 40] {
-        let seidel = sunk(context, "gauss-seidel", passes, 0.0)?;
-        let plain = sunk(context, "averaged", passes, 0.0)?;
-        let reduced = sunk(context, "averaged", passes, 0.5)?;
+        let seidel = settlement(context, "gauss-seidel", passes, 0.0)?;
+        let plain = settlement(context, "averaged", passes, 0.0)?;
+        let reduced = settlement(context, "averaged", passes, 0.5)?;
         for (curve, value) in depths.iter_mut().zip([seidel, plain, reduced]) {
             curve.push([f64::from(passes), value]);
         }
@@ -92,7 +92,7 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
         checks.push(Check::new(what, reduced / plain, "", less));
     }
     checks.push(Check::control(
-        "Gauss–Seidel over averaged with ε = 0.5, 10 passes: the order turns round",
+        "Gauss–Seidel over averaged with ε = 0.5, 10 passes: the order is reversed",
         depths[0][0][1] / depths[2][0][1],
         "",
         less,
@@ -103,7 +103,7 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
 /// Ten springs are compressed by N m g/k at the floor and by half of that between balls, where the largest stiffness that
 /// substeps resolve is that of the reduced mass. `averaged` is the settlement with averaging [radii].
 fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateError> {
-    let split = sunk(context, "mass splitting", 1, 0.0)?;
+    let split = settlement(context, "mass splitting", 1, 0.0)?;
     let mut trial = stack(context, "mass".into(), balls("mass splitting", 1, 0.0, 1e6))?;
     let mass = grains(&mut trial)?.first().map_or(f64::NAN, |g| g.mass);
     let followed = |w: f64| (std::f64::consts::TAU / (20.0 / 600.0)).powi(2) / w;
@@ -112,7 +112,7 @@ fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateE
     let of_the_scene = mass * G * 55.0 / 1e6 / RADIUS;
     Ok([
         Check::new(
-            "mass splitting: depth over that of the springs that substeps follow",
+            "mass splitting: depth over that of springs resolved by substeps",
             split / exact,
             "",
             Band::around(1.0, 0.01),
@@ -174,7 +174,7 @@ fn momentum(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     Ok(checks)
 }
 
-const HOPS: &str = "Overlaps that remain after few iterations are resolved in the next step, and the balls keep that displacement as \
+const HOPPING: &str = "Overlaps that remain after few iterations are resolved in the next step, and the balls keep that displacement as \
     velocity. The stack does not fall apart; see docs/validation.md.";
 
 /// Speed of the fastest of ten stiff balls after ten seconds.
@@ -189,11 +189,11 @@ fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
         "m/s",
         Band::below(0.1),
     );
-    Ok(check.limited(Band::between(0.1, 1.5), HOPS))
+    Ok(check.limited(Band::between(0.1, 1.5), HOPPING))
 }
 
-/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: springs just below the largest stiffness
-/// that substeps resolve must not boil.
+/// Height of the highest grain of a smooth 2D bed, 0.1 m deep, after a second: with springs just below the largest stiffness that
+/// substeps resolve, the bed must not boil.
 fn smooth_bed(context: &Context<'_>, stiffness: f64) -> Result<Check, ValidateError> {
     let scene = scene!("trough")
         .set("materials.sand.friction_angle", 0)
@@ -230,7 +230,7 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Order of the schemes in [Holz14], Fig. 5.".into(),
         plots: vec![
             Plot::new(
-                "By how much the stack sinks",
+                "Settlement of the stack",
                 Axis::log("passes"),
                 Axis::new("sunk [radii]"),
             )
@@ -249,7 +249,7 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- J8 ----
 
-/// Soft enough for substeps to resolve [N/m].
+/// Stiffness that substeps resolve [N/m].
 const STIFFNESS: f64 = 1e4;
 
 /// Penetration of a ball that rests on one or two floors in one place, over m g/k, and force on all floors over its weight.

@@ -32,7 +32,8 @@ struct Pour {
     seed: u32,
 }
 
-/// Piles whose mean slope is that of II as in the paper: from 23.7 to 28.5° with eight seeds, standard deviation 1.4°.
+/// Number of piles over which the slope of II with the paper's scheme is averaged: single ones have 23.7 to 28.5° with eight seeds,
+/// standard deviation 1.4°.
 const SAMPLES: u32 = 4;
 
 /// Azimuthal mean of a pile.

@@ -24,7 +24,7 @@ fn creep(trial: &mut Trial<'_>) -> Result<Vec<f64>, ValidateError> {
     Ok(all)
 }
 
-/// The heap that a column becomes.
+/// A heap, from a column that collapses.
 fn heap<'a>(
     context: &'a Context<'a>,
     label: &str,
@@ -76,25 +76,25 @@ fn at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let viscous = creep(&mut heap(context, "2D heap, PIC", viscous, 5)?)?;
     let mut checks = vec![
         Check::new(
-            "farthest that 99 % of a 2D heap move, after 5 s",
+            "largest displacement of 99 % of a 2D heap, after 5 s",
             early[toe],
             "cells",
             still,
         ),
         Check::new(
-            "mean way of a particle of a 2D heap, after 5 s",
+            "mean displacement of a particle of a 2D heap, after 5 s",
             mean,
             "cells",
             Band::below(0.01),
         ),
         Check::control(
-            "farthest that 99 % of a 2D heap move, after 5 s, PIC",
+            "largest displacement of 99 % of a 2D heap, after 5 s, PIC",
             viscous[toe],
             "cells",
             still,
         ),
         Check::new(
-            "farthest that a particle of a 2D heap moves, after 40 s",
+            "largest displacement of a particle of a 2D heap, after 40 s",
             late[0],
             "cells",
             still,
@@ -106,14 +106,14 @@ fn at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .set("solver.resolution", 1.0 / 30.0);
         let deep = creep(&mut heap(context, "3D heap", file, 60)?)?;
         checks.push(Check::new(
-            "farthest that a particle of a 3D heap moves, after 60 s",
+            "largest displacement of a particle of a 3D heap, after 60 s",
             deep[0],
             "cells",
             still,
         ));
     }
     for degrees in [20.0, 25.0] {
-        let what = format!("farthest that a particle of a layer moves at {degrees}°");
+        let what = format!("largest displacement of a particle of a layer at {degrees}°");
         checks.push(Check::new(
             what,
             layer(context, degrees, 100)?,

@@ -91,7 +91,7 @@ fn checks_of(angle: f64, slope: f64) -> Vec<Check> {
             near_bands(angle),
         ),
     ];
-    // Above 30° the angles at which bands form lie too close to tell them apart.
+    // Above 30° the angles at which bands form are too close to be distinguished.
     for other in [angle - 5.0, angle + 5.0] {
         if (20.0..=30.0).contains(&angle) && (20.0..=30.0).contains(&other) {
             checks.push(Check::control(

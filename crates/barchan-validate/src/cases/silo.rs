@@ -99,9 +99,9 @@ fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let torricelli = mean_root(0.45, 0.8) / mean_root(0.1, 0.45);
     let slowing = |left: &[[f64; 2]]| rate(left, 0.45, 0.8) / rate(left, 0.1, 0.45);
     let plot = Plot::new(
-        "Sand that has left the silo",
+        "Discharge of the silo",
         Axis::new("time t [s]"),
-        Axis::new("part of the sand that has left"),
+        Axis::new("discharged fraction"),
     )
     .with_band("constant rate ± 5 %", &band)
     .with(
@@ -215,7 +215,7 @@ impl Offset {
         vec![
             Check::new("exponent of D − k h, k fitted", measured, "", around),
             Check::new(
-                "R² of the straight line that this makes",
+                "R² of the straight line of the fit",
                 self.r_squared,
                 "",
                 Band::above(0.995),
@@ -371,7 +371,7 @@ fn hole_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks,
         notes: vec![
             format!("Without the offset k the exponent is {raw:.2}."),
-            format!("W/(ρ √g D^2.5), with nothing taken off, is {}.", factors.join(", ")),
+            format!("W/(ρ √g D^2.5), without the offset, is {}.", factors.join(", ")),
         ],
     })
 }

@@ -59,7 +59,7 @@ struct Layer {
     ratio: f64,
 }
 
-/// Layers that the stuck base does not reach in 0.3 s.
+/// Layers that the sticky base does not affect within 0.3 s.
 const FREE: std::ops::Range<usize> = 9..19;
 
 impl Slab {
@@ -116,7 +116,7 @@ impl Slab {
             .with(&[&gravity])
     }
 
-    /// At rest under the pressure of its own weight, the same in all directions.
+    /// At rest under its own weight, with isotropic stress.
     fn settled<'a>(&self, context: &'a Context<'a>) -> Result<Trial<'a>, ValidateError> {
         let mut trial = Trial::start(context, self.name(), 30, self.scene())?;
         let d = f64::from(self.dimensions);

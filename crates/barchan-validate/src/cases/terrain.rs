@@ -173,7 +173,7 @@ fn mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         true => soil.mass() / mass - 1.0,
         false => 0.0,
     };
-    let what = "change of the mass with a grain more, as a part";
+    let what = "relative change of the mass with one more grain";
     checks.push(Check::control(what, more, "", Band::below(1e-12)));
     Ok(Outcome {
         physics: "Sliding moves soil from column to column.".into(),
@@ -190,7 +190,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = vec![];
     for angle in [20.0f64, 34.0, 40.0] {
         let repose = angle.to_radians().tan();
-        // A cliff and a wedge that is twice as steep as it can be.
+        // A cliff, and a wedge with twice the stable slope.
         let steep = |x: f64, z: f64| match z > 0.0 {
             true => f64::from(u8::from(x < 0.0)) * 0.4,
             false => (2.0 * repose * (0.3 - x.abs())).max(0.0),
@@ -222,7 +222,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         cone.relax();
         let none = Band::between(0.0, 0.0);
         for (name, soil, heights) in [
-            ("columns that move again", &soil, &rested),
+            ("columns that move again after rest", &soil, &rested),
             ("columns of a gentler cone that move", &cone, &level),
         ] {
             let pairs = soil.field().heights().iter().zip(heights);
@@ -376,7 +376,7 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 round,
             ),
             Check::new(
-                "four neighbors heap a pyramid",
+                "four neighbors form a pyramid",
                 pyramid.spread,
                 "",
                 Band::above(0.2),
@@ -463,18 +463,18 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (rim, pit) = (after.beyond_level(1.0), after.beyond_level(-1.0));
     let loose = after.grains / DENSITY;
     let grain = grain_volume();
-    // Along one axis a slope is at most what it is in its own direction.
+    // The slope along an axis is at most the slope in its steepest direction.
     let repose = Band::below(35.0 + f64::from(SLOPE_TOLERANCE) + 0.1);
     Ok(Outcome {
         physics: "The soil that a foot displaces forms a rim, which is stable.".into(),
         setup: "40 × 40 columns of 10 cm, angle of repose 35°, grains of 4 cm; a foot of 0.6 × 0.6 m is pressed 0.25 m deep and lifted; after 15 s.".into(),
         reference: "Conservation of volume to that of a grain (pit = rim + grains), and of mass.".into(),
         checks: vec![
-            Check::new("largest change of the mass, as a part", gained, "", Band::below(ROUNDING)),
+            Check::new("largest relative change of the mass", gained, "", Band::below(ROUNDING)),
             Check::new("pit", pit / grain, "grains", Band::above(20.0)),
             Check::new("rim and loose grains less the pit", (rim + loose - pit) / grain, "grains", Band::between(-1.0, 1.0)),
             Check::new("steepest slope", after.steepest(), "°", repose),
-            Check::control("steepest slope with the foot in it", steepest, "°", Band::below(40.0)),
+            Check::control("steepest slope with the foot in place", steepest, "°", Band::below(40.0)),
         ],
         notes: vec![format!(
             "Pit {:.1} l, rim {:.1} l, {} grains with {:.1} l.",
@@ -503,26 +503,26 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             _ => most = most.max(trial.simulation.particles()),
         }
         if second == 8 || second == 20 {
-            // What lies above the level less what is missing below it, and the grains, is what was poured.
+            // The volume above the level less the volume missing below it, plus the grains, is the poured volume.
             let volume = now.beyond_level(1.0) - now.beyond_level(-1.0) + now.grains / DENSITY;
             let error = (volume - before.grains / DENSITY) / grain;
-            let what = format!("volume less what was poured, after {second} s");
+            let what = format!("volume less poured volume, after {second} s");
             checks.push(Check::new(&what, error, "grains", one_grain));
             let what = format!("{what}, two grains lost");
             checks.push(Check::control(what, error - 2.0, "grains", one_grain));
         }
     }
     let last = trial.simulation.particles();
-    let what = "largest change of the mass, as a part";
+    let what = "largest relative change of the mass";
     checks.push(Check::new(what, gained, "", Band::below(ROUNDING)));
     let dug = most as f64 - fewest as f64;
     checks.push(Check::new(
-        "grains that the blade digs",
+        "grains dug by the blade",
         dug,
         "",
         Band::above(200.0),
     ));
-    let what = "grains at the end over the most";
+    let what = "final over largest number of grains";
     checks.push(Check::new(
         what,
         last as f64 / most as f64,

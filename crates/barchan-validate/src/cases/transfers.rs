@@ -73,7 +73,7 @@ pub(super) const KERNELS: [Keys; 2] = [
     &["solver.mpm.kernel=cubic"],
 ];
 
-/// A scene of a case that does not run it as a whole.
+/// Loads a scene whose particles are placed by the case.
 pub(super) fn load(file: &SceneFile) -> Result<Scene, ValidateError> {
     file.load("mpm").map_err(|errors| ValidateError::Scene {
         label: "particles placed by the case".into(),
@@ -159,7 +159,7 @@ fn worst_violation<const K: usize>(weights: &dyn Fn(f64) -> Weights<K>) -> f64 {
     largest((0..10_000).map(at_random))
 }
 
-/// Mean excess of the sum of the weights along an axis: what a step adds to the momentum.
+/// Mean excess of the sum of the weights along an axis: the relative gain of momentum in a step.
 fn bias<const K: usize>(weights: &dyn Fn(f64) -> Weights<K>) -> f64 {
     let start = -f64::from(bspline::base_offset::<K>());
     let count = 20_000;
@@ -268,7 +268,7 @@ fn changes<const D: usize, const K: usize>(transfer: Keys) -> Result<[f64; 4], V
     all.update_grid(0.1 * CELL);
     all.grid_to_particles(0.1 * CELL);
     let (p2, l2) = all.momenta();
-    // Sizes of what is summed; the sums themselves may be small by chance.
+    // Magnitudes of the summands; the sums themselves may be small by chance.
     let (p, l) = (1000.0, 1000.0 * BOX * CELL);
     Ok([
         (p1 - p0).length() / p,
@@ -278,8 +278,8 @@ fn changes<const D: usize, const K: usize>(transfer: Keys) -> Result<[f64; 4], V
     ])
 }
 
-/// Changes of linear and angular momentum in one step of the solver, over what rounding explains: each of 1000 particles
-/// adds some ulps of the largest term, as a random walk. Mass, speed, box and C h are about 1.
+/// Changes of linear and angular momentum in one step of the solver, over the estimate for rounding: each of 1000 particles
+/// contributes some ulps of the largest term, as a random walk. Mass, speed, box and C h are about 1.
 fn changes_in_solver<const K: usize>(transfer: Keys) -> Result<[f64; 2], ValidateError> {
     let start = random_particles::<3>(transfer == APIC);
     let scene = load(&light(3, transfer).with(KERNELS[K - 3]))?;
@@ -687,7 +687,7 @@ fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("L/L₀ after ten revolutions, APIC", apic.end(), "", kept),
             Check::control("L/L₀ after ten revolutions, PIC", pic.end(), "", kept),
-            Check::new("what PIC leaves of L", pic.end(), "", Band::below(0.2)),
+            Check::new("L/L₀ after ten revolutions, PIC, upper bound", pic.end(), "", Band::below(0.2)),
             Check::new("L/L₀ after ten revolutions, FLIP", flip.end(), "", Band::between(0.9, 1.001)),
             Check::new("L/L₀ after one revolution less that of the reference implementation, FLIP", one_turn, "", same),
             Check::new("noise after one revolution over that at the start, FLIP", noisy / quiet, "", noise),

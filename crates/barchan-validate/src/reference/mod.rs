@@ -1,4 +1,4 @@
-//! A reference implementation of MPM in f64, and the solver stepped by hand beside it.
+//! A reference implementation of MPM in f64, and direct stepping of the solver for the comparison.
 
 pub mod mpm;
 pub mod stepper;

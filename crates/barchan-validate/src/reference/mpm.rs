@@ -22,7 +22,7 @@ pub struct Lattice<const D: usize, const K: usize> {
     pub low: [i64; 3],
     pub count: [i64; 3],
     pub periodic: [bool; 3],
-    /// How every stored value is kept: exactly, or rounded to f32.
+    /// Storage of values: exact, or rounded to f32.
     pub keep: fn(f64) -> f64,
 }
 
@@ -208,7 +208,7 @@ impl<const D: usize, const K: usize> DenseMpm<D, K> {
         }
     }
 
-    /// Momentum of the particles, and angular momentum about the origin with what C carries: ε : m C D.
+    /// Momentum of the particles, and angular momentum about the origin with the contribution of C: ε : m C D.
     pub fn momenta(&self) -> (DVec3, DVec3) {
         let inertia = match self.transfer {
             Transfer::Apic => bspline::inertia::<K>() * self.lattice.h.powi(2),

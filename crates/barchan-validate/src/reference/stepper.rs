@@ -1,4 +1,4 @@
-//! The solver with a state that is set and read particle by particle, and with steps of the caller's choice.
+//! The solver without a frame loop: its state is set and read particle by particle, and the caller chooses the steps.
 
 use crate::ValidateError;
 use crate::trial::{Particle, of_checkpoint};
@@ -12,14 +12,14 @@ use barchan_sim::solvers::mpm::Mpm;
 use glam::Vec3;
 use std::fmt::Display;
 
-/// The solver, stepped by hand.
+/// The solver, stepped directly.
 pub struct Stepper {
     mpm: Mpm,
     time: f64,
 }
 
 fn failed(error: impl Display) -> ValidateError {
-    ValidateError::unusable("solver stepped by hand", error.to_string())
+    ValidateError::unusable("solver without a frame loop", error.to_string())
 }
 
 impl Stepper {

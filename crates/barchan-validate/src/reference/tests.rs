@@ -1,7 +1,7 @@
 //! The solver against the reference implementation in f64: random particles of sand and elastic solids in one grid.
 //!
-//! The effect of f32 is measured, not guessed: a second run of the reference stores weights, nodes and particles in
-//! f32 but computes in f64. The solver also rounds in between, in sums of up to 4³ nodes and some dozens of particles a node.
+//! The effect of f32 is measured: a second run of the reference stores weights, nodes and particles in f32 but computes in f64.
+//! The solver also rounds intermediate sums, over up to 4³ nodes and some dozens of particles per node.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -73,7 +73,7 @@ fn random_particles<const D: usize>(seed: u64, transfer: &str) -> Vec<Particle> 
         .collect()
 }
 
-/// What the solver can hold.
+/// Rounded to the precision of the solver.
 fn in_f32(p: Particle) -> Particle {
     Particle {
         x: p.x.as_vec3().as_dvec3(),
@@ -140,7 +140,7 @@ fn departure(a: &[Particle], b: &[Particle]) -> [f64; 7] {
     worst
 }
 
-/// After some steps: the solver's departure from the exact reference, and what rounding explains.
+/// After some steps: the deviation of the solver from the exact reference, and the effect of rounding.
 fn departures<const D: usize, const K: usize>(
     transfer: &str,
     level: Level,
@@ -175,7 +175,7 @@ fn departures<const D: usize, const K: usize>(
     }
     let mut found = solver.particles().unwrap();
     if let Some(cells) = period {
-        // The solver brings a particle back into the period; the reference lets it go on.
+        // The solver wraps particles into the period; the reference does not.
         let length = cells as f64 * H;
         for (p, other) in found.iter_mut().zip(&exactly.particles) {
             p.x.x += ((other.x.x - p.x.x) / length).round() * length;
@@ -233,7 +233,7 @@ fn the_solver_follows_the_reference_in_3d_cubic() {
     compare::<3, 4>(None);
 }
 
-/// Three blocks and, as the tightest ring, a single one.
+/// A period of three blocks, and the smallest one of a single block.
 #[test]
 fn the_solver_follows_the_reference_around_a_period() {
     compare::<2, 3>(Some(12));
@@ -241,9 +241,9 @@ fn the_solver_follows_the_reference_around_a_period() {
     compare::<3, 3>(Some(4));
 }
 
-/// Negative control: a step that is longer by 1e-4 shows in every quantity.
+/// Negative control: a time step longer by a factor of 1 + 1e-4 is detected in every quantity.
 #[test]
-fn a_reference_with_another_step_departs() {
+fn a_reference_with_another_step_deviates() {
     let (found, allowed) =
         departures::<2, 3>("apic", Level::new(), 20, f64::from(DT) * 1.0001, None);
     for (i, quantity) in QUANTITIES.iter().enumerate() {

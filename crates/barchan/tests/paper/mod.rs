@@ -1,4 +1,4 @@
-//! Scenes of papers, run and looked at.
+//! Helpers for running the scenes of papers.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 #![allow(dead_code, reason = "each test file uses its part")]
@@ -36,8 +36,8 @@ pub fn frame_of(name: &str, scale: f64, set: &[&str], frame: u32) -> Frame {
     run_to(&mut start(name, scale, set), frame)
 }
 
-/// Particles that a scene has, or will have had emitted, at full resolution. Fills are sampled coarsely and scaled up:
-/// that sees what colliders keep free.
+/// Number of particles of a scene at full resolution, emitted ones included. Fills are sampled coarsely and scaled up, which accounts
+/// for colliders.
 pub fn full_count(name: &str, scale: f64, set: &[&str]) -> f64 {
     let full = load_scene(name, 1.0, set);
     if full.fills.is_empty() {
@@ -53,7 +53,7 @@ pub fn assert_count(what: &str, count: f64, wanted: f64) {
     assert!((ratio - 1.0).abs() < 0.1, "{what}: {ratio} of the paper's");
 }
 
-/// Goes on to the end of a frame.
+/// Advances to the end of a frame.
 pub fn run_to(simulation: &mut Simulation, frame: u32) -> Frame {
     while simulation.frame() < frame {
         let done = simulation.advance_frame(&mut |_| Control::Continue);
@@ -82,13 +82,13 @@ pub fn positions_where(frame: &Frame, keep: impl Fn(&Vec3) -> bool) -> Vec<Vec3>
     positions(frame).into_iter().filter(keep).collect()
 }
 
-/// Where a point of a body at the start is now.
+/// Present position of a point of a body, given by its position at the start.
 pub fn now(frame: &Frame, body: &str, start: Vec3) -> Vec3 {
     let body = frame.record.body(body).unwrap();
     Quat::from_array(body.rotation) * start + Vec3::from(body.position)
 }
 
-/// Height that 99 % of the grains do not reach [m]: a single grain on top is no heap.
+/// Height below which 99 % of the grains lie [m], which does not depend on single grains.
 pub fn height(grains: &[Vec3]) -> f32 {
     let mut heights: Vec<f32> = grains.iter().map(|p| p.y).collect();
     heights.sort_by(f32::total_cmp);

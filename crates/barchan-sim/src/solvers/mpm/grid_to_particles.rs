@@ -325,7 +325,7 @@ pub fn move_packet<S: Simd, const D: usize, const K: usize>(
 }
 
 impl BlockReport {
-    /// Adds packet `index` of the block: fastest particle, left rim, values that are not finite.
+    /// Adds packet `index` of the block: its largest speed, whether a particle has escaped, and the first non-finite value.
     #[inline(always)]
     pub fn add<S: Simd>(
         &mut self,

@@ -45,7 +45,7 @@ pub fn accelerate<S: Simd>(simd: S, nodes: &mut [f32], kick: Vec3) {
     }
 }
 
-/// The bodies near a block that has mass, and the position of its first node [m]; `None` where nothing can collide.
+/// The bodies near a block that has mass, and the position of its first node [m]; `None` if there are none.
 fn bodies_near(
     nodes: &[f32],
     coord: BlockCoord,
@@ -110,8 +110,8 @@ pub fn collide_block(
     }
 }
 
-/// The directions in which bodies fix the velocity of a node: orthonormal, so that I − Σ q qᵀ is a symmetric projection,
-/// whatever the angles between the bodies' normals.
+/// Constrained directions of a node's velocity, orthonormalized, so that I − Σ q qᵀ is a symmetric projection for any angles
+/// between the normals of the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodeProjection {
     /// Index of the node within its task.
@@ -130,7 +130,7 @@ impl NodeProjection {
         }
     }
 
-    /// Fixes another direction, unless it is fixed already to within rounding.
+    /// Constrains another direction, unless it is constrained already to within rounding.
     pub fn fix(&mut self, direction: Vec3) {
         if self.rank == 3 {
             return;
@@ -146,7 +146,7 @@ impl NodeProjection {
     /// Adds the linear part of a body's constraint on a node that moves with `v` [m/s] at `position` [m].
     pub fn add(&mut self, body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) {
         let relative = v - body.velocity_at(position);
-        let phi = depth(body, position);
+        let phi = node_distance(body, position);
         match constraint(body, phi, || body.normal(position), relative, dt) {
             Constraint::Free => {}
             Constraint::Stick => Vec3::AXES.into_iter().for_each(|axis| self.fix(axis)),
@@ -229,14 +229,14 @@ impl Projection {
 /// Change of a node's velocity by one body: constraint of §8, then Coulomb friction of §8.1.
 /// Differs from [Klar16]: velocities are relative to the body, and only compressive impulses cause friction.
 pub fn collide(body: &PosedCollider, position: Vec3, v: Vec3, dt: f32) -> Vec3 {
-    let phi = depth(body, position);
+    let phi = node_distance(body, position);
     let relative = v - body.velocity_at(position);
     respond(body, phi, || body.normal(position), relative, dt)
 }
 
-/// Signed distance of a node [m]. Walls often lie in a plane of nodes: what is on the surface to within rounding counts as
-/// inside.
-pub fn depth(body: &PosedCollider, position: Vec3) -> f32 {
+/// Signed distance of a node to a body [m]. Walls often lie in a plane of nodes: nodes on the surface to within rounding count
+/// as inside.
+pub fn node_distance(body: &PosedCollider, position: Vec3) -> f32 {
     body.distance(position) - 4.0 * f32::EPSILON * position.abs().max_element()
 }
 

@@ -147,8 +147,8 @@ impl Mpm {
         })
     }
 
-    /// Only APIC updates C: with another transfer, the C of a spinning fill or of a state by APIC would drive packets from `first` on
-    /// forever.
+    /// Clears C of the packets from `first` on unless the transfer is APIC. Other transfers never update C, so that of a spinning fill
+    /// or of an APIC checkpoint would act forever.
     fn clear_unused_affine(&mut self, first: usize) {
         if self.spec.transfer != Transfer::Apic {
             for packet in &mut self.packets[first..] {

@@ -21,9 +21,9 @@ pub struct ScatterParams<'a> {
     pub density: &'a [f32],
 }
 
-/// Bit of `WHAT`: mass and momentum, w m and w m (v + C (x_i − x_p)).
+/// Bit of `TERMS`: mass and momentum, w m and w m (v + C (x_i − x_p)).
 pub const MOMENTUM: usize = 1;
-/// Bit of `WHAT`: forces times Δt, −Δt V⁰ τ ∇w.
+/// Bit of `TERMS`: forces times Δt, −Δt V⁰ τ ∇w.
 pub const FORCES: usize = 2;
 
 /// Four-vectors of each particle: (m v, m), m h C by columns, −Δt V τ/h by columns.
@@ -33,10 +33,10 @@ struct Contribution {
     impulse: [Quads; 3],
 }
 
-/// Adds the packets of one block to its tile, which must be zero or hold earlier contributions: what the bits of `WHAT`
-/// say. `stress(p)`: Kirchhoff stress [Pa] of packet p of the block.
+/// Adds the `TERMS` of the packets of one block to its tile, which must be zero or hold earlier contributions. `stress(p)`:
+/// Kirchhoff stress [Pa] of packet p of the block.
 #[inline(always)]
-pub fn scatter_block<S: Simd, const D: usize, const K: usize, const WHAT: usize>(
+pub fn scatter_block<S: Simd, const D: usize, const K: usize, const TERMS: usize>(
     simd: S,
     packets: &[Packet],
     stress: impl Fn(usize, &Packet) -> Sym3<f32x16<S>>,
@@ -50,20 +50,20 @@ pub fn scatter_block<S: Simd, const D: usize, const K: usize, const WHAT: usize>
     for (p, packet) in packets.iter().enumerate() {
         prefetch(packets.get(p + 1));
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
-        let contribution = contributions::<S, WHAT>(simd, packet, stress(p, packet), params);
+        let contribution = contributions::<S, TERMS>(simd, packet, stress(p, packet), params);
         for lane in 0..packet.len as usize {
             if stencil.start[lane] != at {
                 add_rows::<S, D, K>(simd, tile, at, &rows);
                 (rows, at) = (zero, stencil.start[lane]);
             }
-            add_particle::<S, D, K, WHAT>(simd, lane, &stencil, &contribution, &mut rows);
+            add_particle::<S, D, K, TERMS>(simd, lane, &stencil, &contribution, &mut rows);
         }
     }
     add_rows::<S, D, K>(simd, tile, at, &rows);
 }
 
 #[inline(always)]
-fn contributions<S: Simd, const WHAT: usize>(
+fn contributions<S: Simd, const TERMS: usize>(
     simd: S,
     packet: &Packet,
     stress: Sym3<f32x16<S>>,
@@ -77,7 +77,7 @@ fn contributions<S: Simd, const WHAT: usize>(
         affine: [[0.0; 4 * LANES]; 3],
         impulse: [[0.0; 4 * LANES]; 3],
     };
-    if WHAT & MOMENTUM != 0 {
+    if TERMS & MOMENTUM != 0 {
         let mass = volume * params.density[packet.material as usize];
         let mass_dx = mass * params.dx;
         let v = |axis: usize| mass * load(&packet.velocity[axis]);
@@ -87,7 +87,7 @@ fn contributions<S: Simd, const WHAT: usize>(
             interleave([c(0), c(1), c(2), zero], quads);
         }
     }
-    if WHAT & FORCES != 0 {
+    if TERMS & FORCES != 0 {
         let impulse = volume * (-params.dt / params.dx);
         let [xx, yy, zz, yz, xz, xy] = stress.times(impulse).to_array();
         let columns = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
@@ -101,7 +101,7 @@ fn contributions<S: Simd, const WHAT: usize>(
 /// Row (i, j) of nodes along y gets  w_x w_z Y + (w_x d_x A_x + g_x T_x) w_z + w_x (w_z d_z A_z + g_z T_z), in which the
 /// row's own weights are lanes of Y = w_y (Q + d_y A_y) + g_y T_y, of A = w_y m h C and of T = −w_y Δt V τ/h.
 #[inline(always)]
-fn add_particle<S: Simd, const D: usize, const K: usize, const WHAT: usize>(
+fn add_particle<S: Simd, const D: usize, const K: usize, const TERMS: usize>(
     simd: S,
     lane: usize,
     stencil: &Stencil<K>,
@@ -110,8 +110,8 @@ fn add_particle<S: Simd, const D: usize, const K: usize, const WHAT: usize>(
 ) {
     let quad = |quads: &Quads| per_float(simd, &quads[lane * 4..lane * 4 + 4]);
     let number = |lanes: &[f32; LANES]| f32x16::splat(simd, lanes[lane]);
-    // Weight times distance on the affine part, derivative on the forces: both, or the one that is wanted.
-    let both = |m: f32x16<S>, affine: f32x16<S>, g: f32x16<S>, impulse: f32x16<S>| match WHAT {
+    // Weight times distance for the affine term, derivative for the forces: both terms, or the one in `TERMS`.
+    let both = |m: f32x16<S>, affine: f32x16<S>, g: f32x16<S>, impulse: f32x16<S>| match TERMS {
         MOMENTUM => m * affine,
         FORCES => g * impulse,
         _ => m.mul_add(affine, g * impulse),

@@ -36,7 +36,7 @@ use rayon::prelude::*;
 /// Packets of a task that evaluates laws.
 const PACKETS_PER_TASK: usize = 64;
 
-/// What every pass needs: the geometry of particles and grid, and the materials.
+/// Input of all passes: the geometry of particles and grid, and the materials.
 #[derive(Clone, Copy)]
 pub struct Passes<'a> {
     /// SIMD level.
@@ -130,9 +130,9 @@ impl Passes<'_> {
     /// The field that the tiles add up to.
     pub fn sum(&self, tiles: &Tiles, field: &mut Field) {
         field.blocks_mut().enumerate().for_each(|(g, block)| {
-            let around = &self.topology.particles_around[g];
+            let neighbors = &self.topology.particle_neighbors[g];
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
-                tiles.sum_into::<_, D, K>(simd, block, around)
+                tiles.sum_into::<_, D, K>(simd, block, neighbors)
             });
         });
     }
@@ -144,8 +144,8 @@ impl Passes<'_> {
         );
     }
 
-    /// Sums the tiles if there are any, turns momentum into velocity, and applies the bodies, block by block: §8. What
-    /// bodies receive goes to `impulses`, a list for each task; nodes that wait for a body with mass go to `contacts`.
+    /// Sums the tiles if there are any, turns momentum into velocity, and collides with the bodies, block by block: §8. Reactions on
+    /// bodies are added to `impulses`, a list for each task; nodes within reach of a body with mass are listed in `contacts`.
     pub fn update_grid(
         &self,
         tiles: Option<&Tiles>,
@@ -162,9 +162,9 @@ impl Passes<'_> {
             for (i, block) in nodes.chunks_mut(BLOCK_FLOATS).enumerate() {
                 let g = task * BLOCKS_PER_TASK + i;
                 if let Some(tiles) = tiles {
-                    let around = &self.topology.particles_around[g];
+                    let neighbors = &self.topology.particle_neighbors[g];
                     with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
-                        tiles.sum_into::<_, D, K>(simd, block, around);
+                        tiles.sum_into::<_, D, K>(simd, block, neighbors);
                         grid_update::accelerate(simd, block, params.gravity * params.dt)
                     });
                 }
@@ -188,14 +188,14 @@ impl Passes<'_> {
         out.resize(packets.len(), 0.0);
         let gather = |b: usize, (_, out, _): Parts<'_, ()>, _: &mut ()| {
             let packets = packets_of(packets, self.ranges[b]);
-            let around = &self.topology.grid_around[b];
+            let neighbors = &self.topology.grid_neighbors[b];
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let frame = self.frame::<D, K>(b);
-                let tile = field.tile::<_, D, K>(simd, around);
+                let tile = field.tile::<_, D, K>(simd, neighbors);
                 gather_part::<_, D, K, PART>(simd, packets, &frame, &tile, out);
             });
         };
-        // The packets are only read, and there is nothing to report.
+        // The packets are read only, and there is no report.
         let (mut unchanged, mut reports) = (vec![(); packets.len()], vec![(); self.ranges.len()]);
         let parts = (&mut unchanged[..], out.all_mut(), rows_of(PART));
         for_each_block((0, 0), self.ranges, parts, &mut reports, &gather);
@@ -287,10 +287,10 @@ impl Passes<'_> {
         let advance = |b: usize,
                        (packets, state, _): Parts<'_, Packet>,
                        report: &mut BlockReport| {
-            let around = &self.topology.grid_around[b];
+            let neighbors = &self.topology.grid_neighbors[b];
             *report = with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
-                let tile = field.tile::<_, D, K>(simd, around);
-                let old = old.map(|old| old.tile::<_, D, K>(simd, around));
+                let tile = field.tile::<_, D, K>(simd, neighbors);
+                let old = old.map(|old| old.tile::<_, D, K>(simd, neighbors));
                 let old = old.as_ref().map(|t| &t[..]);
                 gather_block::<_, D, K>(simd, (packets, state), &self.frame::<D, K>(b), &params, &tile, old)
             });
@@ -299,8 +299,8 @@ impl Passes<'_> {
         for_each_block((0, 0), self.ranges, particles, reports, &advance);
     }
 
-    /// Velocity, affine velocity and position from what was gathered: Eq. 11–13, or the FLIP/PIC blend with `before`, the
-    /// velocity gathered from the field before forces. Reports as [`Self::advance`] does.
+    /// Velocity, affine velocity and position from the gathered quantities: Eq. 11–13, or the FLIP/PIC blend with `before`, the
+    /// velocity gathered from the field before forces. Reports like [`Self::advance`].
     pub fn move_particles(
         &self,
         (packets, state): (&mut [Packet], &mut Rows),

@@ -1,7 +1,7 @@
 //! Contact of the grid with bodies that have mass: a coupled solve for both velocities.
 //!
 //! Symbols: V velocity and angular velocity of a body at its center of mass, W its inverse mass matrix (6×6), J the impulse
-//! of the nodes on it. A node at r from the center sees the body move with u = v + ω × r, and the collision of §8 [Klar16]
+//! of the nodes on it. At a node at r from the center the body has the velocity u = v + ω × r, and the collision of §8 [Klar16]
 //! changes its velocity by Δ(u). V⁰ is the velocity of the body in this step without contact, so
 //!
 //! ```text
@@ -23,7 +23,7 @@
 //! a common rigid motion w with (I + W A) w = V⁰ − V + W J, P = I: momentum is conserved exactly however well Newton's method
 //! has converged, and w does not change relative velocities.
 
-use super::grid_update::{depth, respond};
+use super::grid_update::{node_distance, respond};
 use crate::collider::PosedCollider;
 use crate::contacts::rigid::{Impulse, Twist};
 use crate::grid::NODE;
@@ -53,7 +53,7 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// The contact of a node (its number and mass) with a body within `reach` [m]; `None` when it is farther away.
+    /// The contact of a node (its index and mass) with a body within `reach` [m]; `None` if it is farther away.
     pub fn of(
         posed: &PosedCollider,
         body: usize,
@@ -61,7 +61,7 @@ impl Contact {
         position: Vec3,
         reach: f32,
     ) -> Option<Self> {
-        let phi = depth(posed, position);
+        let phi = node_distance(posed, position);
         (phi < reach).then(|| Self {
             node: node as u32,
             body: body as u32,
@@ -74,8 +74,8 @@ impl Contact {
     }
 }
 
-/// Velocity of a body at its center of mass without contact.
-fn alone(body: &PosedCollider) -> Twist {
+/// V⁰ of a body: its velocity at the center of mass without contact.
+fn free_motion(body: &PosedCollider) -> Twist {
     Twist {
         linear: body.velocity_at(body.center()).as_dvec3(),
         angular: body.angular_velocity.as_dvec3(),
@@ -123,14 +123,14 @@ pub fn solve<'a>(
         return;
     }
     let list = &cx.colliders.list;
-    let alone: Vec<Twist> = list.iter().map(alone).collect();
-    let mut motion = alone.clone();
+    let free: Vec<Twist> = list.iter().map(free_motion).collect();
+    let mut motion = free.clone();
     let mut tasks: Vec<(&mut [f32], &mut Vec<Contact>)> = nodes.zip(contacts).collect();
     tasks.retain(|(_, contacts)| !contacts.is_empty());
     for _ in 0..ITERATIONS {
         let sums = pass(&mut tasks, list, &motion, cx.dt, false);
         for (b, body) in list.iter().enumerate() {
-            if let Some(step) = correction(body, &sums[b], &alone[b], &motion[b]) {
+            if let Some(step) = correction(body, &sums[b], &free[b], &motion[b]) {
                 motion[b] = motion[b] + step;
             }
         }
@@ -139,7 +139,7 @@ pub fn solve<'a>(
     let mut shared = vec![None; list.len()];
     for (b, body) in list.iter().enumerate() {
         let mut given = sums[b].impulse;
-        if let Some(w) = correction(body, &sums[b], &alone[b], &motion[b]) {
+        if let Some(w) = correction(body, &sums[b], &free[b], &motion[b]) {
             let mut taken = Impulse::default();
             for (column, w) in sums[b].stiffness.iter().zip(six(&w)) {
                 let (linear, angular) = (column.linear * w, column.angular * w);
@@ -153,11 +153,11 @@ pub fn solve<'a>(
             *total += given.about(-body.center_arm());
         }
     }
-    share(&mut tasks, &shared);
+    add_common_motions(&mut tasks, &shared);
 }
 
 /// Newton correction of a body's V; `None` for bodies without mass.
-fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> Option<Twist> {
+fn correction(body: &PosedCollider, sums: &Sums, free: &Twist, now: &Twist) -> Option<Twist> {
     let mass = body.mass.as_ref()?;
     let mut matrix = [[0.0; 6]; 6];
     for (j, column) in sums.stiffness.iter().enumerate() {
@@ -167,8 +167,8 @@ fn correction(body: &PosedCollider, sums: &Sums, alone: &Twist, now: &Twist) -> 
         }
     }
     let missing = Twist {
-        linear: alone.linear - now.linear,
-        angular: alone.angular - now.angular,
+        linear: free.linear - now.linear,
+        angular: free.angular - now.angular,
     };
     let right = six(&(missing + mass.response(&sums.impulse)));
     let step = solve6(matrix, right)?;
@@ -183,7 +183,7 @@ fn six(twist: &Twist) -> [f64; 6] {
     [x, y, z, rx, ry, rz]
 }
 
-/// A pass over all contacts with the bodies in given motion; the last one changes the nodes.
+/// A pass over all contacts for given motions of the bodies; the last pass updates the nodes.
 fn pass(
     tasks: &mut [(&mut [f32], &mut Vec<Contact>)],
     list: &[PosedCollider],
@@ -242,8 +242,8 @@ fn projection(body: &PosedCollider, contact: &Contact, before: Vec3, after: Vec3
     along * (1.0 - held) + DMat3::from_diagonal(DVec3::splat(held))
 }
 
-/// Adds the rigid motions that bodies share with their contact nodes.
-fn share(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]) {
+/// Adds the common rigid motions w of bodies and their contact nodes.
+fn add_common_motions(tasks: &mut [(&mut [f32], &mut Vec<Contact>)], shared: &[Option<Twist>]) {
     tasks.par_iter_mut().for_each(|(nodes, contacts)| {
         for contact in contacts.iter().filter(|c| c.touches) {
             let Some(motion) = &shared[contact.body as usize] else {
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elimination_solves_and_refuses() {
+    fn elimination_solves_regular_and_rejects_singular_systems() {
         let mut a = [[0.0; 6]; 6];
         for i in 0..6 {
             for j in 0..6 {

@@ -13,7 +13,7 @@ use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Marks a lane without particle.
+/// Marks an empty lane.
 const NO_PARTICLE: u64 = u64::MAX;
 
 /// Packets of a block: `first..first + count`.
@@ -152,8 +152,8 @@ impl Sorter {
         changed
     }
 
-    /// Turns the block of every particle into its bin: block, material, cell. Neighbors mostly share a block, so the
-    /// last one is kept.
+    /// Turns the block of every particle into its bin: block, material, cell. Consecutive particles mostly share a block, so the
+    /// last lookup is kept.
     fn find_bins(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
         self.keys
             .par_iter_mut()
@@ -299,7 +299,7 @@ fn move_packet<L: ConstitutiveLaw<N>, const N: usize>(
         let state = states.get(source * rows..)?.first_chunk::<N>()?;
         Some((packets.get(source)?, state))
     };
-    // Particles of a packet mostly come from the same packet, so the last one is kept.
+    // Particles of a packet mostly come from the same packet, so the last lookup is kept.
     let (mut last, mut found) = (usize::MAX, None);
     let mut len = 0;
     for (lane, slot) in (0..LANES).zip(sources) {

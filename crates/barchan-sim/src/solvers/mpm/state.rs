@@ -329,7 +329,7 @@ struct Stored<'a> {
     max_speed: f32,
 }
 
-/// The values of a column of a checkpoint, so many components for each particle.
+/// The values of a column of a checkpoint, with a given number of components for each particle.
 fn values<'a, T>(
     from: &'a Checkpoint,
     name: &str,

@@ -1,5 +1,5 @@
-//! One step by the separate passes against the fused ones: the same bits from grid to particles, a derived bound from
-//! particles to grid, whose sums have another order.
+//! The separate passes against the fused ones: bitwise equal from grid to particles; equal within a derived bound from particles
+//! to grid, where the order of summation differs.
 
 use super::grid_to_particles::{GRADIENT, MOMENT, VELOCITY};
 use super::grid_update::{NodeProjection, Projection, collide};
@@ -52,8 +52,8 @@ fn solver(scene: &Scene, spec: &MpmSpec) -> Mpm {
     Mpm::new(&scene, Level::new()).unwrap()
 }
 
-/// Two hundred particles of both materials that move, turn and are strained at random.
-fn stirred(scene: &Scene, spec: &MpmSpec) -> Mpm {
+/// Two hundred particles of both materials with random velocities, affine velocities and strains.
+fn random_particles(scene: &Scene, spec: &MpmSpec) -> Mpm {
     let mut random = Random(7);
     let mut mpm = solver(scene, spec);
     let flat = scene.dimensions == Dimensions::Two;
@@ -116,12 +116,12 @@ fn momenta(mpm: &Mpm) -> [Field; 3] {
     [fused, momentum, old]
 }
 
-/// Largest difference that rounding can make between the two orders of summation, at each float of the nodes.
+/// Bound of the rounding difference between the two orders of summation, for each float of the nodes.
 ///
 /// With u = 2⁻²⁴ and S the sum of the magnitudes of all terms at a node, each path is off by at most
 /// (8 + 3n + 28) u S: at most 8 roundings inside a particle's contribution, at most 3 additions for each of n
 /// particles (two to the row in registers, one of the row to the tile), 27 tiles, and one sum of the two fields. Weights are
-/// the same numbers in both. S is summed in f64; half as much again allows for weights that f32 and f64 round apart.
+/// the same numbers in both. S is summed in f64; half as much again allows for weights that f32 and f64 round differently.
 fn bound(mpm: &Mpm) -> Field {
     let (d, k) = (mpm.dimensions.count(), mpm.spec.kernel);
     let mut bound = Field::default();
@@ -194,7 +194,7 @@ fn float_of(mpm: &Mpm, node: [i32; 3], d: usize) -> usize {
     (g * BLOCK_NODES + (x * 4 + z) * 4 + y) * NODE
 }
 
-/// What particles are after a step, in bits.
+/// State of all particles, as bits.
 fn bits(mpm: &Mpm) -> Vec<u32> {
     let of_packet = |p: &Packet| {
         let floats = [&p.position[..], &p.velocity, &p.affine].concat();
@@ -249,10 +249,10 @@ fn separate_and_fused(dimensions: usize, kernel: Kernel, transfer: Transfer) {
     let what = format!("{dimensions}D {kernel:?} {transfer:?}");
     let scene = scene(dimensions);
     let spec = spec(&scene, kernel, transfer);
-    let [mut fused, mut separate] = [(); 2].map(|()| stirred(&scene, &spec));
-    let [together, apart, old] = momenta(&fused);
+    let [mut fused, mut separate] = [(); 2].map(|()| random_particles(&scene, &spec));
+    let [sum_fused, sum_separate, old] = momenta(&fused);
     let bound = bound(&fused);
-    let ratio = worst(together.nodes(), apart.nodes(), bound.nodes());
+    let ratio = worst(sum_fused.nodes(), sum_separate.nodes(), bound.nodes());
     assert!(ratio <= 1.0, "{what}: {ratio} of the bound");
 
     let colliders = Colliders::new(&scene.colliders);
@@ -269,19 +269,19 @@ fn separate_and_fused(dimensions: usize, kernel: Kernel, transfer: Transfer) {
     };
     fused.step(&mut cx).unwrap();
 
-    // From the same velocities on: the same bits.
+    // The same grid velocities give the same bits.
     advance_separately(&mut separate, &fused.scratch.velocity, &old);
     assert!(bits(&fused) == bits(&separate), "{what}");
     assert!(
         fused.packets.iter().any(|p| p.flag.iter().any(|f| *f > 0)),
-        "{what}: some sand yields"
+        "{what}: no sand yields"
     );
 
-    // The whole step apart. Velocities at nodes differ by the bound over the mass, times 2 for a contact with friction
-    // under 1 (normal part 1, tangential part 1 + μ); what particles gather is a mean of that.
-    let mut whole = stirred(&scene, &spec);
+    // A whole step by separate passes. Velocities at nodes differ by the bound over the mass, times 2 for a contact with friction
+    // below 1 (normal component 1, tangential component 1 + μ); particles gather a weighted mean of these differences.
+    let mut whole = random_particles(&scene, &spec);
     let params = whole.grid_params(&cx);
-    let mut velocity = apart;
+    let mut velocity = sum_separate;
     let mut received = vec![Impulse::default(); 64];
     let mut contacts = vec![Vec::new(); 64];
     let passes = passes!(whole);
@@ -289,7 +289,7 @@ fn separate_and_fused(dimensions: usize, kernel: Kernel, transfer: Transfer) {
     passes.update_grid(None, &mut velocity, &params, &mut received, &mut contacts);
     assert!(
         received[0].linear.length() > 0.0,
-        "{what}: the floor is hit"
+        "{what}: no contact with the floor"
     );
     let mut off = bound;
     for (off, node) in off
@@ -334,10 +334,10 @@ fn the_separate_passes_agree_with_the_fused_ones() {
 
 /// Negative control of the bound: forces that are one in ten thousand too strong break it.
 #[test]
-fn the_bound_is_tight_enough_to_see_a_wrong_force() {
+fn a_wrong_force_exceeds_the_bound() {
     let scene = scene(3);
-    let mut mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
-    let [_, apart, _] = momenta(&mpm);
+    let mut mpm = random_particles(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
+    let [_, sum_separate, _] = momenta(&mpm);
     let bound = bound(&mpm);
     for p in 0..mpm.packets.len() {
         for row in &mut mpm.state.of_mut(p)[6..12] {
@@ -345,14 +345,14 @@ fn the_bound_is_tight_enough_to_see_a_wrong_force() {
         }
     }
     let [stronger, ..] = momenta(&mpm);
-    assert!(worst(stronger.nodes(), apart.nodes(), bound.nodes()) > 1.0);
+    assert!(worst(stronger.nodes(), sum_separate.nodes(), bound.nodes()) > 1.0);
 }
 
 /// Two species over one topology: each scatters to a field of its own, and gathers only for its own packets.
 #[test]
-fn species_share_a_topology_and_nothing_else() {
+fn species_have_separate_fields_over_a_common_topology() {
     let scene = scene(3);
-    let mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
+    let mpm = random_particles(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
     let of_species = |species: u8| -> Vec<PacketRange> {
         let own = |range: &PacketRange| {
             let packets = passes::packets_of(&mpm.packets, *range);
@@ -404,16 +404,16 @@ fn species_share_a_topology_and_nothing_else() {
 }
 
 #[test]
-fn a_trial_leaves_the_particles_as_they_are() {
+fn a_trial_state_does_not_change_the_particles() {
     let scene = scene(3);
-    let mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
+    let mpm = random_particles(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
     let before = bits(&mpm);
     let mut gradient = Rows::new(9);
     gradient.resize(mpm.packets.len(), 0.0);
     let mut trial = Rows::new(mpm.state.per_packet());
     let mut flags = vec![[0; LANES]; mpm.packets.len()];
     passes!(mpm).trial(&mpm.packets, &mpm.state, &gradient, DT, &mut trial);
-    // Without motion the trial equals the state bit for bit.
+    // Without motion the trial state equals the state bit for bit.
     assert_eq!(trial.all(), mpm.state.all());
     for row in gradient.all_mut() {
         *row = Row([1.0; LANES]);
@@ -425,7 +425,7 @@ fn a_trial_leaves_the_particles_as_they_are() {
 }
 
 #[test]
-fn node_projections_are_projections() {
+fn node_projections_are_symmetric_and_idempotent() {
     let mut random = Random(3);
     let mut vector = || Vec3::new(random.number(), random.number(), random.number());
     for rank in 0..=4 {
@@ -433,26 +433,29 @@ fn node_projections_are_projections() {
         let normals: Vec<Vec3> = (0..rank).map(|_| vector().normalize()).collect();
         for normal in &normals {
             projection.fix(*normal);
-            projection.fix(*normal); // Again: nothing new.
+            projection.fix(*normal); // A repeated direction adds no constraint.
         }
         let (a, b) = (vector(), vector());
         let (pa, pb) = (projection.apply(a), projection.apply(b));
         assert!((projection.apply(pa) - pa).length() < 1e-6, "idempotent");
         assert!((pa.dot(b) - a.dot(pb)).abs() < 1e-6, "symmetric");
         for normal in &normals {
-            assert!(pa.dot(*normal).abs() < 2e-5, "fixed along every normal");
+            assert!(
+                pa.dot(*normal).abs() < 2e-5,
+                "constrained along every normal"
+            );
         }
         assert_eq!(rank == 0, pa == a);
         assert_eq!(rank >= 3, pa.length() < 1e-5);
     }
 }
 
-/// Without friction, what a collision does to a node that it touches is the projection of its velocity.
+/// Without friction, the collision of a node is a projection of its velocity.
 #[test]
-fn a_collision_without_friction_is_its_projection() {
+fn a_frictionless_collision_is_a_projection() {
     use barchan_scene::Boundary;
     let scene = scene(3);
-    let mpm = stirred(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
+    let mpm = random_particles(&scene, &spec(&scene, Kernel::Quadratic, Transfer::Apic));
     let [mut velocity, ..] = momenta(&mpm);
     passes!(mpm).accelerate(&mut velocity, Vec3::ZERO);
     for boundary in [Boundary::Sticky, Boundary::Slipping, Boundary::Separating] {
@@ -488,16 +491,16 @@ fn a_collision_without_friction_is_its_projection() {
                     assert!((v + change - p).length() < 1e-6 * v.length().max(1e-3));
                     touched += usize::from(change != Vec3::ZERO);
                 } else if node.y * DX as f32 > v.length() * DT {
-                    assert_eq!(p, v, "a node that no body reaches keeps its velocity");
+                    assert_eq!(p, v, "a node out of reach is unconstrained");
                 }
             }
         }
-        assert!(touched > 10, "{boundary:?} touched {touched}");
+        assert!(touched > 10, "{boundary:?}: {touched} constrained nodes");
     }
 }
 
 #[test]
-fn laws_cost_particles_only_what_they_declare() {
+fn a_law_stores_only_the_state_that_it_declares() {
     let scene = scene(3);
     let [sand, rubber] = [0, 1].map(|m| PreparedLaw::new(&scene.materials[m], scene.dimensions));
     let bytes = |laws: &[PreparedLaw]| {
@@ -521,15 +524,15 @@ fn laws_cost_particles_only_what_they_declare() {
 }
 
 #[test]
-fn a_checkpoint_needs_the_columns_of_the_laws_it_has_particles_of() {
+fn a_checkpoint_needs_the_columns_of_the_laws_of_its_particles() {
     let mut scene = scene(3);
     let spec = spec(&scene, Kernel::Quadratic, Transfer::Apic);
-    let mut mpm = stirred(&scene, &spec);
+    let mut mpm = random_particles(&scene, &spec);
     let mut saved = Checkpoint::default();
     mpm.save(&mut saved).unwrap();
     let gain = saved.column("volume_gain").unwrap().data.len();
     assert_eq!(gain, 200);
-    // Rubber alone knows nothing of hardening.
+    // Rubber alone has no hardening state.
     scene.materials.remove(0);
     let mut rubber = solver(&scene, &spec);
     let mut batch = Samples::none(0);
@@ -540,7 +543,7 @@ fn a_checkpoint_needs_the_columns_of_the_laws_it_has_particles_of() {
     rubber.save(&mut plain).unwrap();
     assert!(plain.column("hardening").is_none() && plain.column("plastic_case").is_none());
     rubber.load(&plain).unwrap();
-    // As material 0 it would be sand here, and as material 1 it is rubber.
+    // Material 0 is sand in this solver, material 1 is rubber.
     let error = mpm.load(&plain).unwrap_err().to_string();
     assert!(error.contains("`hardening`"), "{error}");
     let material = plain.columns.iter_mut().find(|c| c.name == "material");

@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// The weights of a row add up to one, on average to less than an ulp. What is left scales mass and momentum alike.
+    /// The weights of a row add up to one, on average within an ulp. The remaining error scales mass and momentum equally.
     #[inline(always)]
     fn row_sums<S: Simd, const K: usize>(simd: S) {
         let base = if K == 3 { 0.5 } else { 1.0 };

@@ -1,6 +1,6 @@
 //! The contact law of [Holz14] §6, as pure functions over [`Scalar`]: f64 in the tests, sixteen contacts in the solver.
 //!
-//! Displacements over a step stand for velocities, and λ for forces: a force f between two points of inverse masses
+//! Displacements over a step represent velocities, and λ represents forces: a force f between two points of inverse masses
 //! wᵢ and wⱼ causes a relative displacement λ = Δt² (wᵢ + wⱼ) f in a step (Eq. 34 with the reduced mass).
 
 use crate::math::Scalar;
@@ -13,9 +13,9 @@ pub type V3<S> = [S; 3];
 /// Parameters of a contact, constant during the iterations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Law<S> {
-    /// Fraction of the accumulated normal correction that an iteration keeps: 1 in [Holz14], less where an iteration solves the
+    /// Fraction of the accumulated normal correction that an iteration retains: 1 in [Holz14], less where an iteration solves the
     /// whole step.
-    pub keep: S,
+    pub retention: S,
     /// Spring factor k′ of Eq. 28.
     pub spring: S,
     /// Damper factor c′ of Eq. 28.
@@ -64,8 +64,8 @@ pub fn iteration_factors(
     (spring * alpha * share, damper * alpha * share)
 }
 
-/// Keep, spring and damper factors of an iteration that solves implicit Euler for the whole step from the accumulated correction:
-/// repeated, many contacts converge to their springs and dampers. `w` is the sum of the (split) inverse masses.
+/// Retention, spring and damper factors of an iteration that solves implicit Euler for the whole step from the accumulated
+/// correction; repeated, coupled contacts converge to their springs and dampers. `w` is the sum of the (split) inverse masses.
 pub fn implicit_factors(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64, f64) {
     let spring = dt * dt * stiffness * w;
     let damper = dt * damping * w;
@@ -79,18 +79,19 @@ pub fn implicit_factors(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, 
 /// Steps per period of the stiffest warm-started contact that is resolved.
 const STEPS_PER_PERIOD: f64 = 20.0;
 /// Damping ratio at the stiffness limit.
-const OVERDAMPED: f64 = 10.0;
+const DAMPING_RATIO_AT_LIMIT: f64 = 10.0;
 
-/// Fraction of the stiffness limit up to which a contact keeps its own damping.
-const UNDAMPED: f64 = 0.1;
+/// Fraction of the stiffness limit up to which a contact has its own damping.
+const OWN_DAMPING_FRACTION: f64 = 0.1;
 
 /// Stiffness [N/m] and damping [N s/m] that steps of `dt` resolve. Stiffness is limited by the period of oscillation, and damping
 /// increases toward that limit: a warm-started force lags by a step, and many such contacts together gain energy.
 pub fn resolvable(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
     let highest = std::f64::consts::TAU / (STEPS_PER_PERIOD * dt);
     let limit = highest * highest / w;
-    let near = ((stiffness / limit - UNDAMPED) / (1.0 - UNDAMPED)).clamp(0.0, 1.0);
-    let least = near * 2.0 * OVERDAMPED * highest / w;
+    let near =
+        ((stiffness / limit - OWN_DAMPING_FRACTION) / (1.0 - OWN_DAMPING_FRACTION)).clamp(0.0, 1.0);
+    let least = near * 2.0 * DAMPING_RATIO_AT_LIMIT * highest / w;
     (stiffness.min(limit), damping.max(least))
 }
 
@@ -100,28 +101,29 @@ pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
     std::f64::consts::PI * smaller_radius * smaller_radius * (1.0 - part * part)
 }
 
-/// Normal from j to i and gap C_s (Eq. 22) of two spheres with offset `apart` at the beginning of the step and relative
-/// displacement `moved`. `reach` is the sum of the radii [m]. The normal of concentric spheres points up.
+/// Normal from j to i and gap C_s (Eq. 22) of two spheres with center offset `offset` at the beginning of the step, relative
+/// displacement `displacement` and sum of the radii `reach` [m]. The normal of concentric spheres points up.
 #[inline(always)]
-pub fn normal_and_gap<S: Scalar>(apart: V3<S>, moved: V3<S>, reach: S) -> (V3<S>, S) {
-    let now: V3<S> = std::array::from_fn(|a| apart[a] + moved[a]);
+pub fn normal_and_gap<S: Scalar>(offset: V3<S>, displacement: V3<S>, reach: S) -> (V3<S>, S) {
+    let now: V3<S> = std::array::from_fn(|a| offset[a] + displacement[a]);
     let squared = dot(now, now);
     let distance = squared.sqrt();
     let tiny = reach.constant(1e-12);
-    let apart = tiny.lt(distance);
+    let is_distinct = tiny.lt(distance);
     let inverse = reach.constant(1.0) / distance.max(tiny);
     let up = [0.0, 1.0, 0.0];
-    let normal = std::array::from_fn(|a| S::select(apart, now[a] * inverse, reach.constant(up[a])));
+    let normal =
+        std::array::from_fn(|a| S::select(is_distinct, now[a] * inverse, reach.constant(up[a])));
     (normal, distance - reach)
 }
 
 /// Spring and damper, Eq. 23: the change of the accumulated normal correction.
 ///
-/// Differs from [Holz14]: the two do not separate faster than `max_separation`. Overlap that no motion has caused (a body
-/// placed in soil, a step much shorter than the last) stores no energy to be returned.
+/// Differs from [Holz14]: the two do not separate faster than `max_separation`. Overlap not caused by motion (a body placed in
+/// soil, a step much shorter than the last) has no elastic energy to return.
 #[inline(always)]
 fn spring_and_damper<S: Scalar>(law: &Law<S>, gap: S, closing: S, sum: &mut Accumulated<S>) -> S {
-    let wanted = law.keep * sum.normal - law.spring.mul_add(gap, law.damper * closing);
+    let wanted = law.retention * sum.normal - law.spring.mul_add(gap, law.damper * closing);
     let most = sum.normal + (law.max_separation - closing);
     let normal = (-((-wanted).max(-most))).max(gap.constant(0.0));
     let change = normal - sum.normal;
@@ -129,11 +131,11 @@ fn spring_and_damper<S: Scalar>(law: &Law<S>, gap: S, closing: S, sum: &mut Accu
     change
 }
 
-/// Adhesion: a damper on the displacement that still `separates` the two, without relaxation, up to its force.
+/// Adhesion: a damper on the remaining `separation`, without relaxation, up to the adhesive force.
 #[inline(always)]
-fn adhesion<S: Scalar>(law: &Law<S>, separates: S, sum: &mut Accumulated<S>) -> S {
-    let pull = sum.adhesion - separates;
-    let pull = -((-pull).max(separates.constant(0.0)));
+fn adhesion<S: Scalar>(law: &Law<S>, separation: S, sum: &mut Accumulated<S>) -> S {
+    let pull = sum.adhesion - separation;
+    let pull = -((-pull).max(separation.constant(0.0)));
     let pull = pull.max(-law.adhesion);
     let change = pull - sum.adhesion;
     sum.adhesion = pull;
@@ -179,25 +181,25 @@ fn macklin<S: Scalar>(law: &Law<S>, gap: S, slip: V3<S>, sum: &mut Accumulated<S
     std::array::from_fn(|a| -(slip[a] * factor))
 }
 
-/// One iteration of one contact: `normal` is the unit vector from j to i, `gap` the constraint C_s (Eq. 22), `moved` the
+/// One iteration of one contact: `normal` is the unit vector from j to i, `gap` the constraint C_s (Eq. 22), `displacement` the
 /// relative displacement (pᵢ − xᵢ) − (pⱼ − xⱼ) so far. Returns the correction of the relative displacement, to be split
 /// by inverse mass. There is no adhesion with the friction of [Macklin14].
 ///
 /// Differs from [Holz14]: the cone of Eq. 33 and the limit of adhesion hold for the correction accumulated over a step, not for each
-/// iteration (else static friction is lost and adhesion multiplied), Eq. 31 has the opposite sign, and the accumulated
-/// normal correction never pulls.
+/// iteration (otherwise static friction is lost and adhesion multiplied), Eq. 31 has the opposite sign, and the accumulated
+/// normal correction is never tensile.
 #[inline(always)]
 pub fn project<S: Scalar>(
     friction: PbdFriction,
     law: &Law<S>,
     normal: V3<S>,
     gap: S,
-    moved: V3<S>,
+    displacement: V3<S>,
     sum: &mut Accumulated<S>,
 ) -> V3<S> {
-    let closing = dot(moved, normal);
+    let closing = dot(displacement, normal);
     let repulsion = spring_and_damper(law, gap, closing, sum);
-    let slip: V3<S> = std::array::from_fn(|a| moved[a] - closing * normal[a]);
+    let slip: V3<S> = std::array::from_fn(|a| displacement[a] - closing * normal[a]);
     let (along, tangent) = match friction {
         PbdFriction::Coulomb => {
             let pull = adhesion(law, closing + repulsion, sum);

@@ -7,15 +7,15 @@ use barchan_frame::Unit;
 const RADIUS: Quantity<f32> = Quantity::state(Unit::Meter, "radius of the grain", 1.0)
     .in_frames(Tolerance::Absolute(0.0))
     .checked(is_positive);
-const MEMORY_ROW: Quantity<u32> =
-    Quantity::state(Unit::One, "row in the memory of contacts", NEW).unsaved();
+const CACHE_ROW: Quantity<u32> =
+    Quantity::state(Unit::One, "row in the contact cache", NEW).unsaved();
 
 columns! {
     /// State of all grains.
     pub struct Grains {
         /// Radii [m].
         radius: f32 = RADIUS,
-        /// Row in the memory of contacts; [`NEW`] before the first step.
-        memory_row: u32 = MEMORY_ROW,
+        /// Row in the contact cache; [`NEW`] before the first step.
+        cache_row: u32 = CACHE_ROW,
     }
 }

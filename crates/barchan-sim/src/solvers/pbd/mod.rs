@@ -55,8 +55,8 @@ pub struct Pbd {
     /// Largest speed before the step [m/s], see [`Pbd::update_reference_speed`].
     reference_speed: f32,
     limits_separation: bool,
-    /// Length of the substeps of the remembered contact forces [s].
-    memory_dt: f32,
+    /// Length of the substep of the cached contact forces [s].
+    cache_dt: f32,
     /// Terrain, if the scene has any.
     soil: Option<Soil>,
     scratch: Scratch,
@@ -76,7 +76,7 @@ struct Scratch {
     walls: Walls,
     /// Number of contacts of each grain.
     contacts: Vec<u32>,
-    /// Inverse masses in contacts [1/kg]; with mass splitting times the number of contacts.
+    /// Inverse masses in contacts [1/kg]; with mass splitting multiplied by the number of contacts.
     inverse_masses: Vec<f32>,
 }
 
@@ -86,7 +86,7 @@ struct Motion {
     /// Displacement in the completed substeps [m].
     total: Vec4,
     /// Displacement p − x in the present substep [m].
-    moved: Vec4,
+    displacement: Vec4,
 }
 
 /// Settings of a step, shared by all stages.
@@ -100,8 +100,8 @@ struct Step {
     free_fall: Vec3,
     /// Number of completed substeps.
     done: f32,
-    /// Fraction of the bodies' velocity gain over the step that is still to come after this substep, and its sum over the
-    /// completed substeps.
+    /// Fraction of the bodies' velocity gain over the step that remains after this substep, and its sum over the completed
+    /// substeps.
     remaining_gain: f32,
     remaining_gain_sum: f32,
     spec: PbdSpec,
@@ -113,9 +113,9 @@ struct Step {
     margin: f32,
 }
 
-/// Factor from a contact force, as displacement over a (sub)step of length `before`, to that of length `dt`: the same force, or the same
-/// impulse in a longer step.
-fn memory_scale(dt: f32, before: f32) -> f32 {
+/// Factor of a contact force, as displacement over a substep, from a substep of length `before` to one of length `dt`: the same
+/// force, or the same impulse if the new substep is longer.
+fn warm_start_scale(dt: f32, before: f32) -> f32 {
     match before > 0.0 {
         true => (dt / before) * (dt / before).min(1.0),
         false => 0.0,
@@ -137,18 +137,18 @@ impl Step {
         self.remaining_gain = (count - 1 - substep) as f32 / count as f32;
     }
 
-    /// Whether a substep can be predicted in the last iteration of the one before: no body responds in between.
+    /// Whether the prediction of a substep can be fused with the last iteration of the one before: no body responds in between.
     fn can_fuse_substeps(&self, colliders: &Colliders) -> bool {
         let has_mass = |c: &PosedCollider| c.mass.is_some();
         self.is_split() && !colliders.list.iter().any(has_mass)
     }
 
-    /// Keep, spring and damper factors of a contact with the given parameters. `w` is the sum of the inverse masses,
-    /// `split` that of the split inverse masses [1/kg].
+    /// Retention, spring and damper factors of a contact with the given parameters. `w` is the sum of the inverse masses, `split`
+    /// that of the split inverse masses [1/kg].
     fn factors(&self, contact: &ContactParameters, w: f64, split: f64) -> [f32; 3] {
         let (stiffness, damping) = (contact.stiffness, contact.damping);
         let dt = f64::from(self.dt);
-        let (keep, spring, damper) = match self.spec.scheme {
+        let (retention, spring, damper) = match self.spec.scheme {
             PbdScheme::MassSplitting => {
                 let (k, c) = contact::resolvable(stiffness, damping, w, dt);
                 contact::implicit_factors(k, c, split, dt)
@@ -160,12 +160,12 @@ impl Step {
                 (1.0, spring, damper)
             }
         };
-        [keep as f32, spring as f32, damper as f32]
+        [retention as f32, spring as f32, damper as f32]
     }
 }
 
 impl Pbd {
-    /// A solver without grains. Refuses what it does not support.
+    /// A solver without grains. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
         refusal::check("pbd", scene, &[Feature::Periodic, Feature::Columns])?;
@@ -187,7 +187,7 @@ impl Pbd {
             max_radius: 0.0,
             reference_speed: 0.0,
             limits_separation: true,
-            memory_dt: 0.0,
+            cache_dt: 0.0,
             soil: Soil::new(scene, &spec),
             scratch: Scratch::default(),
         })
@@ -215,12 +215,12 @@ impl Pbd {
         velocities
             .map(|v| Motion {
                 total: Vec4::ZERO,
-                moved: (displacement(v) + free_fall).extend(0.0),
+                displacement: (displacement(v) + free_fall).extend(0.0),
             })
             .collect_into_vec(&mut s.motion);
     }
 
-    /// Finds all contacts, once a step, and prepares what is constant during the iterations.
+    /// Finds all contacts, once a step, and computes their constants for the iterations.
     fn find_contacts(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&self.grains, &mut self.scratch);
         let table = &self.contact_table;
@@ -240,7 +240,7 @@ impl Pbd {
             .with_min_len(GRAINS_PER_TASK)
             .map(inverse_mass)
             .collect_into_vec(&mut s.inverse_masses);
-        let (w, scale) = (&s.inverse_masses, memory_scale(step.dt, self.memory_dt));
+        let (w, scale) = (&s.inverse_masses, warm_start_scale(step.dt, self.cache_dt));
         s.pairs.prepare(step, g, table, w, scale);
         s.walls.prepare(step, g, &self.laws, w, cx.colliders, scale);
     }
@@ -256,14 +256,14 @@ impl Pbd {
             .for_grains(step, motion, pair_sums, |i, motion, pair_sum, walls| {
                 let mut d = match step.done == 0.0 {
                     true => step.dt * velocity[i],
-                    false => motion.moved.truncate(),
+                    false => motion.displacement.truncate(),
                 };
                 d += step.free_fall;
                 if step.is_split() {
                     *pair_sum = pairs.gather(i);
                     d += (*pair_sum + walls.warm_start()) / mass[i];
                 }
-                motion.moved = d.extend(0.0);
+                motion.displacement = d.extend(0.0);
             });
     }
 
@@ -274,7 +274,7 @@ impl Pbd {
         let (mass, contacts) = (&self.grains.mass, &s.contacts);
         match step.spec.scheme {
             PbdScheme::GaussSeidel => {
-                (s.pairs).correct_in_turn(step, iteration, &s.inverse_masses, &mut s.motion);
+                (s.pairs).correct_sequentially(step, iteration, &s.inverse_masses, &mut s.motion);
             }
             _ => s.pairs.correct(self.level, step, iteration, &s.motion),
         }
@@ -296,11 +296,11 @@ impl Pbd {
                     }
                 };
                 let new = new + walls.correct(iteration, part, motion, mass[i]);
-                motion.moved += (new / mass[i]).extend(0.0);
+                motion.displacement += (new / mass[i]).extend(0.0);
                 if fused {
-                    motion.total += motion.moved;
+                    motion.total += motion.displacement;
                     let start = (*pair_sum + walls.next_substep()) / mass[i];
-                    motion.moved += (step.free_fall + start).extend(0.0);
+                    motion.displacement += (step.free_fall + start).extend(0.0);
                 }
             });
         s.walls.move_bodies(cx.colliders);
@@ -310,7 +310,7 @@ impl Pbd {
     fn end_substep(&mut self) {
         let s = &mut self.scratch;
         let motion = s.motion.par_iter_mut().with_min_len(GRAINS_PER_TASK);
-        motion.for_each(|m| m.total += m.moved);
+        motion.for_each(|m| m.total += m.displacement);
         s.walls.end_substep();
     }
 
@@ -339,7 +339,7 @@ impl Pbd {
                     *v = Vec3::ZERO;
                 } else {
                     *x += d.clamp_length_max(longest);
-                    *v = per_second * motion.moved.truncate().clamp_length_max(most);
+                    *v = per_second * motion.displacement.truncate().clamp_length_max(most);
                 }
                 v.length()
             })
@@ -352,15 +352,15 @@ impl Pbd {
         if step.is_split() {
             self.scratch.pairs.store_forces();
             self.scratch.walls.store_forces(count);
-            self.memory_dt = step.dt;
+            self.cache_dt = step.dt;
         }
-        let row = &mut self.grains.memory_row;
+        let row = &mut self.grains.cache_row;
         row.clear();
         row.extend(0..count as u32);
     }
 
-    /// Reference of the speed limits: the fastest body or grain before the step. Grains count with their initial speed
-    /// and what gravity adds, not with speed from contacts.
+    /// Reference of the speed limits: the largest speed of a body or grain before the step. Grains count with their initial speed
+    /// plus the gain by gravity, not with speed from contacts.
     fn update_reference_speed(&mut self, cx: &StepContext<'_>) {
         let fastest = max_speed(&self.grains.velocity);
         let explained = fastest.min(self.reference_speed + cx.dt * cx.gravity.length());
@@ -371,8 +371,8 @@ impl Pbd {
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
         let (radius, gravity) = (self.spec.radius as f32, cx.gravity.length());
         // In [Holz14] contacts are pairs that overlap at the predicted positions. With warm starting a contact must not end when
-        // its grains separate by a rounding error: it stays while free fall in a step could close the gap. And a
-        // warm-started force must be removed with the weight with which it was applied.
+        // its grains separate by a rounding error: it persists while free fall in a step could close the gap. And a warm-started
+        // force must be removed with the weight with which it was applied.
         let (margin, reduction) = match self.spec.scheme {
             PbdScheme::MassSplitting => ((cx.dt * cx.dt * gravity).min(MARGIN * radius), 0.0),
             _ => (0.0, self.spec.error_reduction as f32),

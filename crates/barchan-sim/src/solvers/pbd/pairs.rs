@@ -1,13 +1,13 @@
 //! Contacts between grains: found once a step, corrected in every iteration.
 //!
-//! A contact is computed once for both its grains, sixteen contacts side by side, and its correction is stored; then every
-//! grain sums the corrections of its own contacts in a fixed order. Nothing depends on the number of threads.
+//! A contact is evaluated once for both of its grains, sixteen contacts at a time, and its correction is stored; each grain then
+//! gathers the corrections of its own contacts in a fixed order. The result does not depend on the number of threads.
 
 use super::contact::{self, Accumulated, Law, V3};
 use super::grains::Grains;
 use super::params::ContactParameters;
 use super::{GRAINS_PER_TASK, Motion, Step};
-use crate::contacts::{Adjacency, PairMemory};
+use crate::contacts::{Adjacency, PairCache};
 use crate::math::lanes::{LANES, Lanes};
 use crate::neighbors::cells::Cells;
 use crate::neighbors::pairs::{PairSearch, Spheres};
@@ -27,12 +27,12 @@ struct Packet {
     i: [u32; LANES],
     j: [u32; LANES],
     /// xᵢ − xⱼ [m].
-    apart: [Lanes; 3],
+    offset: [Lanes; 3],
     /// rᵢ + rⱼ [m].
     reach: Lanes,
     /// 1/(wᵢ + wⱼ) [kg].
     reduced_mass: Lanes,
-    keep: Lanes,
+    retention: Lanes,
     spring: Lanes,
     damper: Lanes,
     normal_sum: Lanes,
@@ -62,7 +62,7 @@ pub(super) struct Pairs {
     /// Grains at their predicted and present positions.
     predicted: Spheres,
     present: Spheres,
-    pub memory: PairMemory,
+    pub cache: PairCache,
     /// Static and kinetic friction if all contacts have the same, without adhesion.
     friction: Option<[f32; 2]>,
 }
@@ -76,20 +76,20 @@ struct Preparation<'a> {
     materials: usize,
     /// Inverse masses in contacts [1/kg].
     inverse_masses: &'a [f32],
-    memory: &'a PairMemory,
-    /// From remembered forces to those of a substep of this step.
+    cache: &'a PairCache,
+    /// Factor from cached forces to forces in a substep of this step.
     scale: f32,
 }
 
 impl Preparation<'_> {
-    /// Sets what is constant during the iterations.
+    /// Computes the constants of a contact for the iterations.
     #[inline]
     fn prepare(&self, packet: &mut Packet, lane: usize) {
         let (step, grains) = (self.step, self.grains);
         let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-        let apart = grains.position[i] - grains.position[j];
+        let offset = grains.position[i] - grains.position[j];
         for axis in 0..3 {
-            packet.apart[axis][lane] = apart[axis];
+            packet.offset[axis][lane] = offset[axis];
         }
         let (ri, rj) = (grains.radius[i], grains.radius[j]);
         packet.reach[lane] = ri + rj;
@@ -98,31 +98,31 @@ impl Preparation<'_> {
         let (a, b) = (grains.material[i], grains.material[j]);
         let contact = &self.table[usize::from(a) * self.materials + usize::from(b)];
         let unsplit = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
-        let [keep, spring, damper] = step.factors(contact, unsplit, w);
-        packet.keep[lane] = keep;
+        let [retention, spring, damper] = step.factors(contact, unsplit, w);
+        packet.retention[lane] = keep;
         packet.spring[lane] = spring;
         packet.damper[lane] = damper;
         packet.static_friction[lane] = contact.static_friction as f32;
         packet.kinetic_friction[lane] = contact.kinetic_friction as f32;
         if contact.adhesion > 0.0 {
             let dt = f64::from(step.dt);
-            let depth = f64::from(ri + rj - apart.length());
+            let depth = f64::from(ri + rj - offset.length());
             let force = contact.adhesive_force(depth, f64::from(ri.min(rj)));
             packet.adhesion[lane] = (dt * dt * w * force) as f32;
         }
     }
 
-    /// Starts from the force of the last step, if there was one.
+    /// Starts from the force of the last step, if any.
     #[inline]
     fn warm_start(&self, packet: &mut Packet, correction: &mut Vec4, lane: usize) {
-        let (rows, ids) = (&self.grains.memory_row, &self.grains.id);
+        let (rows, ids) = (&self.grains.cache_row, &self.grains.id);
         let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-        let Some(force) = self.memory.find(rows[i], ids[j]) else {
+        let Some(force) = self.cache.find(rows[i], ids[j]) else {
             return;
         };
         let force = self.scale * force;
-        let apart: Vec3 = std::array::from_fn(|a| packet.apart[a][lane]).into();
-        let normal = apart.normalize_or(Vec3::Y);
+        let offset: Vec3 = std::array::from_fn(|a| packet.offset[a][lane]).into();
+        let normal = offset.normalize_or(Vec3::Y);
         let along = force.dot(normal);
         packet.normal_sum[lane] = along.max(0.0) / packet.reduced_mass[lane];
         let tangent = (force - along * normal) / packet.reduced_mass[lane];
@@ -147,8 +147,8 @@ impl Pairs {
     ) {
         let spheres = || grains.position.par_iter().zip(&grains.radius);
         let ahead = spheres().zip(motion).with_min_len(GRAINS_PER_TASK);
-        let moved = |m: &Motion| m.moved.truncate();
-        (self.predicted).fill(ahead.map(|((x, r), m)| (*x + moved(m)).extend(*r)));
+        let displacement = |m: &Motion| m.displacement.truncate();
+        (self.predicted).fill(ahead.map(|((x, r), m)| (*x + displacement(m)).extend(*r)));
         let has_adhesion = table.iter().any(|contact| contact.adhesion > 0.0);
         if has_adhesion {
             let now = spheres().with_min_len(GRAINS_PER_TASK);
@@ -172,7 +172,7 @@ impl Pairs {
         self.adjacency.count(grain)
     }
 
-    /// Sets what is constant during the iterations, and warm-starts every contact with its force in the last step times
+    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step times
     /// `scale`. `inverse_masses` are those in contacts [1/kg].
     pub fn prepare(
         &mut self,
@@ -197,7 +197,7 @@ impl Pairs {
             table,
             materials: table.len().isqrt(),
             inverse_masses,
-            memory: &self.memory,
+            cache: &self.cache,
             scale,
         };
         let (offsets, lists) = (&self.offsets, self.search.lists());
@@ -223,8 +223,8 @@ impl Pairs {
     pub fn store_forces(&mut self) {
         let corrections = self.corrections.as_flattened().par_iter();
         let forces = corrections.with_min_len(LANES * PACKETS_PER_TASK);
-        self.memory
-            .remember(&mut self.adjacency, forces.map(|c| c.truncate()));
+        self.cache
+            .store(&mut self.adjacency, forces.map(|c| c.truncate()));
     }
 
     /// One iteration over all contacts, from the present positions.
@@ -257,8 +257,8 @@ impl Pairs {
         sum.truncate()
     }
 
-    /// One Gauss–Seidel iteration: every contact sees the corrections of those before it.
-    pub fn correct_in_turn(
+    /// One Gauss–Seidel iteration: each contact is evaluated after the corrections of those before it.
+    pub fn correct_sequentially(
         &mut self,
         step: &Step,
         iteration: u32,
@@ -267,7 +267,7 @@ impl Pairs {
     ) {
         let all = LANES * self.packets.len();
         for place in 0..all {
-            // Alternating order: corrections cross a stack in either direction within two iterations.
+            // Symmetric sweeps: corrections propagate through a stack in both directions within two iterations.
             let place = if iteration.is_multiple_of(2) {
                 place
             } else {
@@ -278,14 +278,19 @@ impl Pairs {
             if i == j {
                 continue;
             }
-            let correction = correct_one(step, packet, lane, motion[i].moved - motion[j].moved);
+            let correction = correct_one(
+                step,
+                packet,
+                lane,
+                motion[i].displacement - motion[j].displacement,
+            );
             let along = correction.truncate().extend(0.0);
             let a = inverse_masses[i] * (1.0 - correction.w);
             let b = inverse_masses[j] * (1.0 + correction.w);
-            // Eq. 37 may shift a correction from one grain to the other, but not enlarge it: in sequence, that diverges.
+            // Eq. 37 may shift a correction from one grain to the other, but not enlarge it: sequentially, that diverges.
             let part = ((inverse_masses[i] + inverse_masses[j]) / (a + b)).min(1.0);
-            motion[i].moved += part * a * along;
-            motion[j].moved -= part * b * along;
+            motion[i].displacement += part * a * along;
+            motion[j].displacement -= part * b * along;
         }
     }
 }
@@ -321,22 +326,22 @@ impl Iteration<'_> {
             let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
             let (a, b) = (&motion[i], &motion[j]);
             let total = a.total - b.total;
-            let moved = a.moved - b.moved;
+            let displacement = a.displacement - b.displacement;
             for axis in 0..3 {
                 before[axis][lane] = total[axis];
-                relative[axis][lane] = moved[axis];
+                relative[axis][lane] = displacement[axis];
             }
         }
         let load = |lanes: &Lanes| f32x16::load_array_ref(simd, lanes);
-        let three = |lanes: &[Lanes; 3]| [load(&lanes[0]), load(&lanes[1]), load(&lanes[2])];
-        let moved = three(&relative);
-        let (apart, before) = (three(&packet.apart), three(&before));
-        let apart = [
-            apart[0] + before[0],
-            apart[1] + before[1],
-            apart[2] + before[2],
+        let vector = |lanes: &[Lanes; 3]| [load(&lanes[0]), load(&lanes[1]), load(&lanes[2])];
+        let displacement = vector(&relative);
+        let (offset, before) = (vector(&packet.offset), vector(&before));
+        let offset = [
+            offset[0] + before[0],
+            offset[1] + before[1],
+            offset[2] + before[2],
         ];
-        let (normal, gap) = contact::normal_and_gap(apart, moved, load(&packet.reach));
+        let (normal, gap) = contact::normal_and_gap(offset, displacement, load(&packet.reach));
         let splat = |x: f32| f32x16::splat(simd, x);
         let (zero, one) = (splat(0.0), splat(1.0));
         let is_first = self.number == 0;
@@ -346,7 +351,7 @@ impl Iteration<'_> {
                 true => zero,
                 false => load(&packet.adhesion_sum),
             },
-            tangent: three(&packet.tangent_sum),
+            tangent: vector(&packet.tangent_sum),
         };
         let active = match is_first {
             true => gap.simd_le(zero),
@@ -360,9 +365,9 @@ impl Iteration<'_> {
                 load(&packet.adhesion),
             ],
         };
-        // A contact that has opened only returns its excess correction.
+        // An open contact only returns its excess correction.
         let law = Law {
-            keep: active.select(load(&packet.keep), one),
+            retention: active.select(load(&packet.retention), one),
             spring: active.select(load(&packet.spring), one),
             damper: active.select(load(&packet.damper), zero),
             static_friction,
@@ -370,7 +375,14 @@ impl Iteration<'_> {
             adhesion,
             max_separation: splat(step.max_separation),
         };
-        let change = contact::project(step.spec.friction, &law, normal, gap, moved, &mut sum);
+        let change = contact::project(
+            step.spec.friction,
+            &law,
+            normal,
+            gap,
+            displacement,
+            &mut sum,
+        );
         sum.normal.store_array(&mut packet.normal_sum);
         if self.number + 1 < step.spec.iterations {
             sum.adhesion.store_array(&mut packet.adhesion_sum);
@@ -399,10 +411,10 @@ impl Iteration<'_> {
 }
 
 /// Correction of one lane for grain i, as mass times displacement [kg m], and n·εĝ.
-fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Vec4 {
-    let three = |lanes: &[Lanes; 3]| [lanes[0][lane], lanes[1][lane], lanes[2][lane]];
+fn correct_one(step: &Step, packet: &mut Packet, lane: usize, displacement: Vec4) -> Vec4 {
+    let vector = |lanes: &[Lanes; 3]| [lanes[0][lane], lanes[1][lane], lanes[2][lane]];
     let law = Law {
-        keep: packet.keep[lane],
+        retention: packet.retention[lane],
         spring: packet.spring[lane],
         damper: packet.damper[lane],
         static_friction: packet.static_friction[lane],
@@ -413,12 +425,19 @@ fn correct_one(step: &Step, packet: &mut Packet, lane: usize, moved: Vec4) -> Ve
     let mut sum = Accumulated {
         normal: packet.normal_sum[lane],
         adhesion: packet.adhesion_sum[lane],
-        tangent: three(&packet.tangent_sum),
+        tangent: vector(&packet.tangent_sum),
     };
-    let moved: V3<f32> = moved.truncate().to_array();
+    let displacement: V3<f32> = displacement.truncate().to_array();
     let reach = packet.reach[lane];
-    let (normal, gap) = contact::normal_and_gap(three(&packet.apart), moved, reach);
-    let change = contact::project(step.spec.friction, &law, normal, gap, moved, &mut sum);
+    let (normal, gap) = contact::normal_and_gap(vector(&packet.offset), displacement, reach);
+    let change = contact::project(
+        step.spec.friction,
+        &law,
+        normal,
+        gap,
+        displacement,
+        &mut sum,
+    );
     packet.normal_sum[lane] = sum.normal;
     packet.adhesion_sum[lane] = sum.adhesion;
     for axis in 0..3 {

@@ -39,7 +39,7 @@ impl ContactParameters {
     }
 }
 
-/// A material as `pbd` sees it.
+/// Parameters of a material in `pbd`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrainLaw {
     /// Density of the solid [kg/m³].
@@ -49,7 +49,7 @@ pub struct GrainLaw {
 }
 
 impl GrainLaw {
-    /// Law for a material. Refuses what is not sand.
+    /// Law for a material. Refuses materials other than sand.
     pub fn new(
         material: &Material,
         spec: &PbdSpec,
@@ -78,9 +78,9 @@ impl GrainLaw {
     }
 }
 
-/// Contact settings of a material, with defaults derived from its law and the mean grain: Young's modulus times the mean
-/// diameter for the stiffness, critical damping of the reduced mass m/2, the cohesion for the adhesion. Without friction angles and
-/// adhesion if it is not sand.
+/// Contact parameters of a material, with defaults derived from its law and the mean grain: stiffness is Young's modulus times the
+/// mean diameter, damping is critical for the reduced mass m/2, adhesion is the cohesion. A material other than sand has neither
+/// friction angles nor adhesion.
 pub fn contact_settings(
     material: &Material,
     spec: &PbdSpec,
@@ -112,8 +112,8 @@ pub fn contact_settings(
 /// would roll. Measured with the pour of validation case E6 (docs/validation.md).
 const SLOPES: [(f64, f64); 4] = [(9.0, 0.0), (18.0, 5.0), (37.0, 15.0), (62.0, 30.0)];
 
-/// Contact friction angle for the friction angle of the bulk [degrees]. The schemes of [Holz14] take it as it is: their incomplete
-/// convergence flattens heaps by about as much as the missing rotation steepens them.
+/// Contact friction angle for the friction angle of the bulk [degrees]. The schemes of [Holz14] use the latter unchanged: their
+/// incomplete convergence flattens heaps by about as much as the missing rotation steepens them.
 fn contact_friction_angle(bulk: &Friction, scheme: PbdScheme) -> f64 {
     let slope = match *bulk {
         Friction::Constant(angle) => angle,

@@ -1,4 +1,4 @@
-//! Exchange with the terrain: before a step, soil that bodies cut turns into grains, and grains at rest into soil.
+//! Exchange with the terrain before a step: soil that bodies cut becomes grains, and grains at rest are deposited.
 
 use super::Pbd;
 use super::params::number_density;
@@ -11,14 +11,13 @@ use barchan_frame::Checkpoint;
 use barchan_scene::{Dimensions, PbdSpec, Scene};
 use glam::Vec3;
 
-/// Steps between two checks of whether a grain can be deposited; grains take turns.
-const TURNS: u32 = 16;
-/// Speed of a grain at rest, as a fraction of √(g d), with which it could climb over another. Grains above those that were deposited
-/// still creep downwards and are seldom quite still.
-const REST: f32 = 0.1;
-/// Solid fraction of a settled bed. Fills begin looser; terrain cut at their fraction would sink when cut and swell when
-/// deposited.
-const SETTLED: f64 = 0.635;
+/// Steps between two checks of whether a grain can be deposited; the grains are staggered.
+const DEPOSIT_INTERVAL: u32 = 16;
+/// Largest speed of a grain at rest, as a fraction of √(g d), the speed needed to climb over another grain. Grains above deposited
+/// ones still creep downward.
+const REST_SPEED: f32 = 0.1;
+/// Solid fraction of a settled bed. Fills start looser; with their fraction, terrain would sink when cut and swell when deposited.
+const SETTLED_FRACTION: f64 = 0.635;
 /// Scalar of a checkpoint: number of steps.
 const STEPS: &str = "terrain_steps";
 
@@ -36,7 +35,7 @@ impl Soil {
     pub fn new(scene: &Scene, spec: &PbdSpec) -> Option<Self> {
         let terrain = scene.terrain.as_ref()?;
         let material = scene.materials.get(terrain.material)?;
-        let settled = SETTLED / solid_fraction(Dimensions::Three);
+        let settled = SETTLED_FRACTION / solid_fraction(Dimensions::Three);
         let grains = settled * number_density(spec, Dimensions::Three);
         let size = GrainSize {
             radius: spec.radius as f32,
@@ -68,7 +67,7 @@ impl Soil {
 }
 
 impl Pbd {
-    /// Exchanges soil with the terrain, and relaxes its slopes.
+    /// Exchanges soil with the terrain and relaxes its slopes.
     pub(super) fn exchange_with_terrain(
         &mut self,
         cx: &mut StepContext<'_>,
@@ -91,7 +90,7 @@ impl Pbd {
         added
     }
 
-    /// Tells the terrain the positions and masses of the grains on it.
+    /// Updates the surcharge of the terrain from the positions and masses of the grains on it.
     pub(super) fn update_terrain_load(&mut self) {
         let Some(soil) = &mut self.soil else {
             return;
@@ -108,13 +107,13 @@ impl Pbd {
     fn deposit(&mut self, soil: &mut Soil, cx: &StepContext<'_>) {
         let material = soil.terrain.material() as u8;
         let diameter = 2.0 * self.spec.radius as f32;
-        let slow = REST * (diameter * cx.gravity.length()).sqrt();
-        let turn = soil.steps % TURNS;
+        let slow = REST_SPEED * (diameter * cx.gravity.length()).sqrt();
+        let turn = soil.steps % DEPOSIT_INTERVAL;
         let g = &self.grains;
         soil.keep.clear();
         let terrain = &mut soil.terrain;
         soil.keep.extend((0..g.len()).map(|i| {
-            let is_due = g.id[i] % TURNS == turn && g.material[i] == material;
+            let is_due = g.id[i] % DEPOSIT_INTERVAL == turn && g.material[i] == material;
             let is_buried = || terrain.field().distance(g.position[i]) < -g.radius[i];
             let rests = is_due && (g.velocity[i].length() <= slow || is_buried());
             !(rests && terrain.deposit(g.position[i], g.radius[i], f64::from(g.mass[i])))

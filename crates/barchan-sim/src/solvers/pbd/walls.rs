@@ -6,17 +6,17 @@ use super::params::GrainLaw;
 use super::{GRAINS_PER_TASK, Motion, Step};
 use crate::collider::{BodyImpulses, Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
-use crate::contacts::{BodyContacts, Coupling, Memory, find_contacts, take_own};
+use crate::contacts::{BodyContacts, ContactCache, Coupling, find_contacts, take_own};
 use crate::terrain::Terrain;
 use barchan_scene::{Boundary, Bounds, PbdScheme};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Adhesion of sticky boundaries [m]: more than any force in a step overcomes.
+/// Adhesion of sticky boundaries [m]: larger than any displacement in a step.
 const UNBREAKABLE: f32 = 1e6;
 
-/// Largest penetration of the terrain that raises the contact force [radii]: a grain that a body presses down sinks in.
+/// Penetration of the terrain beyond which the contact force no longer increases [radii]: a grain under a body sinks in.
 const MAX_TERRAIN_PENETRATION: f32 = 0.25;
 
 /// A contact of a grain with a body or the terrain.
@@ -24,9 +24,9 @@ const MAX_TERRAIN_PENETRATION: f32 = 0.25;
 struct WallContact {
     grain: u32,
     body: u32,
-    /// Out of the body.
+    /// Outward normal of the body.
     normal: Vec3,
-    /// Gap C_s without any displacement [m].
+    /// Gap C_s at zero displacement [m].
     gap: f32,
     /// Whether the gap was closed when the substep began.
     active: bool,
@@ -73,9 +73,9 @@ pub(super) struct GrainContacts<'a> {
 }
 
 impl GrainContacts<'_> {
-    /// One iteration: the correction [kg m] of a grain of that mass [kg], which takes `part` of every contact's.
+    /// One iteration: the correction [kg m] of a grain of that mass [kg], the fraction `part` of that of each contact.
     pub fn correct(&mut self, iteration: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
-        let in_turn = self.step.spec.scheme == PbdScheme::GaussSeidel;
+        let is_sequential = self.step.spec.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
         for contact in self.contacts.iter_mut() {
             let body = contact.body as usize;
@@ -83,14 +83,14 @@ impl GrainContacts<'_> {
             let correction = part * correct_one(self.step, contact, iteration, &motion, body);
             contact.correction += correction;
             sum += correction;
-            if in_turn {
-                motion.moved += (correction / mass).extend(0.0);
+            if is_sequential {
+                motion.displacement += (correction / mass).extend(0.0);
             }
         }
         sum
     }
 
-    /// Ends a substep and warm-starts the next one [kg m].
+    /// Ends a substep and warm-starts the next one; returns the sum of the forces [kg m].
     pub fn next_substep(&mut self) -> Vec3 {
         for contact in self.contacts.iter_mut() {
             contact.total += std::mem::take(&mut contact.correction);
@@ -98,7 +98,7 @@ impl GrainContacts<'_> {
         self.warm_start()
     }
 
-    /// Starts a substep with the forces of the one before; returns their sum [kg m].
+    /// Warm-starts a substep with the forces of the one before; returns their sum [kg m].
     pub fn warm_start(&mut self) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for contact in self.contacts.iter_mut() {
@@ -116,7 +116,7 @@ pub(super) struct Walls {
     contacts: BodyContacts<WallContact>,
     coupling: Coupling,
     responses: Vec<BodyResponse>,
-    pub memory: Memory,
+    pub cache: ContactCache,
 }
 
 impl Walls {
@@ -154,7 +154,7 @@ impl Walls {
         }
     }
 
-    /// Sets what is constant during the iterations, and warm-starts every contact with its force in the last step times
+    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step times
     /// `scale`. The mass of a free body is split among its contacts.
     pub fn prepare(
         &mut self,
@@ -165,7 +165,7 @@ impl Walls {
         colliders: &Colliders,
         scale: f32,
     ) {
-        let (coupling, memory) = (&self.coupling, &self.memory);
+        let (coupling, cache) = (&self.coupling, &self.cache);
         let contacts = self.contacts.par_iter_mut().flatten();
         contacts.for_each(|contact| {
             let (grain, body) = (contact.grain as usize, contact.body as usize);
@@ -177,7 +177,7 @@ impl Walls {
             let w = inverse_masses[grain] + share * body_w;
             contact.reduced_mass = 1.0 / w;
             let unsplit = f64::from(1.0 / grains.mass[grain] + body_w);
-            let [keep, spring, damper] = step.factors(own, unsplit, f64::from(w));
+            let [retention, spring, damper] = step.factors(own, unsplit, f64::from(w));
             let radius = f64::from(grains.radius[grain]);
             let depth = -f64::from(contact.gap);
             let dt = f64::from(step.dt);
@@ -191,7 +191,7 @@ impl Walls {
                     None => (soil, adhesion),
                 };
             contact.law = Law {
-                keep,
+                retention,
                 spring,
                 damper,
                 static_friction,
@@ -199,7 +199,7 @@ impl Walls {
                 adhesion,
                 max_separation: step.max_separation,
             };
-            if let Some(force) = memory.find(grains.memory_row[grain], contact.body) {
+            if let Some(force) = cache.find(grains.cache_row[grain], contact.body) {
                 let all = scale * force / contact.reduced_mass;
                 let along = all.dot(contact.normal);
                 contact.sum.normal = along.max(0.0);
@@ -211,8 +211,8 @@ impl Walls {
     /// Stores the contact forces for the next step.
     pub fn store_forces(&mut self, grains: usize) {
         let contacts = self.contacts.iter().flatten();
-        self.memory
-            .remember(grains, contacts.map(|c| (c.grain, c.body, c.force())));
+        self.cache
+            .store(grains, contacts.map(|c| (c.grain, c.body, c.force())));
     }
 
     /// Calls `update` for every grain, in parallel tasks, with its index, motion, sum of pair corrections and contacts
@@ -294,7 +294,11 @@ impl Search<'_> {
         let region = Bounds::from_points(positions.iter().copied());
         let mut reach = 0.0f32;
         for grain in grains.clone() {
-            let travel = self.motion[grain].moved.truncate().abs().element_sum();
+            let travel = self.motion[grain]
+                .displacement
+                .truncate()
+                .abs()
+                .element_sum();
             reach = reach.max(self.grains.radius[grain] + self.step.margin + travel);
         }
         let near = NearBodies::select(self.colliders, |collider| {
@@ -310,7 +314,7 @@ impl Search<'_> {
         }
     }
 
-    /// The contact of a grain with a collider, if they touch.
+    /// Contact of a grain with a collider, if any.
     fn with_collider(
         &self,
         grain: usize,
@@ -319,7 +323,7 @@ impl Search<'_> {
     ) -> Option<WallContact> {
         let (step, grains, motion) = (self.step, self.grains, self.motion);
         let (x, radius) = (grains.position[grain], grains.radius[grain]);
-        let d = motion[grain].moved.truncate();
+        let d = motion[grain].displacement.truncate();
         let reach = radius + step.margin;
         let drive = match collider.is_still() {
             true => Vec3::ZERO,
@@ -330,7 +334,7 @@ impl Search<'_> {
         if !collider.may_touch(x, reach + travel) {
             return None;
         }
-        // Relative to the body, which stays in place.
+        // In the frame of the body.
         let relative = x + d - drive;
         let distance = collider.distance(relative);
         if distance > reach && collider.distance(x) > reach {
@@ -351,11 +355,11 @@ impl Search<'_> {
         })
     }
 
-    /// The contact of a grain with the terrain, if they touch.
+    /// Contact of a grain with the terrain, if any.
     fn with_terrain(&self, grain: usize, terrain: &Terrain) -> Option<WallContact> {
         let (step, grains, motion) = (self.step, self.grains, self.motion);
         let (x, radius) = (grains.position[grain], grains.radius[grain]);
-        let d = motion[grain].moved.truncate();
+        let d = motion[grain].displacement.truncate();
         let distance = terrain.field().distance(x + d);
         let reach = radius + step.margin;
         if distance > reach && terrain.field().distance(x) > reach {
@@ -387,8 +391,8 @@ fn correct_one(
     let before = motion.total.truncate() - driven - body.displacement.at(arm);
     let response = (body.velocity + change).at(arm);
     let drive = contact.drive - step.remaining_gain * contact.gain;
-    let moved = motion.moved.truncate() - drive - response;
-    let gap = contact.gap + contact.normal.dot(before + moved);
+    let displacement = motion.displacement.truncate() - drive - response;
+    let gap = contact.gap + contact.normal.dot(before + displacement);
     let sum = &mut contact.sum;
     if iteration == 0 {
         contact.active = gap <= 0.0;
@@ -396,11 +400,18 @@ fn correct_one(
     }
     let mut law = contact.law;
     if !contact.active {
-        // A contact that has opened only returns its excess correction.
-        (law.keep, law.spring, law.damper) = (1.0, 1.0, 0.0);
+        // An open contact only returns its excess correction.
+        (law.retention, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
-    let change = contact::project(step.spec.friction, &law, normal, gap, moved.to_array(), sum);
+    let change = contact::project(
+        step.spec.friction,
+        &law,
+        normal,
+        gap,
+        displacement.to_array(),
+        sum,
+    );
     let weight = match step.spec.scheme {
         PbdScheme::GaussSeidel => (1.0 - step.reduction.dot(contact.normal)).min(1.0),
         _ => 1.0 - step.reduction.dot(contact.normal),
@@ -429,13 +440,13 @@ mod tests {
         grains.radius.fill(0.01);
         let motion = (0..count).map(|_| Motion {
             total: Vec4::ZERO,
-            moved: (0.02 * vector()).extend(0.0),
+            displacement: (0.02 * vector()).extend(0.0),
         });
         (grains, motion.collect())
     }
 
     #[test]
-    fn contacts_are_those_of_all_grains_with_all_bodies() {
+    fn the_search_finds_the_contacts_of_the_direct_search() {
         let (grains, motion) = scattered(3000);
         let step = Step {
             full_dt: 0.01,

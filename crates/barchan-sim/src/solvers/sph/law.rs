@@ -6,7 +6,7 @@ use crate::solver::SolverError;
 use crate::solvers::refusal;
 use barchan_scene::{Dimensions, Friction, Law, Material, SphMaterial, SphYield};
 
-/// A material as `sph` sees it.
+/// Parameters of a material in `sph`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SandLaw {
     /// Density at rest ρ0 [kg/m³].
@@ -20,7 +20,7 @@ pub struct SandLaw {
 }
 
 impl SandLaw {
-    /// Law for a material. Refuses what is not sand.
+    /// Law for a material. Refuses materials other than sand.
     pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
         let Law::Sand(law) = &material.law else {
             return Err(refusal::elastic("sph", material));

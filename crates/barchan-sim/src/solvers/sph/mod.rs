@@ -19,7 +19,7 @@ use crate::solver::{
 use crate::solvers::refusal::{self, Feature};
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
-use barchan_scene::{Bounds, Dimensions, Material, Scene, SphError, SphSpec, Wetting};
+use barchan_scene::{Bounds, Dimensions, Material, Scene, SphSpec, SphTolerance, Wetting};
 use fearless_simd::Level;
 use glam::Vec3;
 use kernel::{Kernel, Prototype};
@@ -38,8 +38,8 @@ const TASK: usize = 512;
 /// Bulk modulus in units of γ ρ0. It bounds the pressure of a predicted density; otherwise pressure would be the sum of the errors of
 /// all iterations and depend on their number.
 const STIFFNESS: f64 = 1.0;
-/// The same for iterations up to an error bound.
-const STIFFNESS_UNTIL: f64 = 10.0;
+/// The same for iterations up to a tolerance.
+const STIFFNESS_WITH_TOLERANCE: f64 = 10.0;
 /// Pressure correction of an iteration, as a fraction of the one that removes the error of the worst wavelength.
 ///
 /// Differs from [Ihmsen13] Eq. 7 and 12, which consider a single particle: the response of a wave is up to 2.8 times as large
@@ -54,11 +54,11 @@ const FRICTION_GAIN: f64 = 0.1;
 /// The same where friction starts from zero in every step: one iteration stops the worst wavelength.
 const FRICTION_GAIN_FROM_ZERO: f64 = 0.35;
 
-/// Fraction of the support pressure that an iteration keeps.
+/// Fraction of the support pressure that an iteration retains.
 ///
 /// Differs from [Ihmsen13], where the present pressure limits friction: in flowing sand it fluctuates within a few steps, and
 /// friction removed with it would have to build up again from zero.
-const SUPPORT_KEPT: f32 = 0.93;
+const SUPPORT_RETENTION: f32 = 0.93;
 
 /// SPH solver.
 pub struct Sph {
@@ -112,12 +112,12 @@ struct Step<'a> {
     max_density: f32,
     /// 1/D [Pa s].
     viscosity: f32,
-    /// Fraction of the support pressure that an iteration keeps.
-    support_kept: f32,
+    /// Fraction of the support pressure that an iteration retains.
+    support_retention: f32,
 }
 
 impl Sph {
-    /// A solver without particles. Refuses what it does not support.
+    /// A solver without particles. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: SphSpec = scene.settings();
         let missing = [Feature::Periodic, Feature::Terrain, Feature::Columns];
@@ -139,7 +139,7 @@ impl Sph {
         })
     }
 
-    /// Volume of a particle [m³]; in 2D of a square rod 1 m long.
+    /// Volume of a particle [m³]; in 2D that of a square rod 1 m long.
     fn volume(&self) -> f64 {
         self.spec.spacing().powi(self.dimensions.count() as i32)
     }
@@ -155,16 +155,16 @@ impl Sph {
         let density = self.lightest();
         let gamma = law::stiffness(density, f64::from(dt), &self.prototype);
         // The collective response overshoots only with a modulus beyond γ ρ0.
-        let (stiffness, collective_ratio) = match self.spec.until {
+        let (stiffness, collective_ratio) = match self.spec.tolerance {
             None => (STIFFNESS, 1.0),
             Some(_) => {
                 let ratio = self.prototype.peak / self.prototype.squares;
-                (STIFFNESS_UNTIL, ratio)
+                (STIFFNESS_WITH_TOLERANCE, ratio)
             }
         };
         let bulk = gamma * stiffness;
-        let (friction_gain, support_kept) = match self.spec.static_friction {
-            true => (FRICTION_GAIN, SUPPORT_KEPT),
+        let (friction_gain, support_retention) = match self.spec.static_friction {
+            true => (FRICTION_GAIN, SUPPORT_RETENTION),
             false => (FRICTION_GAIN_FROM_ZERO, 0.0),
         };
         let viscosity = law::viscosity(density, f64::from(dt), &self.prototype);
@@ -181,12 +181,12 @@ impl Sph {
             compressibility: (1.0 / bulk) as f32,
             max_density: self.max_density(bulk, density, fastest) as f32,
             viscosity: (friction_gain * viscosity) as f32,
-            support_kept,
+            support_retention,
         }
     }
 
     /// Relative density beyond which pressure no longer increases, for a bulk modulus [Pa]. The pressure of cohesion is added,
-    /// or cohesive material would collapse; it contracts by itself, so its speed does not count.
+    /// or cohesive material would collapse; since it contracts on its own, its speed does not count.
     fn max_density(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
         let tension = self.tension();
         let speed = match tension > 0.0 {
@@ -232,14 +232,14 @@ impl Sph {
             particles.stress.fill(Default::default());
         }
         passes::initialize(&step, &mut particles, &mut scratch); // Eq. 16
-        let most = (self.spec.until).map_or(self.spec.iterations, |until| until.max_iterations);
+        let most = (self.spec.tolerance).map_or(self.spec.iterations, |t| t.max_iterations);
         let mut left = (0, 0.0);
         for iteration in 1..=most {
             passes::predict(&step, &particles, &mut scratch); // Eq. 5, 10, 15
             (scratch.walls).move_bodies(cx.dt, &particles, cx.colliders);
             let residual = passes::correct(&step, &mut particles, &mut scratch); // Eq. 6, 11–14
             left = (iteration, residual.compression);
-            let has_converged = (self.spec.until).is_some_and(|until| is_small(&until, &residual));
+            let has_converged = (self.spec.tolerance).is_some_and(|t| is_converged(&t, &residual));
             if iteration >= self.spec.iterations && has_converged {
                 break;
             }
@@ -261,9 +261,9 @@ fn velocity_range(particles: &Particles, walls: &Walls) -> f32 {
     (range.max - range.min).length()
 }
 
-fn is_small(until: &SphError, residual: &Residual) -> bool {
-    let change = until.stress * f64::from(residual.pressure);
-    f64::from(residual.compression) <= until.density && f64::from(residual.change) <= change
+fn is_converged(tolerance: &SphTolerance, residual: &Residual) -> bool {
+    let change = tolerance.stress * f64::from(residual.pressure);
+    f64::from(residual.compression) <= tolerance.density && f64::from(residual.change) <= change
 }
 
 impl Solver for Sph {

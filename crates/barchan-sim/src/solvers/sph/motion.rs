@@ -1,6 +1,6 @@
 //! The end of a step: collisions of isolated particles, sleeping and advection. And the bounds of the time step.
 
-use super::passes::three;
+use super::passes::xyz;
 use super::walls::Contact;
 use super::{Sph, TASK};
 use crate::collider::Colliders;
@@ -79,7 +79,7 @@ impl Sph {
                 let mut fastest = 0.0f32;
                 let mut contacts = &mut contacts[..];
                 for (i, (x, v)) in (task * TASK..).zip(xs.iter_mut().zip(vs)) {
-                    let mut new = three(&predicted[i]) + collision[i];
+                    let mut new = xyz(&predicted[i]) + collision[i];
                     let change = (new - *v).length();
                     if new.length() < sleep && change < wake * dt {
                         new = Vec3::ZERO;
@@ -136,7 +136,7 @@ impl Sph {
                         let Some(normal) = apart.try_normalize() else {
                             continue;
                         };
-                        let closing = (three(&predicted[i]) - three(&predicted[j])).dot(normal);
+                        let closing = (xyz(&predicted[i]) - xyz(&predicted[j])).dot(normal);
                         let overlap = reach - distance - dt * closing;
                         if closing >= 0.0 || overlap <= 0.0 {
                             continue;
@@ -188,7 +188,7 @@ fn push_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Ve
         let Some(collider) = colliders.list.get(contact.body as usize) else {
             continue;
         };
-        // Relative to the body, which stays in place.
+        // In the frame of the body.
         let relative = *x - dt * contact.velocity;
         let depth = -collider.distance(relative);
         if depth <= 0.0 {

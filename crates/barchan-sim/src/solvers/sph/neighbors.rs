@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Maximum number of neighbors of a particle: that of a bed compressed to a fifteenth of its volume.
 pub const MAX_NEIGHBORS: usize = 496;
 
-/// Neighbors of a particle, itself included. Gradients and slopes are padded by sixteen entries without meaning.
+/// Neighbors of a particle, itself included. Gradients and slopes are padded by sixteen unused entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbors<'a> {
     /// V_j ∇W_ij [1/m].
@@ -73,7 +73,7 @@ impl NeighborList {
         })
     }
 
-    /// Room for the neighbors of a particle from `begin` on.
+    /// Buffer for the neighbors of a particle from `begin` on.
     fn room(&mut self, begin: usize) -> Hits<'_> {
         let end = begin + MAX_NEIGHBORS + LANES;
         if self.index.len() < end {
@@ -93,7 +93,7 @@ impl NeighborList {
     }
 }
 
-/// Neighbors found so far, with room for sixteen more: x_i − x_j [m], later replaced by gradients, and indices.
+/// Neighbors found so far, with space for sixteen more: x_i − x_j [m], later replaced by gradients, and indices.
 struct Hits<'a> {
     count: usize,
     apart: [&'a mut [f32]; 3],

@@ -55,7 +55,7 @@ pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
             for (i, out) in (task * TASK..).zip(out) {
                 let per_mass = step.volume / particles.mass[i];
                 let own = times(&tensor[i], sums[i].gradient);
-                let mut a = advection[i] + per_mass * (own + three(out));
+                let mut a = advection[i] + per_mass * (own + xyz(out));
                 for contact in take_own(&mut contacts, |c| c.particle as usize == i) {
                     // Eq. 17.
                     contact.pressure_acceleration =
@@ -85,15 +85,15 @@ fn divergences<S: Simd>(simd: S, near: &NeighborList, tensor: &[Columns], out: &
     }
 }
 
-/// The three components.
+/// The first three components.
 #[inline(always)]
-pub fn three(row: &Row) -> Vec3 {
+pub fn xyz(row: &Row) -> Vec3 {
     Vec3::new(row[0], row[1], row[2])
 }
 
 #[inline(always)]
 fn times(m: &Columns, v: Vec3) -> Vec3 {
-    three(&m[0]) * v.x + three(&m[1]) * v.y + three(&m[2]) * v.z
+    xyz(&m[0]) * v.x + xyz(&m[1]) * v.y + xyz(&m[2]) * v.z
 }
 
 /// Corrects pressure and frictional stress by the density and strain rate of the predicted motion: Eq. 6, 8, 11, 13, 14.
@@ -127,7 +127,7 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
             for (i, (((p, support_pressure), stress), tensor)) in (first..).zip(states) {
                 let now = &densities[i];
                 let own = take_own(&mut contacts, |c| c.particle as usize == i);
-                let v = three(&predicted[i]);
+                let v = xyz(&predicted[i]);
                 // Until here the tensor holds the velocity gradient and the pressure of the neighbors.
                 let mut gradient = *tensor;
                 let nearby = gradient[0][3] / sums[i].squares.max(f32::MIN_POSITIVE);
@@ -145,11 +145,11 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
                 let mean = 0.5 * (*p + nearby);
                 let trial = add(stress, step.viscosity, &strain_rate(&gradient));
                 *support_pressure =
-                    step.support_kept * *support_pressure + (1.0 - step.support_kept) * mean;
+                    step.support_retention * *support_pressure + (1.0 - step.support_retention) * mean;
                 let (yielding, dimensions) = (step.spec.yielding, step.prototype.dimensions);
                 let new =
                     law::friction(trial, *support_pressure, law.sin_angle, yielding, dimensions);
-                if step.spec.until.is_some() {
+                if step.spec.tolerance.is_some() {
                     worst = worst.max(Residual {
                         compression: density - 1.0,
                         change: law::norm(&add(&new, -1.0, stress)),
@@ -336,7 +336,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// Eq. 16. A particle alone at a body responds to its own pressure far more than one in a bed.
+    /// Eq. 16. An isolated particle at a body responds far more strongly to its own pressure than one in a bed.
     fn new(step: &Step, sums: &Neighborhood, contacts: &[Contact]) -> Self {
         let (mut relative, mut gradient) = (sums.fraction, sums.gradient);
         let mut share = 1.0f32;
@@ -348,7 +348,7 @@ impl Density {
         let squared = (relative * relative).max(0.01);
         let collective = sums.squares * step.collective_ratio;
         let own = gradient.length_squared() + collective;
-        // As if all neighbors were of the lightest material, which has the largest response.
+        // As if all neighbors were of the lightest material, whose response is the largest.
         let response = step.dt * step.dt / step.lightest;
         let response = response * own.max(step.prototype.peak as f32) / (squared * PRESSURE_GAIN);
         Self {

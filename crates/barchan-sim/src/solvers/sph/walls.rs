@@ -35,7 +35,7 @@ pub struct Contact {
     pub fraction: f32,
     /// G = Σ V_b ∇W_ib [1/m].
     pub gradient: Vec3,
-    /// Out of the body: −G/|G|.
+    /// Outward normal of the body: −G/|G|.
     pub normal: Vec3,
     /// Σ V_b ∇W_ib · v_b [1/s].
     pub flux: f32,
@@ -251,7 +251,7 @@ impl Search<'_> {
         }
     }
 
-    /// The contact of a particle with a body, if boundary particles are in reach. `local` is the position in the body's frame [m].
+    /// Contact of a particle with a body, if boundary particles are within its support. `local` is the position in the body's frame [m].
     fn contact(
         &self,
         particle: usize,

@@ -94,9 +94,9 @@ impl Shaft {
         scene
     }
 
-    /// Relative excess of the pressure gradient over ρ g between smooth walls this close: particles beside a wall lack
+    /// Relative excess of the pressure gradient over ρ g between smooth walls at this distance: particles beside a wall lack
     /// neighbors in the layers above and below, and the wall acts only horizontally, with the particle's own pressure.
-    /// Counted on a lattice without the missing lateral pairs.
+    /// Summed over a lattice without the missing lateral pairs.
     fn narrowness(&self) -> f64 {
         let kernel = Kernel::new(2.0 * D0, Dimensions::Three);
         let kept = 1.0 - 1.0 / f64::from(self.across);
@@ -148,7 +148,7 @@ impl Shaft {
             }
         }
         let layers: Vec<[f64; 2]> = layers.iter().map(|[n, y, p]| [y / n, p / n]).collect();
-        // The lowest touch the floor, and the highest have few neighbors.
+        // Without the lowest layers, in contact with the floor, and the highest, which have few neighbors.
         let inner = &layers[2..17];
         let line = fit::line(inner);
         let departures = inner
@@ -212,7 +212,7 @@ fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
         limited(even, Band::below(0.035)),
         // A liquid is disordered, and sums over few neighbors are only this exact.
         Check::new(
-            what("the same over what so narrow a column needs"),
+            what("the same over that expected of a narrow column"),
             rest.slope / shaft.narrowness(),
             "",
             Band::around(1.0, 0.03),

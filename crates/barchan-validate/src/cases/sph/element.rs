@@ -1,7 +1,7 @@
 //! L1, L3–L6: kernel, boundary particles, pressure and friction of single particles of a lattice.
 
 use super::block_on_floor;
-use super::hand::{D0, DT, Dice, Hand, RHO, block};
+use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, grains, mass};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::scene;
@@ -78,7 +78,7 @@ pub fn gradient(x: DVec3) -> DVec3 {
     D0.powi(3) * f64::from(kernel().slope(x.length() as f32)) * x
 }
 
-/// Sites of a cubic lattice of spacing [`D0`] that the support of the middle one reaches, but that one [m].
+/// Sites of a cubic lattice of spacing [`D0`] within the support of the central one, without it [m].
 pub fn lattice() -> impl Iterator<Item = DVec3> {
     let line = || (-2..=2).map(f64::from);
     let all = line()
@@ -129,14 +129,9 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let flat = Prototype::new(D0, Dimensions::Two).fraction;
     let mut checks = vec![
         Check::new("density of a lattice", own(D0) * D0.powi(3), "ρ0", rest),
+        Check::new("density in the solver", prototype().fraction, "ρ0", rest),
         Check::new(
-            "density that the solver counts with",
-            prototype().fraction,
-            "ρ0",
-            rest,
-        ),
-        Check::new(
-            "density that the solver counts with, 2D",
+            "density in the solver, 2D",
             flat,
             "ρ0",
             Band::around(1.0, 2e-2),
@@ -190,7 +185,7 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 nothing,
             ),
             Check::new(
-                what("pull of a particle on itself"),
+                what("self-force of a particle"),
                 f64::from(kernel.slope(0.0) * 0.0),
                 "",
                 nothing,
@@ -223,7 +218,7 @@ impl Floor {
         }
     }
 
-    /// Positions [m] and volumes [m³] of the boundary particles about a place.
+    /// Positions [m] and volumes [m³] of the boundary particles near a point.
     fn points(&mut self, x: Vec3) -> Vec<(Vec3, f32)> {
         let cell = self.sampling.cell_of(x);
         self.boundary
@@ -232,7 +227,7 @@ impl Floor {
         near.iter().map(|b| (b.position, b.volume)).collect()
     }
 
-    /// Σ V_b W and Σ V_b ∂W/∂y [1/m] at a place.
+    /// Σ V_b W and Σ V_b ∂W/∂y [1/m] at a point.
     fn at(&mut self, x: Vec3) -> [f64; 2] {
         let mut sums = [0.0; 2];
         for (position, volume) in self.points(x) {
@@ -245,7 +240,7 @@ impl Floor {
         sums
     }
 
-    /// The same, mean over places along the plane.
+    /// The same, averaged along the plane.
     fn mean(&mut self, height: f64) -> [f64; 2] {
         let across = match self.sampling.dimensions {
             Dimensions::Three => 8,
@@ -410,7 +405,7 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::around(1.0, 1e-5),
         ),
         Check::new(
-            "error of the density left by one pass",
+            "remaining density error after one pass",
             left_after_a_pass(1.0),
             "",
             cured,
@@ -421,16 +416,16 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             "",
             Band::around(4.0, 2.5e-10),
         ),
-        Check::control("error left with half of γ", half, "", cured),
+        Check::control("remaining error with half of γ", half, "", cured),
         Check::new(
-            "error left with half of γ, against one half",
+            "remaining error with half of γ, against one half",
             half,
             "",
             Band::around(0.5, 0.1),
         ),
-        Check::control("error left with twice γ", twice, "", cured),
+        Check::control("remaining error with twice γ", twice, "", cured),
         Check::new(
-            "error left with twice γ, against minus one",
+            "remaining error with twice γ, against minus one",
             twice,
             "",
             Band::around(-1.0, 0.1),
@@ -451,16 +446,16 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 fn response(sign: f64) -> f64 {
     let stress = |v: DVec3| DVec3::new(v.y, v.x, 0.0);
     let shear = |p: DVec3| {
-        // Neighbor at p: the gradient at it with respect to its own place is that of p.
+        // Neighbor at p: the gradient with respect to its own position is that of p.
         let v = sign * DT / RHO * stress(gradient(p));
-        // From the middle the neighbor lies the other way.
+        // Seen from the center, the neighbor lies in the opposite direction.
         let g = gradient(-p);
         0.5 * (v.x * g.y + v.y * g.x)
     };
     lattice().map(shear).sum()
 }
 
-/// Fraction of a shear wave, four spacings long, that remains in the middle of a block after a step; `squeeze` is the
+/// Fraction of a shear wave, four spacings long, that remains at the center of a block after a step; `squeeze` is the
 /// relative reduction of its spacing, which puts it under pressure.
 fn shear_left(iterations: u32, squeeze: f32) -> Result<f64, ValidateError> {
     let wave = |g: &Grain| (std::f32::consts::FRAC_PI_2 * g.x.y / D0 as f32).sin();
@@ -476,9 +471,9 @@ fn shear_left(iterations: u32, squeeze: f32) -> Result<f64, ValidateError> {
         inner.map(|g| f64::from(g.v.x * wave(g))).sum()
     };
     let scene = scene!("two_sands").set("solver.sph.iterations", i64::from(iterations));
-    let mut hand = Hand::new("shear", &scene, &all, false)?;
-    hand.step(Vec3::ZERO)?;
-    Ok(strength(&hand.grains()?) / strength(&all))
+    let mut stepper = SphStepper::new("shear", &scene, &all, false)?;
+    stepper.step(Vec3::ZERO)?;
+    Ok(strength(&stepper.grains()?) / strength(&all))
 }
 
 fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -490,12 +485,12 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let printed = RHO.powi(3) / (2.0 * mass * mass * DT) * squares;
     let own = viscosity(RHO, DT, &prototype());
     let response_over_d = |sign: f64| response(sign) / exact;
-    let catalog = Band::around(1.768e-5, 1e-3);
+    let reference = Band::around(1.768e-5, 1e-3);
     let opposed = Band::between(-0.501, -0.499);
     let mut checks = vec![
-        Check::new("D of the lattice", exact, "1/(Pa s)", catalog),
+        Check::new("D of the lattice", exact, "1/(Pa s)", reference),
         Check::new(
-            "1/D that the solver has",
+            "1/D in the solver",
             own,
             "Pa s",
             Band::around(56_562.0, 1e-3),
@@ -503,7 +498,7 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new("their product", own * exact, "", Band::around(1.0, 1e-5)),
         // The 2 in D assumes the same stress for the neighbors.
         Check::new(
-            "response of a particle alone over D",
+            "response of an isolated particle over D",
             response_over_d(1.0),
             "",
             opposed,
@@ -519,12 +514,12 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut last = 1.0;
     for iterations in [1, 2, 3, 4] {
         let left = shear_left(iterations, 2e-4)?;
-        let what = format!("part of a wave of shear that a step of {iterations} passes leaves");
+        let what = format!("fraction of a shear wave after a step of {iterations} passes");
         checks.push(Check::new(what, left, "", Band::between(-0.2, last)));
         last = left;
     }
     let free = shear_left(3, 0.0)?;
-    let what = "part that a step leaves without pressure";
+    let what = "fraction of a shear wave after a step without pressure";
     checks.extend([
         Check::new(what, free, "", Band::around(1.0, 1e-3)),
         Check::control(
@@ -556,7 +551,7 @@ fn six(m: DMat3) -> [f32; 6] {
     of.map(|x| x as f32)
 }
 
-fn apart(a: [f32; 6], b: [f32; 6]) -> f64 {
+fn distance(a: [f32; 6], b: [f32; 6]) -> f64 {
     f64::from(norm(&std::array::from_fn(|i| a[i] - b[i])))
 }
 
@@ -564,11 +559,11 @@ fn trace(s: [f32; 6]) -> f64 {
     f64::from((s[0] + s[1] + s[2]).abs())
 }
 
-/// Difference of a tensor that is turned and projected, and one that is projected and turned.
+/// Difference between a tensor that is rotated, then projected, and one that is projected, then rotated.
 fn anisotropy(stress: [f32; 6], turn: DMat3, rule: SphYield) -> f64 {
     let project = |s| friction(s, 1.0, 0.7, rule, Dimensions::Three);
     let turned = project(six(turn * matrix(stress) * turn.transpose()));
-    apart(
+    distance(
         turned,
         six(turn * matrix(project(stress)) * turn.transpose()),
     )
@@ -592,13 +587,16 @@ struct Extremes {
 }
 
 fn extremes() -> Extremes {
-    let mut dice = Dice(1);
+    let mut random = RandomNumbers(1);
     let mut most = Extremes::default();
     for case in 0..1000 {
-        let stress = dice.symmetric();
+        let stress = random.symmetric();
         let size = 10f32.powi(case % 7 - 3);
         let trial = stress.map(|x| size * x);
-        let (pressure, sine) = ((dice.next().abs() * 2.0) as f32, dice.next().abs() as f32);
+        let (pressure, sine) = (
+            (random.next().abs() * 2.0) as f32,
+            random.next().abs() as f32,
+        );
         let bound = f64::from(std::f32::consts::SQRT_2 * sine * pressure);
         for dimensions in BOTH {
             let project = |s, pressure| friction(s, pressure, sine, SphYield::Radial, dimensions);
@@ -610,12 +608,12 @@ fn extremes() -> Extremes {
                 let off = s[2..5].iter().map(|x| f64::from(x.abs()));
                 most.out_of_plane = off.fold(most.out_of_plane, f64::max);
             }
-            // What is inside stays as it is.
-            let again = apart(project(s, pressure * 1.001), s);
+            // A stress inside the cone is unchanged.
+            let again = distance(project(s, pressure * 1.001), s);
             most.repeated = most.repeated.max(again / (length + 1e-30));
         }
-        let axis = dice.vector().normalize();
-        let turn = DMat3::from_axis_angle(axis, 3.0 * dice.next());
+        let axis = random.vector().normalize();
+        let turn = DMat3::from_axis_angle(axis, 3.0 * random.next());
         for (most, rule) in most
             .axes
             .iter_mut()
@@ -665,7 +663,7 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(1e-5),
         ),
         Check::new(
-            "turned and projected less projected and turned",
+            "rotated and projected less projected and rotated",
             most.axes[0],
             "Pa",
             isotropic,
@@ -678,7 +676,7 @@ fn cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::below(0.05),
         ),
         Check::control(
-            "turned and projected, printed clamp",
+            "rotated and projected, printed clamp",
             most.axes[1],
             "Pa",
             Band::below(0.05),

@@ -1,12 +1,12 @@
-//! B1, B2, D1–D3, E5, E7, L1–L7, L9, L10: smoothed particles.
+//! B1, B2, D1–D3, E5, E7, L1–L7, L9, L10: smoothed particle hydrodynamics.
 
 mod column;
 mod element;
-mod hand;
 mod motion;
 mod pile;
 mod rest;
 mod slab;
+mod stepper;
 
 pub use column::{L2, L9};
 pub use element::{L1, L3, L4, L5, L6};
@@ -21,7 +21,7 @@ use crate::trial::{Trial, floats};
 use barchan_frame::Checkpoint;
 use glam::{DVec3, Vec3};
 
-/// A particle, exactly as the solver holds it.
+/// The exact state of a particle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Grain {
     /// Position [m].

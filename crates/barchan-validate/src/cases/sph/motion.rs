@@ -1,7 +1,7 @@
 //! B1, B2, L7: interactions conserve momentum and are Galilean-invariant.
 
 use super::element::gradient;
-use super::hand::{D0, DT, Dice, Hand, RHO, block};
+use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, block_on_floor, farthest, grains, mass, momentum};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::{SceneFile, scene};
@@ -40,19 +40,19 @@ pub const L7: Case = Case {
 
 // ---- B1 ----
 
-/// A block thrown: what the solver does, and symplectic Euler.
+/// A thrown block: by the solver, and by symplectic Euler.
 fn thrown(velocity: Vec3, gravity: Vec3, steps: u32) -> Result<[Vec<Grain>; 2], ValidateError> {
     let mut exact = block(4);
     exact.iter_mut().for_each(|g| g.v = velocity);
-    let mut hand = Hand::new("thrown", &scene!("two_sands"), &exact, false)?;
+    let mut stepper = SphStepper::new("thrown", &scene!("two_sands"), &exact, false)?;
     for _ in 0..steps {
-        hand.step(gravity)?;
+        stepper.step(gravity)?;
         for g in &mut exact {
             g.v += DT as f32 * gravity;
             g.x += DT as f32 * g.v;
         }
     }
-    Ok([hand.grains()?, exact])
+    Ok([stepper.grains()?, exact])
 }
 
 fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -68,7 +68,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     };
     let faster = after.iter().zip(&exact).map(|(a, b)| a.v.distance(b.v));
     let pressure = after.iter().map(|g| g.pressure.abs()).fold(0.0, f32::max);
-    // Nothing but symplectic Euler, to the last bit.
+    // Exactly symplectic Euler, to the last bit.
     let nothing = Band::below(0.0);
     let rounding = Band::below(2e-5);
     Ok(Outcome {
@@ -106,16 +106,16 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 /// Disordered particles of two materials of different density, with pressures about `pressure` [Pa] and random stresses.
 fn disorder(pressure: f32) -> Vec<Grain> {
-    let mut dice = Dice(7);
+    let mut random = RandomNumbers(7);
     let mut all = block(10);
     for g in &mut all {
-        g.x += (0.2 * D0 * dice.vector()).as_vec3();
-        g.v = (0.3 * dice.vector()).as_vec3();
-        g.material = u8::from(dice.next() > 0.0);
+        g.x += (0.2 * D0 * random.vector()).as_vec3();
+        g.v = (0.3 * random.vector()).as_vec3();
+        g.material = u8::from(random.next() > 0.0);
         g.mass *= if g.material == 1 { 3.0 } else { 1.0 };
-        g.pressure = pressure * (1.0 + dice.next() as f32);
+        g.pressure = pressure * (1.0 + random.next() as f32);
         g.stress = deviator(
-            dice.symmetric().map(|x| 0.3 * pressure * x),
+            random.symmetric().map(|x| 0.3 * pressure * x),
             Dimensions::Three,
         );
     }
@@ -124,15 +124,15 @@ fn disorder(pressure: f32) -> Vec<Grain> {
 
 // ---- B2 ----
 
-/// Largest difference of a velocity as seen from the block between a block that moves and one that rests [m/s], and the
-/// largest velocity that a step gives.
+/// Largest difference of velocities relative to the block between a moving block and one at rest [m/s], and the largest velocity
+/// change in a step [m/s].
 fn seen_in_a_step(velocity: Vec3) -> Result<[f32; 2], ValidateError> {
     let step = |velocity: Vec3| {
         let mut all = disorder(1e4);
         all.iter_mut().for_each(|g| g.v += velocity);
-        let mut hand = Hand::new("in motion", &scene!("two_sands"), &all, false)?;
-        hand.step(Vec3::ZERO)?;
-        hand.grains()
+        let mut stepper = SphStepper::new("in motion", &scene!("two_sands"), &all, false)?;
+        stepper.step(Vec3::ZERO)?;
+        stepper.grains()
     };
     let (still, moving) = (step(Vec3::ZERO)?, step(velocity)?);
     let apart = |(a, b): (&Grain, &Grain)| (b.v - velocity - a.v).length();
@@ -158,7 +158,7 @@ fn slump(context: &Context<'_>, block: f64, floor: f64) -> Result<Vec<Grain>, Va
     grains(&mut trial)
 }
 
-/// Strain rate [1/s] that Eq. 3 as printed, without the particle's own velocity, sees at a free surface that moves past at 1 m/s.
+/// Strain rate [1/s] by Eq. 3 as printed, without the particle's own velocity, at a free surface that moves uniformly at 1 m/s.
 fn printed_strain_rate() -> f64 {
     let half = super::element::lattice().filter(|p| p.z <= 0.0);
     half.map(|p| 0.5 * gradient(-p).z).sum::<f64>().abs()
@@ -186,9 +186,9 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "The same in the frame of the block, up to rounding.".into(),
         plots: vec![],
         checks: vec![
-            Check::new("velocities after a step, moving less resting", f64::from(apart), "m/s", rounding),
+            Check::new("difference of velocities after a step, moving and at rest", f64::from(apart), "m/s", rounding),
             Check::new("slump on a moving floor less that at rest", together, "spacings", Band::below(1e-2)),
-            Check::control("slump on a floor that stays behind", apart_from_floor, "spacings", Band::below(0.1)),
+            Check::control("slump on a floor at rest", apart_from_floor, "spacings", Band::below(0.1)),
             Check::new("strain rate of Eq. 3 as printed at 1 m/s", printed, "1/s", Band::around(2.55, 0.01)),
             Check::control("strain rate of Eq. 3 as printed, against none", printed, "1/s", rounding),
         ],
@@ -198,31 +198,31 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- L7 ----
 
-/// Momentum that a step adds, over the sum of what particles exchange; not a number where nothing happens.
+/// Change of the total momentum in a step, over the sum of the exchanged momenta; NaN if none is exchanged.
 fn unbalanced(label: &str, set: &[&str], pressure: f32) -> Result<f64, ValidateError> {
     let all = disorder(pressure);
-    let mut hand = Hand::new(label, &scene!("two_sands").with(set), &all, false)?;
-    hand.step(Vec3::ZERO)?;
-    let after = hand.grains()?;
+    let mut stepper = SphStepper::new(label, &scene!("two_sands").with(set), &all, false)?;
+    stepper.step(Vec3::ZERO)?;
+    let after = stepper.grains()?;
     let given = |(a, b): (&Grain, &Grain)| f64::from(a.mass) * f64::from((b.v - a.v).length());
     let exchanged: f64 = all.iter().zip(&after).map(given).sum();
     Ok((momentum(&after) - momentum(&all)).length() / exchanged)
 }
 
-/// What 50 steps in a bowl do to the momentum.
+/// Exchange of momentum in 50 steps in a bowl.
 struct Exchange {
-    /// Largest momentum that is lost in a step, over the weight and what bodies get.
+    /// Largest momentum lost in a step, over the weight and the impulses on bodies.
     lost: f64,
-    /// The same if what bodies get is not counted.
+    /// The same without the impulses on bodies.
     uncounted: f64,
-    /// Sum of what bodies get [N s].
+    /// Sum of the impulses on bodies [N s].
     given: f64,
 }
 
 fn exchange(label: &str, file: &SceneFile) -> Result<Exchange, ValidateError> {
     let gravity = Vec3::new(0.5, -9.81, 0.0);
     let all = disorder(1e3);
-    let mut hand = Hand::new(label, file, &all, true)?;
+    let mut stepper = SphStepper::new(label, file, &all, true)?;
     let mut before = momentum(&all);
     let mut sums = Exchange {
         lost: 0.0,
@@ -230,11 +230,16 @@ fn exchange(label: &str, file: &SceneFile) -> Result<Exchange, ValidateError> {
         given: 0.0,
     };
     for _ in 0..50 {
-        hand.step(gravity)?;
-        let after = hand.grains()?;
+        stepper.step(gravity)?;
+        let after = stepper.grains()?;
         let weight = mass(&after) * DT * gravity.as_dvec3();
-        let bodies: DVec3 = hand.impulses.bodies.iter().map(|b| b.linear).sum();
-        let given: f64 = hand.impulses.bodies.iter().map(|b| b.linear.length()).sum();
+        let bodies: DVec3 = stepper.impulses.bodies.iter().map(|b| b.linear).sum();
+        let given: f64 = stepper
+            .impulses
+            .bodies
+            .iter()
+            .map(|b| b.linear.length())
+            .sum();
         let change = momentum(&after) - before - weight;
         let scale = weight.length() + given;
         sums.lost = sums.lost.max((change + bodies).length() / scale);
@@ -245,7 +250,7 @@ fn exchange(label: &str, file: &SceneFile) -> Result<Exchange, ValidateError> {
     Ok(sums)
 }
 
-/// Cohesion as printed pulls the light more than the heavy: the sum of both forces over one of them.
+/// Cohesion as printed is not reciprocal between unequal masses: the sum of both forces over one of them.
 fn printed_cohesion() -> f64 {
     let pull = |other: f64| other * RHO * D0.powi(3);
     (pull(3.0) - pull(1.0)).abs() / pull(1.0)
@@ -267,7 +272,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ("collisions alone", &[], 0.0),
     ] {
         let part = unbalanced(what, set, pressure)?;
-        let what = format!("momentum that a step adds over what is exchanged: {what}");
+        let what = format!("change of momentum in a step over the exchanged momentum: {what}");
         checks.push(Check::new(what, part, "", balanced));
     }
     checks.push(Check::control(
@@ -280,7 +285,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     for (what, set) in [
         ("Coulomb friction", "solver.sph.static_friction=true"),
         ("viscous friction", "solver.sph.wall_friction=viscous"),
-        ("no friction kept", "solver.sph.static_friction=false"),
+        ("friction from zero", "solver.sph.static_friction=false"),
     ] {
         let sums = exchange(what, &scene!("two_sands").with(&[sticky, set]))?;
         let what = |text: &str| format!("{text}: {what}");
@@ -292,7 +297,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 exact,
             ),
             Check::control(
-                what("the same without what they get"),
+                what("the same without the impulses on bodies"),
                 sums.uncounted,
                 "",
                 exact,

@@ -37,7 +37,7 @@ const COARSE: f64 = 0.077;
 /// four spacings long and its slope scatters by ten degrees; that of 30°, which is wider, does not.
 const QUICK: f64 = 0.11;
 
-/// A pile to be poured slowly from near above.
+/// A pile poured slowly from a low height.
 struct Pour {
     label: &'static str,
     spacing: f64,
@@ -80,7 +80,7 @@ impl Pour {
                 .to_array()
                 .to_vec()
         };
-        // When the stream begins, becomes thinner, and ends [s].
+        // Times at which the stream begins, becomes thinner, and ends [s].
         let times = context.pick([0, 8, 11, 13], [0, 15, 19, 22]);
         let mut scene = scene!("pour")
             .set("solver.resolution", self.spacing)
@@ -116,7 +116,7 @@ impl Pour {
 
 impl Pile {
     /// Rings of the pile: radius and height of the surface [m], of particles within a sector about an azimuth and its
-    /// opposites [degrees]; `None`: all around.
+    /// opposites [degrees]; `None`: all azimuths.
     fn profile(&self, about: Option<f64>) -> Vec<[f64; 2]> {
         let turn = |g: &DVec3| g.z.atan2(g.x).to_degrees();
         let is_near = |g: &DVec3| {
@@ -175,7 +175,7 @@ impl Pile {
     }
 }
 
-/// The settings that come nearest to what is printed.
+/// The settings closest to the paper as printed.
 const PRINTED: &[&str] = &[
     "solver.sph.yield=per component",
     "solver.sph.static_friction=false",
@@ -238,7 +238,7 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 .limited(Band::between(18.0, 27.0), CREEP),
         ]);
         notes.push(format!(
-            "`barchan measure`, which also sees the top that the stream flattens, has {:.1}°, {:.1}° (30°) and, as \
+            "`barchan measure`, which includes the top flattened by the stream, has {:.1}°, {:.1}° (30°) and, as \
              printed, {:.1}°.",
             radial.measured, low.measured, printed.measured
         ));
@@ -291,7 +291,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let spread = |s: [f64; 3]| {
         s.iter().fold(f64::MIN, |a, b| a.max(*b)) - s.iter().fold(f64::MAX, |a, b| a.min(*b))
     };
-    // A pile with a four-fold foot, made of the same particles.
+    // A pile with a four-fold foot, from the same particles.
     let mut square = Pile {
         grains: upright.grains.clone(),
         ..upright
@@ -326,20 +326,20 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Plot::new("Slope by direction", Axis::new("azimuth [°]"), Axis::new("slope [°]"))
                 .with(Style::Points, "upright", &points(&upright))
                 .with(Style::Points, "turned by 45° about z", &points(&turned))
-                .with(Style::Control, "control: pulled a tenth along the axes", &points(&square)),
+                .with(Style::Control, "control: stretched by a tenth along the axes", &points(&square)),
         ],
         checks: vec![
-            Check::new("slope all around", upright.slope(None), "°", own(angle)),
-            Check::new("steepest less gentlest", spread(along(&upright)), "°", alike),
-            Check::new("the same, all turned by 45°", spread(along(&turned)), "°", alike),
+            Check::new("slope of the azimuthal mean profile", upright.slope(None), "°", own(angle)),
+            Check::new("largest less smallest slope", spread(along(&upright)), "°", alike),
+            Check::new("the same, all rotated by 45°", spread(along(&turned)), "°", alike),
             Check::new(
-                "upright less turned, all around",
+                "upright less rotated, azimuthal mean profiles",
                 (upright.slope(None) - turned.slope(None)).abs(),
                 "°",
                 Band::below(2.0),
             )
             .limited(Band::below(4.0), SCATTER),
-            Check::control("steepest less gentlest of a pile pulled a tenth along the axes", spread(along(&square)), "°", alike),
+            Check::control("largest less smallest slope of a pile stretched by a tenth along the axes", spread(along(&square)), "°", alike),
         ],
         notes: vec![],
     })

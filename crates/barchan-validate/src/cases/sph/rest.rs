@@ -22,7 +22,7 @@ pub const L10: Case = Case {
 /// Spacing of the particles [m].
 const D0: f64 = 0.1;
 
-/// Friction that starts from zero in every step.
+/// Setting with which friction starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
 /// Positions by identity [m], with any solver.
@@ -39,7 +39,7 @@ fn places(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
     Ok(all.into_iter().map(|(_, x)| x).collect())
 }
 
-/// A heap after it slumped for 5 s.
+/// A heap, 5 s after it began to slump.
 struct Heap {
     /// Time [s] and largest displacement of a particle [spacings].
     path: Vec<[f64; 2]>,
@@ -91,7 +91,7 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             0.1,
             context.pick(0.225, 0.3),
             "materials.sand.friction_angle=45",
-            ("friction begins anew", ANEW),
+            ("friction from zero", ANEW),
         ),
     };
     let (still, high) = (Band::below(still), Band::above(height));
@@ -187,9 +187,9 @@ fn load(
     notes: &mut Vec<String>,
 ) -> Result<[Check; 2], ValidateError> {
     let [most, mean] = haul(context, "truck", &[])?;
-    let [slid, slid_mean] = haul(context, "truck, friction begins anew", &[ANEW])?;
+    let [slid, slid_mean] = haul(context, "truck, friction from zero", &[ANEW])?;
     notes.push(format!(
-        "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction begins anew."
+        "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction from zero."
     ));
     Ok([
         Check::new(
@@ -199,7 +199,7 @@ fn load(
             still,
         ),
         Check::control(
-            "load, friction begins anew",
+            "load, friction from zero",
             slid,
             "spacings",
             Band::below(0.2),
@@ -209,7 +209,7 @@ fn load(
 
 // ---- Corners ----
 
-/// If each of three walls removed the whole slip, it would be removed three times, and sand in a corner would never rest.
+/// Slip in corners must be shared among walls: if each of three walls removed all of it, sand in a corner would never come to rest.
 fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let mut checks = vec![];
     for friction in [0.3, 0.8] {

@@ -215,7 +215,7 @@ fn sticks(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 // ---- D3 ----
 
-/// Speed of the belt [m/s], friction coefficient, and time at which it starts [s]: the slab lies still before.
+/// Speed of the belt [m/s], friction coefficient, and time at which the belt starts [s]; before, the slab is at rest.
 const BELT: f64 = 1.0;
 const MU: f64 = 0.3;
 const START: f64 = 1.0;

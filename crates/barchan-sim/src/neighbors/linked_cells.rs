@@ -1,4 +1,4 @@
-//! Linked cell lists on a dense grid: for grids that are small, periodic, or queried at any point.
+//! Linked cell lists on a dense grid, for grids that are small, periodic, or queried at arbitrary points.
 
 use glam::IVec3;
 
@@ -7,14 +7,14 @@ const END: u32 = u32::MAX;
 
 /// A linked list of points for each cell, the last point first.
 #[derive(Debug, Clone, Default)]
-pub struct Chains {
+pub struct LinkedCells {
     /// Cells along each axis.
     size: IVec3,
     first: Vec<u32>,
     next: Vec<u32>,
 }
 
-impl Chains {
+impl LinkedCells {
     /// Sorts points into a grid of `size` cells along each axis, given the cell of each.
     pub fn fill(&mut self, size: IVec3, cell_of: impl IntoIterator<Item = IVec3>) {
         self.size = size;

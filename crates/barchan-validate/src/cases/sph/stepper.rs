@@ -1,4 +1,4 @@
-//! The solver stepped by hand, with particles where a case wants them.
+//! The solver without a frame loop, with particles placed by the case.
 
 use super::{Grain, of_state};
 use crate::ValidateError;
@@ -11,13 +11,13 @@ use barchan_sim::solver::{Solver, SolverError, StepContext, Timings};
 use barchan_sim::solvers::sph::Sph;
 use glam::{DVec3, Vec3};
 
-/// Spacing [m], density [kg/m³] and step [s] of what is stepped by hand.
+/// Spacing [m], density [kg/m³] and time step [s].
 pub const D0: f64 = 0.1;
 pub const RHO: f64 = 1602.0;
 pub const DT: f64 = 1e-3;
 
-/// The solver with colliders that move as the scene says, stepped by hand.
-pub struct Hand {
+/// The solver with the scripted colliders of a scene, stepped directly.
+pub struct SphStepper {
     label: String,
     sph: Sph,
     colliders: Colliders,
@@ -27,7 +27,7 @@ pub struct Hand {
     timings: Timings,
 }
 
-impl Hand {
+impl SphStepper {
     /// Settings and materials of a scene with these particles instead of its own; `walls`: with its colliders.
     pub fn new(
         label: &str,
@@ -85,7 +85,7 @@ fn stopped(label: &str, error: &SolverError) -> ValidateError {
     ValidateError::unusable(label, error.to_string())
 }
 
-/// A state with these particles, dry and without friction at bodies.
+/// A state with these particles, dry and without wall friction.
 fn state(all: &[Grain]) -> Checkpoint {
     let column = |name: &str, components: usize, value: &dyn Fn(&Grain) -> Vec<f32>| {
         let data = ColumnData::F32(all.iter().flat_map(value).collect());
@@ -110,7 +110,7 @@ fn state(all: &[Grain]) -> Checkpoint {
     }
 }
 
-/// Particles at the sites of a cubic lattice of `n` a side about the origin, without motion and pressure.
+/// Particles on a cubic lattice of `n` sites a side about the origin, at rest and without pressure.
 pub fn block(n: usize) -> Vec<Grain> {
     let place = |i: usize| (i as f64 - 0.5 * (n as f64 - 1.0)) * D0;
     let site = |i: usize| DVec3::new(place(i % n), place(i / n % n), place(i / n / n));
@@ -122,10 +122,10 @@ pub fn block(n: usize) -> Vec<Grain> {
     (0..n * n * n).map(site).map(grain).collect()
 }
 
-/// Numbers in [−1, 1), always the same.
-pub struct Dice(pub u64);
+/// Deterministic random numbers in [−1, 1).
+pub struct RandomNumbers(pub u64);
 
-impl Dice {
+impl RandomNumbers {
     pub fn next(&mut self) -> f64 {
         self.0 = self
             .0

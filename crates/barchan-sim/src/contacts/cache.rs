@@ -1,4 +1,4 @@
-//! Contact forces of the last step, with which the next one is warm-started.
+//! Contact cache: forces of the last step, which warm-start the next one.
 //!
 //! A contact is identified by the particle and the identity of its partner, or the index of the body. Particles carry the index
 //! of their row in the last step, so that it is found without a search when they are sorted or removed. Identities are
@@ -15,9 +15,9 @@ use std::ops::Range;
 /// Row of a particle before its first step.
 pub const NEW: u32 = u32::MAX;
 
-/// Forces by row: of contacts with bodies, and of all contacts in a checkpoint.
+/// Forces by row, for contacts with bodies, and for all contacts in a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Memory {
+pub struct ContactCache {
     /// End of each row.
     ends: Vec<u32>,
     /// Identity of the other particle, or index of the body.
@@ -25,7 +25,7 @@ pub struct Memory {
     forces: Vec<Vec3>,
 }
 
-impl Memory {
+impl ContactCache {
     /// Force on the particle of a row at its contact with a partner.
     pub fn find(&self, row: u32, partner: u32) -> Option<Vec3> {
         let range = self.range(row)?;
@@ -36,7 +36,7 @@ impl Memory {
     }
 
     /// Stores contacts (particle, partner, force) in the order of `count` particles, a row for each.
-    pub fn remember(&mut self, count: usize, contacts: impl Iterator<Item = (u32, u32, Vec3)>) {
+    pub fn store(&mut self, count: usize, contacts: impl Iterator<Item = (u32, u32, Vec3)>) {
         self.partners.clear();
         self.forces.clear();
         self.ends.clear();
@@ -84,7 +84,7 @@ impl Memory {
         let partners = u32::store(&self.partners, "", &mut recycled);
         let forces = Vec3::store(&self.forces, "", &mut recycled);
         let force = "contact force on the particle, as mass times displacement in a substep";
-        let end = "end of the row of remembered contacts";
+        let end = "end of the row of warm-started contacts";
         let partner = "partner of the contact: identity of a particle, or index of a body";
         out.columns.push(column("end", Unit::One, end, 1, ends));
         out.arrays.extend([
@@ -98,15 +98,15 @@ impl Memory {
         let name = |what: &str| format!("{kind}_{what}");
         let column = from.column(&name("end")).map(|c| &c.data);
         let array = |what: &str| from.array(&name(what)).map(|a| &a.data);
-        let memory = Self {
+        let cache = Self {
             ends: column.and_then(u32::restore).unwrap_or_default(),
             partners: array("partner").and_then(u32::restore).unwrap_or_default(),
             forces: array("force").and_then(Vec3::restore).unwrap_or_default(),
         };
-        let count = memory.ends.last().map_or(0, |end| *end as usize);
-        let fits = memory.ends.len() == from.particles() && memory.ends.is_sorted();
-        match fits && memory.partners.len() == count && memory.forces.len() == count {
-            true => Ok(memory),
+        let count = cache.ends.last().map_or(0, |end| *end as usize);
+        let fits = cache.ends.len() == from.particles() && cache.ends.is_sorted();
+        match fits && cache.partners.len() == count && cache.forces.len() == count {
+            true => Ok(cache),
             false => Err(missing_column(&name("end"))),
         }
     }
@@ -114,13 +114,13 @@ impl Memory {
 
 /// Forces of contacts between particles, each stored once for both.
 #[derive(Debug, Default)]
-pub struct PairMemory {
+pub struct PairCache {
     rows: Adjacency,
     /// Force on the first particle, by contact.
     forces: Vec<Vec3>,
 }
 
-impl PairMemory {
+impl PairCache {
     /// Force on the particle of a row at its contact with `partner`, an identity.
     #[inline(always)]
     pub fn find(&self, row: u32, partner: u32) -> Option<Vec3> {
@@ -129,8 +129,8 @@ impl PairMemory {
         Some(entry.sign() * self.forces[entry.contact()])
     }
 
-    /// Stores the contacts of this step, a row for each particle; `adjacency` is left with memory for reuse.
-    pub fn remember(
+    /// Stores the contacts of this step, a row for each particle. `adjacency` receives the memory of the last step for reuse.
+    pub fn store(
         &mut self,
         adjacency: &mut Adjacency,
         forces: impl IndexedParallelIterator<Item = Vec3>,
@@ -140,8 +140,8 @@ impl PairMemory {
     }
 
     /// A copy with these rows only, in this order.
-    pub fn save(&self, rows: &[u32]) -> Memory {
-        let mut out = Memory::default();
+    pub fn save(&self, rows: &[u32]) -> ContactCache {
+        let mut out = ContactCache::default();
         for row in rows {
             let contacts = self.rows.get(*row).unwrap_or_default().iter();
             out.push(contacts.map(|e| (e.partner, e.sign() * self.forces[e.contact()])));
@@ -150,7 +150,7 @@ impl PairMemory {
     }
 
     /// Inverse of [`Self::save`]: a row for each particle.
-    pub fn load(&mut self, from: Memory) {
+    pub fn load(&mut self, from: ContactCache) {
         self.rows = Adjacency::of_rows(&from.ends, &from.partners);
         self.forces = from.forces;
     }
@@ -161,30 +161,30 @@ mod tests {
     use super::*;
     use barchan_frame::ColumnData;
 
-    /// Particles 7, 3 and 9 in a row, each touching the next.
-    fn memory() -> PairMemory {
+    /// Particles 7, 3 and 9 in a row, each in contact with the next.
+    fn cache() -> PairCache {
         let mut adjacency = Adjacency::default();
         adjacency.build(&[7, 3, 9], &[vec![(0, 1), (1, 2)]], &[0]);
-        let mut memory = PairMemory::default();
+        let mut cache = PairCache::default();
         let forces = vec![Vec3::X, Vec3::Y];
-        memory.remember(&mut adjacency, forces.into_par_iter());
-        memory
+        cache.store(&mut adjacency, forces.into_par_iter());
+        cache
     }
 
     #[test]
     fn forces_are_found_by_identity_from_either_side() {
-        let memory = memory();
-        assert_eq!(memory.find(0, 3), Some(Vec3::X));
-        assert_eq!(memory.find(1, 7), Some(-Vec3::X));
-        assert_eq!(memory.find(2, 3), Some(-Vec3::Y));
-        assert_eq!(memory.find(0, 9), None);
-        assert_eq!(memory.find(NEW, 3), None);
+        let cache = cache();
+        assert_eq!(cache.find(0, 3), Some(Vec3::X));
+        assert_eq!(cache.find(1, 7), Some(-Vec3::X));
+        assert_eq!(cache.find(2, 3), Some(-Vec3::Y));
+        assert_eq!(cache.find(0, 9), None);
+        assert_eq!(cache.find(NEW, 3), None);
     }
 
-    /// Particle 3 is gone and the others have changed places.
+    /// Particle 3 was removed and the others were reordered.
     #[test]
-    fn a_checkpoint_keeps_the_contacts_of_those_that_are_left() {
-        let saved = memory().save(&[2, NEW, 0]);
+    fn a_checkpoint_keeps_the_contacts_of_the_remaining_particles() {
+        let saved = cache().save(&[2, NEW, 0]);
         let mut state = Checkpoint::default();
         state.columns.push(Column::exact(
             "id",
@@ -194,27 +194,27 @@ mod tests {
             ColumnData::U32(vec![9, 4, 7]),
         ));
         saved.write("contact", &mut state);
-        let read = Memory::read("contact", &state).unwrap();
+        let read = ContactCache::read("contact", &state).unwrap();
         assert_eq!(read, saved);
-        let mut memory = PairMemory::default();
-        memory.load(read);
-        assert_eq!(memory.find(0, 3), Some(-Vec3::Y));
-        assert_eq!(memory.find(1, 3), None);
-        assert_eq!(memory.find(2, 3), Some(Vec3::X));
-        // Negative control: forces that are fewer than the contacts.
+        let mut cache = PairCache::default();
+        cache.load(read);
+        assert_eq!(cache.find(0, 3), Some(-Vec3::Y));
+        assert_eq!(cache.find(1, 3), None);
+        assert_eq!(cache.find(2, 3), Some(Vec3::X));
+        // Negative control: fewer forces than contacts.
         state.arrays[1].data = ColumnData::F32(vec![0.0; 3]);
-        assert!(Memory::read("contact", &state).is_err());
+        assert!(ContactCache::read("contact", &state).is_err());
     }
 
     #[test]
-    fn forces_of_bodies_come_back() {
-        let mut memory = Memory::default();
+    fn contact_forces_with_bodies_are_restored() {
+        let mut cache = ContactCache::default();
         let contacts = [(0, 2, Vec3::X), (2, 0, Vec3::Y), (2, 5, Vec3::Z)];
-        memory.remember(4, contacts.into_iter());
-        assert_eq!(memory.find(0, 2), Some(Vec3::X));
-        assert_eq!(memory.find(2, 5), Some(Vec3::Z));
-        assert_eq!((memory.find(1, 2), memory.find(2, 2)), (None, None));
-        let again = memory.save(&[2, 1]);
+        cache.store(4, contacts.into_iter());
+        assert_eq!(cache.find(0, 2), Some(Vec3::X));
+        assert_eq!(cache.find(2, 5), Some(Vec3::Z));
+        assert_eq!((cache.find(1, 2), cache.find(2, 2)), (None, None));
+        let again = cache.save(&[2, 1]);
         assert_eq!(again.find(0, 0), Some(Vec3::Y));
         assert_eq!(again.find(0, 5), Some(Vec3::Z));
         assert_eq!(again.find(1, 2), None);

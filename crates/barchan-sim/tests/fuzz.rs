@@ -1,9 +1,9 @@
-//! Abuses of the position-based solver: small random scenes in which tools teleport, steps are from 1 ms to 0.1 s long,
-//! contacts have any stiffness, bodies appear inside soil and weigh from 1/10 000 to 10 000 times what a grain weighs. Nothing may
-//! turn NaN, and no grain may be faster than ten times the fastest thing that can have hit it.
+//! Fuzz test of the position-based solver: small random scenes with tools that teleport, steps of 1 ms to 0.1 s, contacts of any
+//! stiffness, and bodies that appear inside soil, of 1/10 000 to 10 000 times the mass of a grain. No value may become NaN, and no
+//! grain may exceed ten times the reference speed: the largest speed of anything that can have hit it.
 //!
-//! `cargo test --release -p barchan-sim --test abuse -- --ignored --nocapture` runs 10 000 of them.
-//! `BARCHAN_ABUSE=17 cargo test … abuse -- --nocapture one_abuse` shows one step by step.
+//! `cargo test --release -p barchan-sim --test fuzz -- --ignored --nocapture ten_thousand` runs 10 000 cases.
+//! `BARCHAN_CASE=17 cargo test … fuzz -- --ignored --nocapture one_case` prints one case step by step.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,13 +19,13 @@ use rayon::prelude::*;
 use std::fmt::Write;
 use support::floats_mut;
 
-/// Times the fastest thing that hit it that a grain may be fast.
+/// Largest allowed speed of a grain, as a multiple of the reference speed.
 const BOUND: f32 = 10.0;
 
-/// Random numbers, the same everywhere (SplitMix64).
-struct Dice(u64);
+/// Deterministic random numbers (SplitMix64).
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -39,7 +39,7 @@ impl Dice {
         low + part * (high - low)
     }
 
-    /// Evenly in its logarithm.
+    /// Uniform in the logarithm.
     fn decades(&mut self, low: f64, high: f64) -> f64 {
         self.within(low.ln(), high.ln()).exp()
     }
@@ -57,17 +57,17 @@ impl Dice {
     }
 }
 
-/// One abuse: a scene, how it is stepped, and what is done to it before.
-struct Abuse {
+/// A random case: a scene, its time steps, and perturbations of its initial state.
+struct Case {
     text: String,
     steps: Vec<f64>,
     /// Speed of a fall over the height of the scene [m/s].
     fall: f32,
-    /// Speeds at the start, of grains and bodies [m/s].
+    /// Largest initial speed of grains and bodies [m/s].
     start: f32,
-    /// The grains of the same scene without bodies, these being put into the soil.
+    /// The same scene without bodies, if the bodies are to appear inside its soil.
     buried: Option<String>,
-    /// Grains are moved this part of their way to the middle: they overlap.
+    /// Fraction of their distance from the center by which grains are moved toward it, so that they overlap.
     squeeze: f32,
     flat: bool,
     shuffle: u64,
@@ -76,9 +76,9 @@ struct Abuse {
 /// Half the width of the trough, in mean radii.
 const WIDTH: f64 = 8.0;
 
-impl Abuse {
+impl Case {
     fn new(number: u64) -> Self {
-        let mut dice = Dice(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let mut dice = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let d = &mut dice;
         let flat = d.chance(0.3);
         let has_terrain = !flat && d.chance(0.2);
@@ -129,7 +129,7 @@ impl Abuse {
     }
 }
 
-fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
+fn head(d: &mut Random, radius: f64, g: f64, flat: bool) -> String {
     let scheme = d.one_of(&[
         "mass splitting",
         "mass splitting",
@@ -184,7 +184,7 @@ fn head(d: &mut Dice, radius: f64, g: f64, flat: bool) -> String {
     text
 }
 
-/// A trough, so that the height of the scene bounds what falls.
+/// A trough, so that the height of the scene bounds the fall.
 fn walls(text: &mut String, width: f64, has_terrain: bool, flat: bool) {
     let mut planes = vec![
         ([-width, 0.0, 0.0], [1, 0, 0]),
@@ -206,9 +206,9 @@ fn walls(text: &mut String, width: f64, has_terrain: bool, flat: bool) {
     }
 }
 
-/// One or two fills, which may overlap; also the highest speed.
+/// One or two fills, which may overlap; also their largest speed.
 fn fills(
-    d: &mut Dice,
+    d: &mut Random,
     width: f64,
     height: f64,
     radius: f64,
@@ -245,7 +245,7 @@ fn fills(
     (text, fastest)
 }
 
-fn shape(d: &mut Dice, at: [f64; 3], radius: f64) -> String {
+fn shape(d: &mut Random, at: [f64; 3], radius: f64) -> String {
     let size = radius * d.decades(0.5, 8.0);
     let end = at.map(|x| x + d.within(-1.0, 1.0) * size);
     match d.whole(0, 3) {
@@ -265,13 +265,13 @@ fn shape(d: &mut Dice, at: [f64; 3], radius: f64) -> String {
     }
 }
 
-fn place(d: &mut Dice, width: f64, top: f64, flat: bool) -> [f64; 3] {
+fn place(d: &mut Random, width: f64, top: f64, flat: bool) -> [f64; 3] {
     let z = if flat { 0.0 } else { d.within(-width, width) };
     [d.within(-width, width), d.within(0.0, top), z]
 }
 
 /// A scripted collider: it jumps between keyframes, glides, or spins.
-fn tool(text: &mut String, d: &mut Dice, width: f64, top: f64, radius: f64, flat: bool) {
+fn tool(text: &mut String, d: &mut Random, width: f64, top: f64, radius: f64, flat: bool) {
     let shape = shape(d, [0.0; 3], radius);
     let boundary = d.one_of(&["separating", "separating", "slipping", "sticky"]);
     write!(
@@ -303,8 +303,8 @@ fn tool(text: &mut String, d: &mut Dice, width: f64, top: f64, radius: f64, flat
     }
 }
 
-/// Free bodies of any mass, in the soil or above it; also their highest speed at the start.
-fn bodies(d: &mut Dice, width: f64, height: f64, radius: f64, flat: bool) -> (String, f64) {
+/// Free bodies of any mass, in the soil or above it; also their largest initial speed.
+fn bodies(d: &mut Random, width: f64, height: f64, radius: f64, flat: bool) -> (String, f64) {
     let (mut text, mut fastest) = (String::new(), 0.0f64);
     let grain = 2000.0 * 4.2 * radius.powi(3);
     for _ in 0..d.whole(0, 2) {
@@ -326,8 +326,8 @@ fn bodies(d: &mut Dice, width: f64, height: f64, radius: f64, flat: bool) -> (St
     (text, fastest)
 }
 
-/// Steps [s] from 1 ms to 0.1 s, all the same or each another.
-fn steps(d: &mut Dice) -> Vec<f64> {
+/// Steps [s] from 1 ms to 0.1 s, equal or all different.
+fn steps(d: &mut Random) -> Vec<f64> {
     let (same, changes) = (d.decades(1e-3, 0.1), d.chance(0.5));
     let count = d.whole(3, 30);
     (0..count)
@@ -335,17 +335,18 @@ fn steps(d: &mut Dice) -> Vec<f64> {
         .collect()
 }
 
-/// What an abuse came to.
+/// Result of a case.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
     number: u64,
     grains: usize,
     steps: usize,
-    /// Fastest grain, in the fastest thing until then.
+    /// Largest speed of a grain over the reference speed: the largest speed so far of tools and free bodies, at the start, and of a fall
+    /// over the height of the scene.
     grain: f32,
-    /// The same without free bodies among these things.
+    /// The same without free bodies in the reference speed.
     strict: f32,
-    /// Fastest free body, in the fastest thing but them.
+    /// Largest speed of a free body over the reference speed without free bodies.
     body: f32,
     is_finite: bool,
     error: Option<String>,
@@ -357,16 +358,16 @@ impl Outcome {
     }
 }
 
-/// The simulation of an abuse, with its bodies put into soil that was there before them, and its grains squeezed.
-fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
-    let scene = read(&abuse.text)?;
+/// The simulation of a case, with its bodies inserted into existing soil and its grains squeezed together.
+fn begin(case: &Case, freely: bool) -> Option<Simulation> {
+    let scene = read(&case.text)?;
     let mut solver = Pbd::new(&scene, Level::new()).unwrap();
     if freely {
         solver.disable_separation_limit();
     }
     let mut simulation = Simulation::with_solver(&scene, Box::new(solver)).ok()?;
     let mut state = simulation.save().unwrap();
-    if let Some(text) = &abuse.buried {
+    if let Some(text) = &case.buried {
         let mut soil = Simulation::from_toml(text).ok()?;
         state = Checkpoint {
             record: state.record,
@@ -374,24 +375,24 @@ fn begin(abuse: &Abuse, freely: bool) -> Option<Simulation> {
             ..soil.save().unwrap()
         };
     }
-    spoil(abuse, &mut state);
+    perturb(case, &mut state);
     simulation.load(&state).unwrap();
     Some(simulation)
 }
 
-/// A scene; `None` where it is refused: a fill inside a tool, soil without friction as terrain.
+/// A scene; `None` if it is refused, such as a fill inside a tool or terrain of soil without friction.
 fn read(text: &str) -> Option<Scene> {
     let source = SceneSource {
-        name: "abuse.toml".into(),
+        name: "case.toml".into(),
         text: text.into(),
         directory: ".".into(),
     };
     load(&source, &Overrides::default()).ok()
 }
 
-/// Random radii and places instead of the lattice; grains that are squeezed together.
-fn spoil(abuse: &Abuse, state: &mut Checkpoint) {
-    let mut d = Dice(abuse.shuffle);
+/// Random radii and positions instead of the lattice; grains are squeezed together.
+fn perturb(case: &Case, state: &mut Checkpoint) {
+    let mut d = Random(case.shuffle);
     let sizes: Vec<f32> = (floats_mut(state, "radius").iter())
         .map(|_| d.within(0.6, 1.4) as f32)
         .collect();
@@ -406,29 +407,29 @@ fn spoil(abuse: &Abuse, state: &mut Checkpoint) {
     let positions = floats_mut(state, "position").as_chunks_mut::<3>().0;
     let count = positions.len() as f32;
     let middle = [0, 1, 2].map(|a| positions.iter().map(|p| p[a]).sum::<f32>() / count);
-    let axes = if abuse.flat { 2 } else { 3 };
+    let axes = if case.flat { 2 } else { 3 };
     for p in positions {
         for axis in 0..axes {
             let shift = d.within(-0.3, 0.3) as f32 * mean;
-            p[axis] += shift + abuse.squeeze * (middle[axis] - p[axis]);
+            p[axis] += shift + case.squeeze * (middle[axis] - p[axis]);
         }
     }
 }
 
 fn run(number: u64, freely: bool, watch: bool) -> Option<Outcome> {
-    let abuse = Abuse::new(number);
-    let mut simulation = begin(&abuse, freely)?;
+    let case = Case::new(number);
+    let mut simulation = begin(&case, freely)?;
     let mut out = Outcome {
         number,
         grains: simulation.particles(),
         is_finite: true,
         ..Outcome::default()
     };
-    let (mut scripted, mut free) = (abuse.fall.max(abuse.start), 0.0f32);
+    let (mut scripted, mut free) = (case.fall.max(case.start), 0.0f32);
     if watch {
-        println!("{}\nfall {} start {}", abuse.text, abuse.fall, abuse.start);
+        println!("{}\nfall {} start {}", case.text, case.fall, case.start);
     }
-    for dt in &abuse.steps {
+    for dt in &case.steps {
         if let Err(error) = simulation.step(*dt) {
             out.error = Some(error.to_string());
             break;
@@ -462,17 +463,17 @@ fn run(number: u64, freely: bool, watch: bool) -> Option<Outcome> {
     Some(out)
 }
 
-/// Runs one abuse; a panic is its number.
-fn caught(number: u64, freely: bool) -> Result<Option<Outcome>, u64> {
+/// Runs one case; a panic gives its number as the error.
+fn run_catching_panics(number: u64, freely: bool) -> Result<Option<Outcome>, u64> {
     std::panic::catch_unwind(|| run(number, freely, false)).map_err(|_| number)
 }
 
-/// Runs abuses, prints what they came to, and returns those that went wrong.
-fn abuses(count: usize, freely: bool) -> Vec<Outcome> {
-    // Some are refused as scenes.
+/// Runs cases, prints their speed ratios, and returns those that failed.
+fn run_cases(count: usize, freely: bool) -> Vec<Outcome> {
+    // Some scenes are refused.
     let numbers = 0..count as u64 + count as u64 / 10 + 10;
     let all: Vec<Outcome> = (numbers.into_par_iter())
-        .filter_map(|n| caught(n, freely).transpose())
+        .filter_map(|n| run_catching_panics(n, freely).transpose())
         .map(|outcome| {
             outcome.unwrap_or_else(|n| Outcome {
                 number: n,
@@ -487,8 +488,7 @@ fn abuses(count: usize, freely: bool) -> Vec<Outcome> {
     let grains: usize = all.iter().map(|o| o.grains).sum();
     let highest = |f: fn(&Outcome) -> f32| all.iter().map(f).fold(0.0, f32::max);
     println!(
-        "{count} abuses, {steps} steps, {} grains on average; fastest grain {:.2} times what may have hit it, {:.2} without \
-         free bodies; fastest free body {:.2}",
+        "{count} cases, {steps} steps, {} grains on average; largest speed ratio of grains {:.2} ({:.2}), of free bodies {:.2}",
         grains / count.max(1),
         highest(|o| o.grain),
         highest(|o| o.strict),
@@ -498,35 +498,35 @@ fn abuses(count: usize, freely: bool) -> Vec<Outcome> {
         let grains = all.iter().filter(|o| o.grain > limit).count();
         let strict = all.iter().filter(|o| o.strict > limit).count();
         let bodies = all.iter().filter(|o| o.body > limit).count();
-        println!("over {limit}: grains of {grains} ({strict}), bodies of {bodies}");
+        println!("above {limit}: grains in {grains} ({strict}) cases, bodies in {bodies}");
     }
     let bad = all.iter().filter(|o| !o.is_good() || o.body > BOUND);
-    bad.for_each(|outcome| println!("abuse {}: {outcome:?}", outcome.number));
+    bad.for_each(|outcome| println!("case {}: {outcome:?}", outcome.number));
     all.iter().filter(|o| !o.is_good()).cloned().collect()
 }
 
 #[test]
-fn six_hundred_abuses_and_nothing_explodes() {
-    assert_eq!(abuses(600, false).len(), 0);
+fn six_hundred_cases_stay_bounded() {
+    assert_eq!(run_cases(600, false).len(), 0);
 }
 
-/// Negative control: where contacts separate grains as fast as their overlap demands, some of the same abuses go wrong.
+/// Negative control: without the limit of the separation speed, some of the same cases fail.
 #[test]
-fn without_the_separation_limit_grains_explode() {
-    let bad = abuses(300, true);
+fn without_the_separation_limit_the_bound_is_violated() {
+    let bad = run_cases(300, true);
     assert!(bad.len() >= 4, "{}", bad.len());
 }
 
 #[test]
 #[ignore = "minutes; its command and figures are in docs/solvers/pbd.md"]
-fn ten_thousand_abuses_and_nothing_explodes() {
-    assert_eq!(abuses(10_000, false).len(), 0);
+fn ten_thousand_cases_stay_bounded() {
+    assert_eq!(run_cases(10_000, false).len(), 0);
 }
 
 #[test]
-#[ignore = "shows the abuse whose number is in BARCHAN_ABUSE"]
-fn one_abuse() {
-    let number = std::env::var("BARCHAN_ABUSE").ok();
+#[ignore = "prints the case whose number is in BARCHAN_CASE"]
+fn one_case() {
+    let number = std::env::var("BARCHAN_CASE").ok();
     let number = number.and_then(|n| n.parse().ok()).unwrap_or(0);
     println!("{:?}", run(number, false, true));
 }
