@@ -99,7 +99,7 @@ impl Preparation<'_> {
         let contact = &self.table[usize::from(a) * self.materials + usize::from(b)];
         let unsplit = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
         let [retention, spring, damper] = step.factors(contact, unsplit, w);
-        packet.retention[lane] = keep;
+        packet.retention[lane] = retention;
         packet.spring[lane] = spring;
         packet.damper[lane] = damper;
         packet.static_friction[lane] = contact.static_friction as f32;
