@@ -2,7 +2,7 @@
 
 import { api, type Column, type Live, type Range, type Result, troubleOf } from "./api";
 import { Clock, type Span } from "./clock";
-import { BOTH_SIGNS, CATEGORIES, USUAL_MAP } from "./colormaps";
+import { BOTH_SIGNS, CATEGORIES, DEFAULT_MAP } from "./colormaps";
 import { element, everyFrame, pointIn, throttled } from "./dom";
 import { position } from "./decode";
 import { Frames, type Loaded } from "./frames";
@@ -344,7 +344,7 @@ export class App extends Page {
 
   private mapFor(range: Range | null): string {
     // Unless the user has chosen another map.
-    return range && hasBothSigns(range) && this.state.map === USUAL_MAP ? BOTH_SIGNS : this.state.map;
+    return range && hasBothSigns(range) && this.state.map === DEFAULT_MAP ? BOTH_SIGNS : this.state.map;
   }
 
   private updateLegend(): void {

@@ -4,7 +4,7 @@ export type Rgb = [number, number, number];
 
 /** Map for values of both signs, centered on zero. */
 export const BOTH_SIGNS = "balance";
-export const USUAL_MAP = "viridis";
+export const DEFAULT_MAP = "viridis";
 
 const maps = new Map<string, Uint8Array>();
 
@@ -24,7 +24,7 @@ export function mapNames(): string[] {
 
 /** The 256 colors of a map, as RGBA bytes. */
 export function table(name: string): Uint8Array {
-  return maps.get(name) ?? maps.get(USUAL_MAP) ?? new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? 255 : i >> 2));
+  return maps.get(name) ?? maps.get(DEFAULT_MAP) ?? new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? 255 : i >> 2));
 }
 
 /** Colors of categories, chosen in Oklab to differ for most kinds of color vision. */

@@ -145,7 +145,7 @@ void main() {
   float r2 = dot(p, p);
   if (r2 > 1.0) discard;
   if (orthographic) {
-    // In the plane there is neither sun nor sky: discs with a rim.
+    // In the plane there is neither sun nor sky: disks with a rim.
     color = vec4(sqrt(albedo * mix(1.0, 0.7, sharpness * smoothstep(0.6, 1.0, r2))), 1.0);
     return;
   }
@@ -161,7 +161,7 @@ void main() {
 }
 `;
 
-/** Depth only, for the shadow map: discs as large as the grains. */
+/** Depth only, for the shadow map: disks as large as the grains. */
 export const grainShadowVertex = /* glsl */ `
 ${GRAIN_PLACE}
 void main() {

@@ -1,7 +1,7 @@
 // The state of the view in the address, after the `#`. What is missing or invalid there has its default.
 
 import type { Vector } from "./api";
-import { USUAL_MAP } from "./colormaps";
+import { DEFAULT_MAP } from "./colormaps";
 
 export interface ClipState {
   axis: "x" | "y" | "z";
@@ -34,7 +34,7 @@ export const DEFAULTS: ViewState = {
   frame: null,
   camera: null,
   color: null,
-  map: USUAL_MAP,
+  map: DEFAULT_MAP,
   range: "all",
   clip: null,
   size: 1,

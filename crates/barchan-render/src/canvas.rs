@@ -1,4 +1,4 @@
-//! Drawing on a picture: rectangles, lines and discs with smooth edges.
+//! Drawing on a picture: rectangles, lines and disks with smooth edges.
 //!
 //! Coordinates are in pixels from the upper left corner of the picture; the center of the first pixel is at
 //! (0.5, 0.5). What lies outside is cut. Colors mix as bytes of sRGB, as in browsers.
@@ -131,8 +131,8 @@ pub fn line(
     });
 }
 
-/// Draws a filled disc.
-pub fn disc(picture: &mut Picture, center: [f32; 2], radius: f32, color: [u8; 3], amount: f32) {
+/// Draws a filled disk.
+pub fn disk(picture: &mut Picture, center: [f32; 2], radius: f32, color: [u8; 3], amount: f32) {
     let reach = radius + 1.0;
     let lower = [center[0] - reach, center[1] - reach];
     let upper = [center[0] + reach, center[1] + reach];
@@ -190,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn a_disc_covers_its_area_wherever_it_lies() {
+    fn a_disk_covers_its_area_wherever_it_lies() {
         for (center, radius) in [([30.0, 20.0], 8.0), ([30.3, 20.7], 8.0), ([12.1, 9.9], 2.5)] {
             let mut picture = page();
-            disc(&mut picture, center, radius, [0; 3], 1.0);
+            disk(&mut picture, center, radius, [0; 3], 1.0);
             let area = std::f64::consts::PI * f64::from(radius) * f64::from(radius);
             assert!((ink(&picture) / area - 1.0).abs() < 0.03);
         }
         let mut cut = page();
-        disc(&mut cut, [0.0, 20.0], 8.0, [0; 3], 1.0);
+        disk(&mut cut, [0.0, 20.0], 8.0, [0; 3], 1.0);
         assert!((ink(&cut) / (std::f64::consts::PI * 32.0) - 1.0).abs() < 0.03);
     }
 
@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn senseless_numbers_draw_nothing_and_do_not_hang() {
         let mut picture = page();
-        disc(&mut picture, [f32::NAN, 3.0], 2.0, [0; 3], 1.0);
-        disc(&mut picture, [1e30, 3.0], 2.0, [0; 3], 1.0);
+        disk(&mut picture, [f32::NAN, 3.0], 2.0, [0; 3], 1.0);
+        disk(&mut picture, [1e30, 3.0], 2.0, [0; 3], 1.0);
         line(
             &mut picture,
             [0.0, 0.0],

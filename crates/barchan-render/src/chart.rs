@@ -49,7 +49,7 @@ impl Chart {
         let [left, low, right, high] = self.window;
         let inside = (left..=right).contains(&at[0]) && (low..=high).contains(&at[1]);
         if inside {
-            canvas::disc(picture, self.place(at), dot.size, dot.color, dot.amount);
+            canvas::disk(picture, self.place(at), dot.size, dot.color, dot.amount);
         }
     }
 

@@ -164,7 +164,7 @@ impl View {
     }
 
     /// Center and radius of a grain [pixels of the plot].
-    fn disc(&self, grains: &FlatGrains<'_>, i: usize) -> ([f32; 2], f32) {
+    fn disk(&self, grains: &FlatGrains<'_>, i: usize) -> ([f32; 2], f32) {
         let p = grains.position[i];
         let x = (p[0] - self.corner[0]) * self.scale;
         let y = (self.corner[1] - p[1]) * self.scale;
@@ -180,7 +180,7 @@ impl View {
             .min(grains.radius.len())
             .min(grains.color.len());
         for i in 0..number {
-            let ([x, y], r) = self.disc(grains, i);
+            let ([x, y], r) = self.disk(grains, i);
             let (top, bottom) = (y - r - 1.0, y + r + 1.0);
             let seen = x + r > -1.0 && x - r < self.plot.width as f32 + 1.0 && r.is_finite();
             if !(seen && bottom >= 0.0 && top <= self.plot.height as f32) {
@@ -196,7 +196,7 @@ impl View {
     }
 
     fn draw_grain(&self, rows: &mut Rows<'_>, grains: &FlatGrains<'_>, i: usize) {
-        let ([cx, cy], r) = self.disc(grains, i);
+        let ([cx, cy], r) = self.disk(grains, i);
         // White grains on white paper need an edge; small ones have no room for it.
         let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
         let rim = grains.color[i].map(|c| (f32::from(c) * 0.6) as u8);

@@ -88,7 +88,7 @@ impl<'a> FrameColumns<'a> {
         })
     }
 
-    /// Radii [m]: the column `radius`, or those of spheres with a part of the particles' volume (2D: of discs with a
+    /// Radii [m]: the column `radius`, or those of spheres with a part of the particles' volume (2D: of disks with a
     /// part of their area), or else what the resolution suggests.
     pub fn radii(&self, manifest: &Manifest) -> Result<Vec<f32>, CacheError> {
         if let Some(ColumnData::F32(radius)) = self.read("radius")? {

@@ -164,9 +164,9 @@ impl Prop {
                 angular_velocity: Vec3::ZERO,
             };
         };
-        let vector = |v: [f32; 3], usual: Vec3| match Vec3::from(v) {
+        let vector = |v: [f32; 3], default: Vec3| match Vec3::from(v) {
             v if v.is_finite() => v,
-            _ => usual,
+            _ => default,
         };
         let rotation = Quat::from_array(body.rotation).normalize();
         Placed {

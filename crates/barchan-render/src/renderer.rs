@@ -341,7 +341,7 @@ impl Renderer {
         let camera = self.scene.as_ref().and_then(|s| s.camera.as_ref());
         let fov = camera
             .and_then(|c| c.fov_at(time))
-            .unwrap_or(View::USUAL_FOV);
+            .unwrap_or(View::DEFAULT_FOV);
         let from = VIEW_FROM.normalize();
         let automatic = framed(&self.subject.bounds, from, fov, width / height);
         camera.map_or(automatic, |c| c.at(time, automatic))

@@ -75,7 +75,7 @@ fn penumbra(height: f32) -> f32 {
 fn the_penumbra_widens_with_distance_as_the_sun_is_large() {
     let sky = Sky::with_sun(0.0, 0.8);
     let sun_radius = sky.toward_sun([0.0, 1.0]).angle_between(sky.sun);
-    // A straight edge at 0.687 of the radius from the center leaves a tenth of a disc.
+    // A straight edge at 0.687 of the radius from the center leaves a tenth of a disk.
     let expected = |height: f32| 2.0 * 0.687 * sun_radius * height * std::f32::consts::SQRT_2;
     let [near, far] = [1.0, 2.0].map(|h| (penumbra(h), expected(h)));
     for (width, expected) in [near, far] {

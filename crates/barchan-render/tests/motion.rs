@@ -90,7 +90,7 @@ fn the_streak_of_a_sphere_is_velocity_times_exposure() {
 }
 
 #[test]
-fn without_exposure_or_motion_it_is_a_disc() {
+fn without_exposure_or_motion_it_is_a_disk() {
     for (velocity, exposure) in [(12.0, 0.0), (0.0, 0.05)] {
         let seen = covered(&sphere(velocity * Vec3::X, exposure), STRIP);
         let width = half_width(&row(&seen));

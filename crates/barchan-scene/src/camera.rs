@@ -16,7 +16,7 @@ pub struct View {
 
 impl View {
     /// Field of view where nothing says otherwise [degrees].
-    pub const USUAL_FOV: f32 = 30.0;
+    pub const DEFAULT_FOV: f32 = 30.0;
 }
 
 /// The camera of a scene over time. What it leaves open is framed automatically.

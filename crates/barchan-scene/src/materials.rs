@@ -76,7 +76,7 @@ fn presets() -> Vec<Preset> {
         preset("klar sand", "the sand of [Klar16] with its hardening", 2200.0, sand(3.537e5, 0.3, klar, 0.0), SAND_COLORS),
         preset("rubber", "natural rubber (900–1200 kg/m³, 1–5 MPa, nearly incompressible)", 1100.0, elastic(1e6, 0.45), dull_red),
         preset("soft rubber", "silicone or a bouncy ball (1000–1150 kg/m³, 0.1–0.5 MPa)", 1050.0, elastic(2e5, 0.45), blue),
-        preset("jelly", "gelatine (1000–1050 kg/m³, 5–30 kPa)", 1020.0, elastic(1.5e4, 0.45), green),
+        preset("jelly", "gelatin (1000–1050 kg/m³, 5–30 kPa)", 1020.0, elastic(1.5e4, 0.45), green),
         preset("foam", "upholstery foam (25–60 kg/m³, 20–100 kPa)", 50.0, elastic(5e4, 0.1), pale_yellow),
     ]
 }

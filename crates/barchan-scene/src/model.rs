@@ -73,7 +73,7 @@ pub struct Scene {
 
 impl Scene {
     /// Usual frame rate [1/s].
-    pub const USUAL_FRAME_RATE: f64 = 48.0;
+    pub const DEFAULT_FRAME_RATE: f64 = 48.0;
 }
 
 /// Number of space dimensions. A 2D scene lies in the plane z = 0; its masses and volumes are those of a slab 1 m thick.

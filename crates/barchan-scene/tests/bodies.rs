@@ -105,8 +105,8 @@ fn hollow_and_turned_bodies_have_their_own_mass() {
 
 #[test]
 fn a_2d_body_is_a_slab() {
-    let disc = Geometry::sphere(Vec3::ZERO, 0.5);
-    let moments = disc.moments(Dimensions::Two).unwrap();
+    let disk = Geometry::sphere(Vec3::ZERO, 0.5);
+    let moments = disk.moments(Dimensions::Two).unwrap();
     let found = MassProperties::of_density(&moments, 2.0);
     let mass = 2.0 * std::f64::consts::PI * 0.25;
     assert!(close(found.mass, mass, 1e-3), "{found:?}");

@@ -62,7 +62,7 @@ fn the_search_stops_at_a_sufficient_thickness() {
 }
 
 #[test]
-fn discs_of_a_flat_scene_and_meshes() {
+fn disks_of_a_flat_scene_and_meshes() {
     let plate = "collider.floor.shape={ box = { min = [0, 0], max = [0.05, 1] }, rotate = { axis = [0, 0, 1], angle = 30 } }";
     let scene = load_with(FLAT, &[plate]).unwrap();
     let found = scene.colliders[0]

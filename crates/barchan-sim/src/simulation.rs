@@ -59,7 +59,7 @@ pub struct Progress {
 /// A running simulation of a scene.
 pub struct Simulation {
     frame_rate: f64,
-    usual_rate: f64,
+    default_rate: f64,
     dx: f64,
     gravity: Gravity,
     domain: Option<Bounds>,
@@ -124,7 +124,7 @@ impl Simulation {
         let impulses = BodyImpulses::zero(colliders.list.len());
         Ok(Self {
             frame_rate: scene.frame_rate,
-            usual_rate: scene.solver.family.frame_rate,
+            default_rate: scene.solver.family.frame_rate,
             dx: scene.solver.resolution,
             gravity: scene.gravity.clone(),
             domain: walls(scene),

@@ -70,7 +70,7 @@ pub struct Preview {
     #[serde(default = "one_picture")]
     pub across: usize,
     /// Pixels of each.
-    #[serde(default = "usual_cell")]
+    #[serde(default = "default_cell")]
     pub cell: [u32; 2],
     /// Wall time on two cores, about [s].
     pub seconds: f64,
@@ -141,7 +141,7 @@ fn one_picture() -> usize {
     1
 }
 
-fn usual_cell() -> [u32; 2] {
+fn default_cell() -> [u32; 2] {
     [480, 270]
 }
 

@@ -257,7 +257,7 @@ fn camera(scene: &Scene) -> Value {
     let automatic = View {
         position: [0.0, 0.0, 1.0].into(),
         target: [0.0; 3].into(),
-        fov: View::USUAL_FOV,
+        fov: View::DEFAULT_FOV,
     };
     let view = camera.at(0.0, automatic);
     json!({

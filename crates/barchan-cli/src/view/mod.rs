@@ -35,7 +35,7 @@ use store::Store;
 use tokio::net::TcpListener;
 
 /// Port that is tried first, so that addresses stay the same from one time to the next.
-pub const USUAL_PORT: u16 = 8427;
+pub const DEFAULT_PORT: u16 = 8427;
 
 /// A viewer that listens and is about to serve.
 pub struct Server {
@@ -61,7 +61,7 @@ pub enum StartError {
 }
 
 impl Server {
-    /// Opens a result and listens. Without a port, [`USUAL_PORT`] or any that is free.
+    /// Opens a result and listens. Without a port, [`DEFAULT_PORT`] or any that is free.
     ///
     /// # Errors
     /// The directory is missing, foreign, of a newer format or broken; the port is taken.
@@ -124,7 +124,7 @@ async fn listen_on(
     listen: IpAddr,
     port: Option<u16>,
 ) -> Result<(TcpListener, SocketAddr), StartError> {
-    let usual = SocketAddr::new(listen, port.unwrap_or(USUAL_PORT));
+    let usual = SocketAddr::new(listen, port.unwrap_or(DEFAULT_PORT));
     let mut bound = TcpListener::bind(usual).await;
     if bound.is_err() && port.is_none() {
         bound = TcpListener::bind(SocketAddr::new(listen, 0)).await;

@@ -1,4 +1,4 @@
-//! Environment light: a sun disc and a sky that is brighter at the horizon.
+//! Environment light: a sun disk and a sky that is brighter at the horizon.
 
 use glam::Vec3;
 
@@ -47,7 +47,7 @@ impl Sky {
         self.radiance(direction) + glint * SUN
     }
 
-    /// Direction to a sampled point of the sun disc.
+    /// Direction to a sampled point of the sun disk.
     pub fn toward_sun(&self, [u, v]: [f32; 2]) -> Vec3 {
         let (sin, cos) = (std::f32::consts::TAU * u).sin_cos();
         let r = SUN_RADIUS * v.sqrt();

@@ -90,7 +90,7 @@ pub struct SolverSpec {
 }
 
 impl SolverSpec {
-    /// A family with its usual settings.
+    /// A family with its default settings.
     pub fn new(family: &'static Family, resolution: f64) -> Self {
         Self {
             family,
@@ -107,10 +107,10 @@ impl SolverSpec {
 }
 
 impl Scene {
-    /// Settings of a family at the resolution of the scene; the usual ones where it has none.
+    /// Settings of a family at the resolution of the scene; the default ones where it has none.
     pub fn settings<T: SolverSettings>(&self) -> T {
         let own = self.solver.settings.get::<T>().cloned();
-        own.unwrap_or_else(|| T::usual(self.solver.resolution, self.dimensions))
+        own.unwrap_or_else(|| T::defaults(self.solver.resolution, self.dimensions))
     }
 }
 

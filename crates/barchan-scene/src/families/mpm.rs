@@ -10,7 +10,7 @@ pub static MPM: Family = Family {
     name: "mpm",
     summary: "Material point method: a continuum carried by particles, its forces on a grid",
     resolution: "grid spacing",
-    frame_rate: Scene::USUAL_FRAME_RATE,
+    frame_rate: Scene::DEFAULT_FRAME_RATE,
     sampling: Sampling::Poisson,
     live: &["young", "friction_angle", "cohesion"],
     voxel: 0.5,
@@ -41,11 +41,11 @@ pub struct MpmSpec {
 
 impl MpmSpec {
     /// `max_dt` when the scene has none [s].
-    pub const USUAL_MAX_DT: f64 = 1e-3;
+    pub const DEFAULT_MAX_DT: f64 = 1e-3;
     /// `cfl` when the scene has none.
-    pub const USUAL_CFL: f64 = 0.5;
+    pub const DEFAULT_CFL: f64 = 0.5;
     /// `elastic_cfl` when the scene has none.
-    pub const USUAL_ELASTIC_CFL: f64 = 0.6;
+    pub const DEFAULT_ELASTIC_CFL: f64 = 0.6;
 
     /// Whether the transfer needs the grid velocity from before the forces.
     pub fn needs_old_velocity(&self) -> bool {
@@ -54,7 +54,7 @@ impl MpmSpec {
 }
 
 impl SolverSettings for MpmSpec {
-    fn usual(resolution: f64, dimensions: Dimensions) -> Self {
+    fn defaults(resolution: f64, dimensions: Dimensions) -> Self {
         Self {
             dx: resolution,
             particles_per_cell: match dimensions {
@@ -63,9 +63,9 @@ impl SolverSettings for MpmSpec {
             },
             kernel: Kernel::Quadratic,
             transfer: Transfer::Apic,
-            max_dt: Self::USUAL_MAX_DT,
-            cfl: Self::USUAL_CFL,
-            elastic_cfl: Self::USUAL_ELASTIC_CFL,
+            max_dt: Self::DEFAULT_MAX_DT,
+            cfl: Self::DEFAULT_CFL,
+            elastic_cfl: Self::DEFAULT_ELASTIC_CFL,
         }
     }
 }
@@ -110,8 +110,8 @@ static KEYS: &[Key] = &keys! {
 };
 
 fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
-    let usual = MpmSpec::usual(resolution, builder.dimensions);
-    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+    let default = MpmSpec::defaults(resolution, builder.dimensions);
+    let number = |key: &str, default: f64| table.number(key).unwrap_or(default);
     let transfer = match table.text("transfer") {
         Some("flip") => Transfer::FlipPic {
             flip: number("flip", 0.95),
@@ -120,17 +120,17 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
             builder.useless(table, "flip", "unless transfer = \"flip\"");
             match other {
                 Some("pic") => Transfer::FlipPic { flip: 0.0 },
-                _ => usual.transfer,
+                _ => default.transfer,
             }
         }
     };
     Settings::of(MpmSpec {
-        dx: usual.dx,
-        particles_per_cell: number("particles_per_cell", usual.particles_per_cell),
-        kernel: table.choice("kernel").unwrap_or(usual.kernel),
+        dx: default.dx,
+        particles_per_cell: number("particles_per_cell", default.particles_per_cell),
+        kernel: table.choice("kernel").unwrap_or(default.kernel),
         transfer,
-        max_dt: number("max_dt", usual.max_dt),
-        cfl: number("cfl", usual.cfl),
-        elastic_cfl: number("elastic_cfl", usual.elastic_cfl),
+        max_dt: number("max_dt", default.max_dt),
+        cfl: number("cfl", default.cfl),
+        elastic_cfl: number("elastic_cfl", default.elastic_cfl),
     })
 }

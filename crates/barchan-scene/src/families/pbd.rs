@@ -47,9 +47,9 @@ pub struct PbdSpec {
 
 impl PbdSpec {
     /// `dt` when the scene has none [s].
-    pub const USUAL_DT: f64 = 1.0 / 60.0;
+    pub const DEFAULT_DT: f64 = 1.0 / 60.0;
 
-    /// The usual settings of a scheme.
+    /// The default settings of a scheme.
     fn with_scheme(resolution: f64, scheme: PbdScheme) -> Self {
         // Mass splitting converges better with substeps of one iteration than with many iterations; [Holz14] has no substeps.
         let (substeps, iterations) = match scheme {
@@ -61,7 +61,7 @@ impl PbdSpec {
             spread: 0.15,
             iterations,
             substeps,
-            dt: Self::USUAL_DT,
+            dt: Self::DEFAULT_DT,
             scheme,
             friction: PbdFriction::Coulomb,
             error_reduction: match scheme {
@@ -74,7 +74,7 @@ impl PbdSpec {
 }
 
 impl SolverSettings for PbdSpec {
-    fn usual(resolution: f64, _: Dimensions) -> Self {
+    fn defaults(resolution: f64, _: Dimensions) -> Self {
         Self::with_scheme(resolution, PbdScheme::MassSplitting)
     }
 }
@@ -153,17 +153,17 @@ static MATERIAL_KEYS: &[Key] = &keys! {
 
 fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     let scheme = table.choice("scheme").unwrap_or(PbdScheme::MassSplitting);
-    let usual = PbdSpec::with_scheme(resolution, scheme);
-    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
+    let default = PbdSpec::with_scheme(resolution, scheme);
+    let number = |key: &str, default: f64| table.number(key).unwrap_or(default);
     Settings::of(PbdSpec {
-        spread: number("radius_spread", usual.spread),
-        iterations: table.count("iterations").unwrap_or(usual.iterations),
-        substeps: table.count("substeps").unwrap_or(usual.substeps),
-        dt: number("dt", usual.dt),
-        friction: table.choice("friction_model").unwrap_or(usual.friction),
-        error_reduction: number("error_reduction", usual.error_reduction),
+        spread: number("radius_spread", default.spread),
+        iterations: table.count("iterations").unwrap_or(default.iterations),
+        substeps: table.count("substeps").unwrap_or(default.substeps),
+        dt: number("dt", default.dt),
+        friction: table.choice("friction_model").unwrap_or(default.friction),
+        error_reduction: number("error_reduction", default.error_reduction),
         sleep: table.number("sleep_threshold"),
-        ..usual
+        ..default
     })
 }
 

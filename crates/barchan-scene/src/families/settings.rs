@@ -12,7 +12,7 @@ impl<T: Any + Debug + Clone + PartialEq + Send + Sync> SettingsValue for T {}
 /// Settings of the solver of a family.
 pub trait SolverSettings: SettingsValue {
     /// Defaults at a resolution [m].
-    fn usual(resolution: f64, dimensions: Dimensions) -> Self;
+    fn defaults(resolution: f64, dimensions: Dimensions) -> Self;
 }
 
 /// Settings of any number of families, at most one of each type.

@@ -1,7 +1,7 @@
 //! `sph`: smoothed particle hydrodynamics.
 
 use super::{Family, Settings, SolverSettings};
-use crate::format::{Builder, FAST, Key, Kind, Range, Table, keys};
+use crate::format::{Builder, Key, Kind, MAX_SPEED, Range, Table, keys};
 use crate::model::{Dimensions, Sampling, Scene};
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ pub static SPH: Family = Family {
     name: "sph",
     summary: "Smoothed particle hydrodynamics: pressure and friction of sand as a fluid, dry and wet",
     resolution: "particle spacing at rest",
-    frame_rate: Scene::USUAL_FRAME_RATE,
+    frame_rate: Scene::DEFAULT_FRAME_RATE,
     // Particles start at rest density.
     sampling: Sampling::Lattice,
     live: &["friction_angle", "cohesion", "wet_cohesion"],
@@ -52,11 +52,11 @@ pub struct SphSpec {
 
 impl SphSpec {
     /// `iterations` when the scene has none.
-    pub const USUAL_ITERATIONS: u32 = 3;
+    pub const DEFAULT_ITERATIONS: u32 = 3;
     /// `cfl` when the scene has none.
-    pub const USUAL_CFL: f64 = 0.4;
+    pub const DEFAULT_CFL: f64 = 0.4;
     /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
-    pub const USUAL_PACE: f64 = 50.0;
+    pub const DEFAULT_PACE: f64 = 50.0;
 
     /// Particle spacing d0 at rest [m].
     pub fn spacing(&self) -> f64 {
@@ -65,12 +65,12 @@ impl SphSpec {
 }
 
 impl SolverSettings for SphSpec {
-    fn usual(resolution: f64, _: Dimensions) -> Self {
+    fn defaults(resolution: f64, _: Dimensions) -> Self {
         Self {
             radius: 0.5 * resolution,
-            max_dt: resolution / Self::USUAL_PACE,
-            cfl: Self::USUAL_CFL,
-            iterations: Self::USUAL_ITERATIONS,
+            max_dt: resolution / Self::DEFAULT_PACE,
+            cfl: Self::DEFAULT_CFL,
+            iterations: Self::DEFAULT_ITERATIONS,
             tolerance: None,
             yielding: SphYield::Radial,
             static_friction: true,
@@ -162,11 +162,11 @@ static KEYS: &[Key] = &keys! {
     /// Whether particles without pressure collide as individual grains
     discrete_forces: Kind::Flag, default("true");
     /// Numerical speed of sound, which scales the artificial viscosity [m/s]
-    sound_speed: Kind::Number(Range::positive(FAST)), default("30");
+    sound_speed: Kind::Number(Range::positive(MAX_SPEED)), default("30");
     /// Speed below which a particle sleeps [m/s]; 0: never
-    sleep_velocity: Kind::Number(Range::closed(0.0, FAST)), default("0");
+    sleep_velocity: Kind::Number(Range::closed(0.0, MAX_SPEED)), default("0");
     /// Acceleration that wakes a sleeping particle [m/s²]
-    wake_acceleration: Kind::Number(Range::closed(0.0, FAST)), default("2");
+    wake_acceleration: Kind::Number(Range::closed(0.0, MAX_SPEED)), default("2");
 };
 
 const VISCOSITY: Kind = Kind::Number(Range::closed(0.0, 100.0));
@@ -184,9 +184,9 @@ static MATERIAL_KEYS: &[Key] = &keys! {
 };
 
 fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
-    let usual = SphSpec::usual(resolution, builder.dimensions);
-    let number = |key: &str, usual: f64| table.number(key).unwrap_or(usual);
-    let iterations = table.count("iterations").unwrap_or(usual.iterations);
+    let default = SphSpec::defaults(resolution, builder.dimensions);
+    let number = |key: &str, default: f64| table.number(key).unwrap_or(default);
+    let iterations = table.count("iterations").unwrap_or(default.iterations);
     let tolerance = table.number("density_error").map(|density| SphTolerance {
         density,
         stress: number("stress_error", 0.01),
@@ -198,25 +198,27 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
         }
     }
     Settings::of(SphSpec {
-        max_dt: number("max_dt", usual.max_dt),
-        cfl: number("cfl", usual.cfl),
+        max_dt: number("max_dt", default.max_dt),
+        cfl: number("cfl", default.cfl),
         iterations,
         tolerance,
-        yielding: table.choice("yield").unwrap_or(usual.yielding),
+        yielding: table.choice("yield").unwrap_or(default.yielding),
         static_friction: table.flag("static_friction").unwrap_or(true),
-        wall_friction: table.choice("wall_friction").unwrap_or(usual.wall_friction),
+        wall_friction: table
+            .choice("wall_friction")
+            .unwrap_or(default.wall_friction),
         discrete_forces: table.flag("discrete_forces").unwrap_or(true),
-        sound_speed: number("sound_speed", usual.sound_speed),
-        sleep_velocity: number("sleep_velocity", usual.sleep_velocity),
-        wake_acceleration: number("wake_acceleration", usual.wake_acceleration),
-        ..usual
+        sound_speed: number("sound_speed", default.sound_speed),
+        sleep_velocity: number("sleep_velocity", default.sleep_velocity),
+        wake_acceleration: number("wake_acceleration", default.wake_acceleration),
+        ..default
     })
 }
 
 fn read_material(table: &Table) -> Settings {
-    let usual = SphMaterial::default();
+    let default = SphMaterial::default();
     Settings::of(SphMaterial {
-        viscosity: table.number("viscosity").unwrap_or(usual.viscosity),
+        viscosity: table.number("viscosity").unwrap_or(default.viscosity),
         cohesion_intensity: table.number("cohesion_intensity"),
         wet_viscosity: table.number("wet_viscosity"),
         wet_cohesion_intensity: table.number("wet_cohesion_intensity"),

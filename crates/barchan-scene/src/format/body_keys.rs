@@ -1,6 +1,6 @@
 //! The keys of rigid bodies, joints and robots.
 
-use super::keys::{BOUNDARIES, FAR, FAST, LOOKS, POINT, ROTATE, TIME, VELOCITY};
+use super::keys::{BOUNDARIES, LOOKS, MAX_COORDINATE, MAX_SPEED, POINT, ROTATE, TIME, VELOCITY};
 use super::spec::{Key, Kind, Range, keys};
 
 const COEFFICIENT: Kind = Kind::Number(Range::closed(0.0, 1e3));
@@ -47,7 +47,7 @@ pub(crate) static JOINT: &[Key] = &keys! {
     /// Point of the joint at the start [m]; the second body's center of mass when left out
     anchor: POINT;
     /// Axis of turning or sliding at the start
-    axis: Kind::Vector(FAR), default("[0, 0, 1]");
+    axis: Kind::Vector(MAX_COORDINATE), default("[0, 0, 1]");
     /// Least and largest position [degrees or m]; 0 is where it starts
     limits: Kind::Interval(Range::closed(-1e6, 1e6));
     /// Damping of an undriven joint [N·m·s/rad or N·s/m]
@@ -95,7 +95,7 @@ static CONTROL: &[Key] = &keys! {
     /// Axis of a gamepad that drives it
     gamepad_axis: Kind::Integer(Range::closed(0.0, 15.0));
     /// Speed at full deflection [degrees/s or m/s]; negative swaps the keys
-    speed: Kind::Number(Range::closed(-FAST, FAST)), required();
+    speed: Kind::Number(Range::closed(-MAX_SPEED, MAX_SPEED)), required();
 };
 
 /// A robot from a URDF file.

@@ -6,16 +6,16 @@ use crate::families::{Part, SOLVER, tables, with_tables};
 use crate::model::OutputColumn;
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
-pub(super) const FAR: f64 = 1e6;
+pub(super) const MAX_COORDINATE: f64 = 1e6;
 /// Largest speed [m/s].
-pub(crate) const FAST: f64 = 1e5;
+pub(crate) const MAX_SPEED: f64 = 1e5;
 /// Largest time [s].
-const LONG: f64 = 1e7;
+const MAX_TIME: f64 = 1e7;
 
-pub(crate) const LENGTH: Kind = Kind::Number(Range::closed(1e-7, FAR));
-pub(super) const POINT: Kind = Kind::Vector(FAR);
-pub(super) const VELOCITY: Kind = Kind::Vector(FAST);
-pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, LONG));
+pub(crate) const LENGTH: Kind = Kind::Number(Range::closed(1e-7, MAX_COORDINATE));
+pub(super) const POINT: Kind = Kind::Vector(MAX_COORDINATE);
+pub(super) const VELOCITY: Kind = Kind::Vector(MAX_SPEED);
+pub(super) const TIME: Kind = Kind::Number(Range::closed(0.0, MAX_TIME));
 const ANGLE: Kind = Kind::Number(Range::closed(-1e6, 1e6));
 const SCALE: Kind = Kind::Number(Range::closed(1e-6, 1e6));
 
@@ -39,7 +39,7 @@ pub(crate) static SCENE: &[Key] = &keys! {
     /// Seed of every random choice
     seed: Kind::Integer(Range::closed(0.0, 9.2e18)), default("1");
     /// Acceleration of gravity [m/s²]: a vector, or a table when it changes
-    gravity: Kind::VectorOr(FAST, GRAVITY), default("[0, -9.81, 0]");
+    gravity: Kind::VectorOr(MAX_SPEED, GRAVITY), default("[0, -9.81, 0]");
     /// Box outside which grains are removed; unbounded when left out
     domain: Kind::Table(DOMAIN);
     /// Earlier result whose particles this scene begins with; fills are added to them
@@ -97,9 +97,9 @@ static START: &[Key] = &keys! {
 
 static GRAVITY: &[Key] = &keys! {
     /// Acceleration before it turns [m/s²]
-    value: Kind::Vector(FAST), default("[0, -9.81, 0]");
+    value: Kind::Vector(MAX_SPEED), default("[0, -9.81, 0]");
     /// Axis that gravity turns about
-    axis: Kind::Vector(FAR);
+    axis: Kind::Vector(MAX_COORDINATE);
     /// Angular speed [degrees/s]
     rate: ANGLE;
     /// Time at which it begins to turn [s]
@@ -237,7 +237,7 @@ static POSITION: &[Key] = &keys! {
 
 static ROTATION: &[Key] = &keys! {
     /// Fixed axis of the rotation
-    axis: Kind::Vector(FAR);
+    axis: Kind::Vector(MAX_COORDINATE);
     /// Constant angular speed [degrees/s]
     rate: ANGLE;
     /// Time at which the constant turning begins [s]
@@ -256,7 +256,7 @@ static ANGLE_KEY: &[Key] = &keys! {
     /// Angle [degrees]
     angle: ANGLE, required();
     /// Axis of this orientation where the rotation has no fixed one
-    axis: Kind::Vector(FAR);
+    axis: Kind::Vector(MAX_COORDINATE);
 };
 
 /// A region that removes grains.
@@ -317,13 +317,13 @@ static VIEW_KEY: &[Key] = &keys! {
 
 static CHECK: &[Key] = &keys! {
     /// Highest speed of a particle [m/s]
-    max_speed: Kind::Number(Range::positive(FAST));
+    max_speed: Kind::Number(Range::positive(MAX_SPEED));
     /// Interval of the slope angle [degrees]
     slope_angle_deg: Kind::Interval(Range::closed(0.0, 90.0));
     /// Interval of the run-out [m]
-    runout_m: Kind::Interval(Range::closed(0.0, FAR));
+    runout_m: Kind::Interval(Range::closed(0.0, MAX_COORDINATE));
     /// Interval of the height of the highest grain [m]
-    height_m: Kind::Interval(Range::closed(-FAR, FAR));
+    height_m: Kind::Interval(Range::closed(-MAX_COORDINATE, MAX_COORDINATE));
     /// Boxes with the fraction of the final mass that must lie in each
     mass_in: Kind::Tables(MASS_IN);
 };
@@ -406,21 +406,21 @@ static CONE: &[Key] = &keys! {
     /// Radius at `from` [m]
     radius: LENGTH, required();
     /// Radius at `to` [m]; 0 is a tip
-    radius_to: Kind::Number(Range::closed(0.0, FAR)), default("0");
+    radius_to: Kind::Number(Range::closed(0.0, MAX_COORDINATE)), default("0");
 };
 
 static HALF_SPACE: &[Key] = &keys! {
     /// Point on the plane [m]
     point: POINT, default("[0, 0, 0]");
     /// Direction out of the solid
-    normal: Kind::Vector(FAR), default("[0, 1, 0]");
+    normal: Kind::Vector(MAX_COORDINATE), default("[0, 1, 0]");
 };
 
 static TORUS: &[Key] = &keys! {
     /// Center [m]
     center: POINT, required();
     /// Axis of the ring
-    axis: Kind::Vector(FAR), default("[0, 1, 0]");
+    axis: Kind::Vector(MAX_COORDINATE), default("[0, 1, 0]");
     /// Radius of the ring's center line [m]
     radius: LENGTH, required();
     /// Radius of the tube [m]
@@ -431,7 +431,7 @@ static REVOLUTION: &[Key] = &keys! {
     /// Origin of the profile on the axis [m]
     from: POINT, default("[0, 0, 0]");
     /// Axis, in the direction of growing h
-    axis: Kind::Vector(FAR), default("[0, 1, 0]");
+    axis: Kind::Vector(MAX_COORDINATE), default("[0, 1, 0]");
     /// Corners [r, h] of a closed polygon: distance from the axis and height along it [m]
     profile: Kind::Points, required();
 };
@@ -449,7 +449,7 @@ static MESH: &[Key] = &keys! {
 
 pub(super) static ROTATE: &[Key] = &keys! {
     /// Axis through the origin
-    axis: Kind::Vector(FAR), required();
+    axis: Kind::Vector(MAX_COORDINATE), required();
     /// Angle [degrees], counterclockwise seen against the axis
     angle: ANGLE, required();
 };

@@ -23,7 +23,7 @@ mod substances;
 mod terrain;
 mod urdf;
 
-pub(crate) use keys::{FAST, LENGTH, MATERIAL};
+pub(crate) use keys::{LENGTH, MATERIAL, MAX_SPEED};
 pub(crate) use node::{Node, Table};
 pub use overrides::Overrides;
 pub use schema::schema;

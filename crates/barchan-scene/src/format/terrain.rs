@@ -9,12 +9,12 @@ use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
 use image::ImageReader;
 
 /// Largest coordinate or length of a terrain [m].
-const FAR: f64 = 1e5;
+const MAX_COORDINATE: f64 = 1e5;
 /// `depth` when the file has none [m].
-const USUAL_DEPTH: f64 = 2.0;
+const DEFAULT_DEPTH: f64 = 2.0;
 
-const LENGTH: Kind = Kind::Number(Range::closed(1e-4, FAR));
-const HEIGHT: Kind = Kind::Number(Range::closed(-FAR, FAR));
+const LENGTH: Kind = Kind::Number(Range::closed(1e-4, MAX_COORDINATE));
+const HEIGHT: Kind = Kind::Number(Range::closed(-MAX_COORDINATE, MAX_COORDINATE));
 
 /// Soil at rest.
 pub(crate) static TERRAIN: &[Key] = &keys! {
@@ -97,7 +97,7 @@ impl Builder<'_> {
             cell,
             columns,
             heights,
-            floor: f64::from(lowest) - table.number_or("depth", USUAL_DEPTH)?,
+            floor: f64::from(lowest) - table.number_or("depth", DEFAULT_DEPTH)?,
             angle_of_repose: angle?,
         }))
     }
@@ -120,13 +120,15 @@ impl Builder<'_> {
         );
         let cell = table.number_or("cell", self.resolution)?;
         let size_at = table.at("size", at);
-        if size.iter().any(|s| !(*s > 0.0 && *s <= FAR)) {
-            let message = format!("`terrain.size` must be above 0 and at most {FAR} m both ways");
+        if size.iter().any(|s| !(*s > 0.0 && *s <= MAX_COORDINATE)) {
+            let message =
+                format!("`terrain.size` must be above 0 and at most {MAX_COORDINATE} m both ways");
             let help = "give the size of the site along x and z, such as [40, 40]";
             return self.report.refuse(size_at, message, help);
         }
-        if center.iter().any(|c| c.abs() > FAR) {
-            let message = format!("`terrain.center` is farther than {FAR} m from the origin");
+        if center.iter().any(|c| c.abs() > MAX_COORDINATE) {
+            let message =
+                format!("`terrain.center` is farther than {MAX_COORDINATE} m from the origin");
             let help = "move the site to the origin: far from it, heights are coarse";
             return self.report.refuse(table.at("center", at), message, help);
         }
@@ -173,14 +175,16 @@ impl Builder<'_> {
         let rows: Vec<Vec<f64>> = rows.collect::<Option<_>>()?;
         let length = rows.first().map_or(0, Vec::len);
         let odd = rows.iter().position(|r| r.len() != length);
-        let far = rows.iter().flatten().find(|h| h.abs() > FAR);
+        let far = rows.iter().flatten().find(|h| h.abs() > MAX_COORDINATE);
         let fault = match (odd, far) {
             _ if length == 0 => Some("`terrain.heights` is empty".to_owned()),
             (Some(row), _) => Some(format!(
                 "row {row} of `terrain.heights` has {} heights, the first has {length}",
                 rows[row].len()
             )),
-            (None, Some(h)) => Some(format!("`terrain.heights` holds {h}, beyond ±{FAR} m")),
+            (None, Some(h)) => Some(format!(
+                "`terrain.heights` holds {h}, beyond ±{MAX_COORDINATE} m"
+            )),
             (None, None) => None,
         };
         if let Some(fault) = fault {

@@ -12,7 +12,7 @@ const PASSES: usize = 24;
 const GAIN: f32 = 1.01;
 
 impl Geometry {
-    /// Thickness where it is thickest: the diameter of the largest ball (disc in 2D) that fits inside [m], to about 1 %, or
+    /// Thickness where it is thickest: the diameter of the largest ball (disk in 2D) that fits inside [m], to about 1 %, or
     /// at least `enough` when it exceeds that. `None` for shapes that are empty or infinite.
     ///
     /// Halves boxes, leaving out those that the distance at their center proves to hold no deeper place.

@@ -1,4 +1,4 @@
-//! A periodic random packing of spheres (discs in 2D) that tiles space: a bed of grains at rest.
+//! A periodic random packing of spheres (disks in 2D) that tiles space: a bed of grains at rest.
 //!
 //! Spheres start at random positions and are pushed apart until overlaps are negligible. The packing is a little looser than
 //! random close packing, so this converges.

@@ -26,7 +26,7 @@ pub struct Forecast {
 pub(super) struct Limits {
     /// Frames per second [1/s], and their default.
     pub frame_rate: f64,
-    pub usual_rate: f64,
+    pub default_rate: f64,
     /// Resolution of the solver [m].
     pub resolution: f64,
     pub pace: Pace,
@@ -77,14 +77,14 @@ impl Limits {
 
     /// The setting that makes a step of `dt` so small compared with a frame; `None` if the scene itself does.
     pub fn setting_at_fault(&self, dt: f64) -> Option<SolverError> {
-        let usual = self.usual_rate;
+        let default = self.default_rate;
         let frame_rate = Setting {
             key: "frame_rate",
             value: self.frame_rate,
-            usual,
+            default,
         };
         let settings = [
-            Some((frame_rate, usual / self.frame_rate)),
+            Some((frame_rate, default / self.frame_rate)),
             self.pace.worst_setting(dt),
         ];
         let at_fault = settings.into_iter().flatten().filter(|s| s.1 >= FAULT);
@@ -94,7 +94,7 @@ impl Limits {
             dt,
             setting: setting.key,
             value: setting.value,
-            usual: setting.usual,
+            default: setting.default,
         })
     }
 }
@@ -106,7 +106,7 @@ mod tests {
 
     const RESOLUTION: f64 = 0.01;
 
-    /// Limits of a solver with a largest step, a wave and motion, whose settings are these multiples of the usual ones.
+    /// Limits of a solver with a largest step, a wave and motion, whose settings are these multiples of the default ones.
     fn limits(frame_rate: f64, max_dt: f64, wave: f64, cfl: f64) -> Limits {
         let cfl = 0.5 * cfl;
         let bounds = [
@@ -117,7 +117,7 @@ mod tests {
         ];
         Limits {
             frame_rate,
-            usual_rate: 48.0,
+            default_rate: 48.0,
             resolution: RESOLUTION,
             pace: Pace::Bounded {
                 bounds,

@@ -110,7 +110,7 @@ impl Simulation {
     pub(super) fn limits(&mut self) -> Result<Limits, SolverError> {
         Ok(Limits {
             frame_rate: self.frame_rate,
-            usual_rate: self.usual_rate,
+            default_rate: self.default_rate,
             resolution: self.dx,
             pace: self.solver.pace()?,
         })

@@ -168,8 +168,8 @@ pub enum SolverError {
     },
     /// A setting makes the steps far smaller than a frame.
     #[error(
-        "a frame would take {} steps of {} s because {setting} = {}; raise it, the usual value is {}",
-        rounded(*steps, 2), rounded(*dt, 2), exact(*value), exact(*usual)
+        "a frame would take {} steps of {} s because {setting} = {}; raise it, the default value is {}",
+        rounded(*steps, 2), rounded(*dt, 2), exact(*value), exact(*default)
     )]
     TooManySteps {
         /// Steps in a frame.
@@ -181,7 +181,7 @@ pub enum SolverError {
         /// Its value.
         value: f64,
         /// Its default.
-        usual: f64,
+        default: f64,
     },
     /// The step failed and the state is unchanged: a shorter step may succeed.
     #[error(

@@ -10,7 +10,7 @@ pub struct Setting {
     /// Its value, to which the bound is proportional.
     pub value: f64,
     /// Its default.
-    pub usual: f64,
+    pub default: f64,
 }
 
 /// A bound on the step.
@@ -33,8 +33,12 @@ impl Bound {
     };
 
     /// A bound that holds at rest, set by a key.
-    pub fn at_rest(dt: f32, key: &'static str, value: f64, usual: f64) -> Self {
-        let setting = Some(Setting { key, value, usual });
+    pub fn at_rest(dt: f32, key: &'static str, value: f64, default: f64) -> Self {
+        let setting = Some(Setting {
+            key,
+            value,
+            default,
+        });
         Self {
             dt,
             setting,
@@ -43,16 +47,16 @@ impl Bound {
     }
 
     /// A bound that follows the motion of the particles, set by a key.
-    pub fn in_motion(dt: f32, key: &'static str, value: f64, usual: f64) -> Self {
+    pub fn in_motion(dt: f32, key: &'static str, value: f64, default: f64) -> Self {
         Self {
             follows_motion: true,
-            ..Self::at_rest(dt, key, value, usual)
+            ..Self::at_rest(dt, key, value, default)
         }
     }
 
     /// The bound at the default value of its setting [s].
-    fn at_usual(&self) -> f64 {
-        let factor = self.setting.map_or(1.0, |s| s.usual / s.value);
+    fn at_default(&self) -> f64 {
+        let factor = self.setting.map_or(1.0, |s| s.default / s.value);
         f64::from(self.dt) * factor
     }
 }
@@ -137,12 +141,12 @@ impl Pace {
                 return None;
             }
             let longest = match bound.follows_motion {
-                true => at_rest.min(dt * setting.usual / setting.value),
+                true => at_rest.min(dt * setting.default / setting.value),
                 false => {
                     let others = self.bounds().iter().enumerate();
                     let others = others.filter(|(j, b)| *j != i && !b.follows_motion);
                     let others = others.map(|(_, b)| f64::from(b.dt));
-                    others.fold(bound.at_usual(), f64::min)
+                    others.fold(bound.at_default(), f64::min)
                 }
             };
             Some((setting, longest / dt))

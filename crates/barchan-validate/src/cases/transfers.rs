@@ -43,13 +43,13 @@ pub const A3: Case = Case {
     run: dissipation,
 };
 
-/// A spinning disc.
+/// A spinning disk.
 pub const A4: Case = Case {
     name: "A4",
-    title: "A spinning disc keeps its angular momentum",
+    title: "A spinning disk keeps its angular momentum",
     solvers: &["mpm"],
     seconds: 6.0,
-    run: spinning_disc,
+    run: spinning_disk,
 };
 
 /// Limit of the explicit step.
@@ -604,7 +604,7 @@ const DISC_CELL: f64 = 0.02;
 /// Frames in a revolution.
 const TURN: u32 = 10;
 
-/// Angular momentum of a disc over ten revolutions.
+/// Angular momentum of a disk over ten revolutions.
 struct Spun {
     /// Revolutions and L/L₀.
     path: Vec<[f64; 2]>,
@@ -621,7 +621,7 @@ impl Spun {
 }
 
 fn spun(context: &Context<'_>, label: &str, transfer: Keys) -> Result<Spun, ValidateError> {
-    let mut trial = Trial::start(context, label, 10 * TURN, scene!("disc").with(transfer))?;
+    let mut trial = Trial::start(context, label, 10 * TURN, scene!("disk").with(transfer))?;
     let lattice = Lattice {
         h: DISC_CELL,
         low: [-30, -30, 0],
@@ -654,7 +654,7 @@ fn spun(context: &Context<'_>, label: &str, transfer: Keys) -> Result<Spun, Vali
     })
 }
 
-fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+fn spinning_disk(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let apic = spun(context, "APIC", APIC)?;
     let flip = spun(context, "FLIP", FLIP)?;
     let pic = spun(context, "PIC", PIC)?;
@@ -664,10 +664,10 @@ fn spinning_disc(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let same = Band::between(-1e-4, 1e-4);
     let noise = Band::above(2.0);
     Ok(Outcome {
-        physics: "A free spinning disc keeps its angular momentum. Transfers between particles and grid dissipate it unless they carry \
+        physics: "A free spinning disk keeps its angular momentum. Transfers between particles and grid dissipate it unless they carry \
                   the local rotation: APIC does, FLIP nearly, PIC does not."
             .into(),
-        setup: "2D elastic disc, radius 10 cells, 10 rad/s, ten revolutions, E = 0.1 MPa; Δt c/h = 0.5. Noise: difference between the \
+        setup: "2D elastic disk, radius 10 cells, 10 rad/s, ten revolutions, E = 0.1 MPa; Δt c/h = 0.5. Noise: difference between the \
                 velocities of the particles and that of the grid."
             .into(),
         reference: "Conservation of angular momentum by APIC [Jiang15]. FLIP moves particles with the smoothed velocity of the grid, \

@@ -336,7 +336,7 @@ impl Solver for Mpm {
     fn pace(&mut self) -> Result<Pace, SolverError> {
         let spec = &self.spec;
         let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
-        let (max_dt, elastic) = (MpmSpec::USUAL_MAX_DT, MpmSpec::USUAL_ELASTIC_CFL);
+        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
         Ok(Pace::Bounded {
             bounds: [
                 Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
@@ -346,7 +346,7 @@ impl Solver for Mpm {
                     spec.elastic_cfl,
                     elastic,
                 ),
-                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::USUAL_CFL),
+                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
                 Bound::NONE,
             ],
             travel: spec.cfl * spec.dx,

@@ -442,7 +442,7 @@ impl Solver for Pbd {
 
     fn pace(&mut self) -> Result<Pace, SolverError> {
         let dt = self.spec.dt;
-        let bound = Bound::at_rest(dt as f32, "solver.pbd.dt", dt, PbdSpec::USUAL_DT);
+        let bound = Bound::at_rest(dt as f32, "solver.pbd.dt", dt, PbdSpec::DEFAULT_DT);
         Ok(Pace::Fixed(bound))
     }
 

@@ -92,8 +92,8 @@ pub fn contact_settings(
         Law::Elastic(law) => (law.young, None),
     };
     let angle = sand.map(|law| {
-        let usual = contact_friction_angle(&law.friction, spec.scheme);
-        given.contact_friction_angle.unwrap_or(usual)
+        let default = contact_friction_angle(&law.friction, spec.scheme);
+        given.contact_friction_angle.unwrap_or(default)
     });
     let stiffness = given.stiffness.unwrap_or(2.0 * spec.radius * young);
     let density = material.density / solid_fraction(dimensions);

@@ -455,7 +455,7 @@ mod tests {
             done: 0.0,
             remaining_gain: 0.0,
             remaining_gain_sum: 0.0,
-            spec: PbdSpec::usual(0.02, Dimensions::Three),
+            spec: PbdSpec::defaults(0.02, Dimensions::Three),
             reduction: Vec3::ZERO,
             max_separation: 1.0,
             margin: 1e-3,

@@ -24,13 +24,18 @@ impl Sph {
     pub(super) fn bounds(&self) -> Pace {
         let spec = &self.spec;
         let (spacing, cfl) = (spec.spacing() as f32, spec.cfl as f32);
-        let usual = spec.spacing() / SphSpec::USUAL_PACE;
+        let default = spec.spacing() / SphSpec::DEFAULT_PACE;
         let moving = cfl * spacing / max_speed(&self.particles.velocity);
         let other = |dt: f32| Bound { dt, ..Bound::NONE };
         Pace::Bounded {
             bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.sph.max_dt", spec.max_dt, usual),
-                Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::USUAL_CFL),
+                Bound::at_rest(
+                    spec.max_dt as f32,
+                    "solver.sph.max_dt",
+                    spec.max_dt,
+                    default,
+                ),
+                Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::DEFAULT_CFL),
                 other(self.viscous_dt()),
                 other(self.cohesive_dt()),
             ],
