@@ -1,4 +1,5 @@
-//! The contact law of [Holz14] §6, as pure functions over [`Scalar`]: f64 in the tests, sixteen contacts in the solver.
+//! The contact law of [Holz14] §6, as pure functions over [`Scalar`]: f64 in the tests, sixteen f32
+//! lanes in the solver.
 //!
 //! Displacements over a step represent velocities, and λ represents forces: a force f between two points of inverse masses
 //! wᵢ and wⱼ causes a relative displacement λ = Δt² (wᵢ + wⱼ) f in a step (Eq. 34 with the reduced mass).
@@ -81,7 +82,7 @@ const STEPS_PER_PERIOD: f64 = 20.0;
 /// Damping ratio at the stiffness limit.
 const DAMPING_RATIO_AT_LIMIT: f64 = 10.0;
 
-/// Fraction of the stiffness limit up to which a contact has its own damping.
+/// Fraction of the stiffness limit up to which a contact keeps its own damping.
 const OWN_DAMPING_FRACTION: f64 = 0.1;
 
 /// Stiffness [N/m] and damping [N s/m] that steps of `dt` resolve. Stiffness is limited by the period of oscillation, and damping

@@ -34,7 +34,7 @@ fn spacing(scene: &Scene) -> Spacing {
 fn parameter<'a>(scene: &Scene, material: &'a mut Material, key: &str) -> Option<&'a mut f64> {
     let given: PbdMaterial = material.settings();
     if key == "friction_angle" {
-        // Replaced by a contact friction angle.
+        // A contact friction angle overrides it.
         let is_used = given.contact_friction_angle.is_none();
         return material.law.parameter(key).filter(|_| is_used);
     }

@@ -198,7 +198,8 @@ impl Pbd {
         self.limits_separation = false;
     }
 
-    /// Predicted positions after the step, p = x + Δt v + Δt² g (Eq. 2), and the grains sorted by the cells of these.
+    /// Predicts the positions after the step, p = x + Δt v + Δt² g (Eq. 2), and sorts the grains by
+    /// the cells of these positions.
     fn sort(&mut self, step: &Step, cx: &StepContext<'_>) {
         let (g, s) = (&mut self.grains, &mut self.scratch);
         let free_fall = cx.dt * cx.dt * cx.gravity;

@@ -112,7 +112,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// Starts from the force of the last step, if any.
+    /// Warm-starts a contact with its force in the last step, if any.
     #[inline]
     fn warm_start(&self, packet: &mut Packet, correction: &mut Vec4, lane: usize) {
         let (rows, ids) = (&self.grains.cache_row, &self.grains.id);
@@ -365,7 +365,7 @@ impl Iteration<'_> {
                 load(&packet.adhesion),
             ],
         };
-        // An open contact only returns its excess correction.
+        // An open contact only gives back accumulated correction, as much as closes its gap.
         let law = Law {
             retention: active.select(load(&packet.retention), one),
             spring: active.select(load(&packet.spring), one),

@@ -11,12 +11,13 @@ use barchan_frame::Checkpoint;
 use barchan_scene::{Dimensions, PbdSpec, Scene};
 use glam::Vec3;
 
-/// Steps between two checks of whether a grain can be deposited; the grains are staggered.
+/// Steps between two deposition checks of a grain; grains are staggered by identity.
 const DEPOSIT_INTERVAL: u32 = 16;
 /// Largest speed of a grain at rest, as a fraction of √(g d), the speed needed to climb over another grain. Grains above deposited
 /// ones still creep downward.
 const REST_SPEED: f32 = 0.1;
-/// Solid fraction of a settled bed. Fills start looser; with their fraction, terrain would sink when cut and swell when deposited.
+/// Solid fraction of a settled bed. With that of fills, which are looser, terrain would sink when
+/// cut and swell when deposited.
 const SETTLED_FRACTION: f64 = 0.635;
 /// Scalar of a checkpoint: number of steps.
 const STEPS: &str = "terrain_steps";
@@ -57,7 +58,7 @@ impl Soil {
 
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let Some(steps) = from.scalar(STEPS) else {
-            let reason = "its terrain has no counter of steps";
+            let reason = "its terrain has no step counter";
             return Err(SolverError::Checkpoint(reason.into()));
         };
         self.terrain.load(from)?;

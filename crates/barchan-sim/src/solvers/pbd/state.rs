@@ -28,8 +28,8 @@ impl Pbd {
 
     pub(super) fn load_state(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let mut grains = Grains::load(from, self.laws.len())?;
-        let has_memory = self.spec.scheme == PbdScheme::MassSplitting;
-        if let Some(substep) = from.scalar(SUBSTEP).filter(|_| has_memory) {
+        let is_warm_started = self.spec.scheme == PbdScheme::MassSplitting;
+        if let Some(substep) = from.scalar(SUBSTEP).filter(|_| is_warm_started) {
             let pairs = ContactCache::read("contact", from)?;
             self.scratch.walls.cache = ContactCache::read("wall", from)?;
             self.scratch.pairs.cache.load(pairs);

@@ -73,7 +73,8 @@ pub(super) struct GrainContacts<'a> {
 }
 
 impl GrainContacts<'_> {
-    /// One iteration: the correction [kg m] of a grain of that mass [kg], the fraction `part` of that of each contact.
+    /// One iteration: sum of the corrections by the contacts, each times `part` [kg m]. `mass` is
+    /// that of the grain [kg].
     pub fn correct(&mut self, iteration: u32, part: f32, motion: &Motion, mass: f32) -> Vec3 {
         let is_sequential = self.step.spec.scheme == PbdScheme::GaussSeidel;
         let (mut sum, mut motion) = (Vec3::ZERO, *motion);
@@ -267,7 +268,7 @@ impl Walls {
     /// Adds the reactions of the step to the impulses on the bodies.
     pub fn add_reactions(&self, dt: f32, colliders: &Colliders, impulses: &mut BodyImpulses) {
         for contact in self.contacts.iter().flatten() {
-            // None for the terrain.
+            // The terrain is not a collider.
             let body = contact.body as usize;
             if let Some(collider) = colliders.list.get(body) {
                 let linear = contact.total.as_dvec3() / -f64::from(dt);
@@ -334,7 +335,7 @@ impl Search<'_> {
         if !collider.may_touch(x, reach + travel) {
             return None;
         }
-        // In the frame of the body.
+        // Relative to the moving body.
         let relative = x + d - drive;
         let distance = collider.distance(relative);
         if distance > reach && collider.distance(x) > reach {
@@ -400,7 +401,7 @@ fn correct_one(
     }
     let mut law = contact.law;
     if !contact.active {
-        // An open contact only returns its excess correction.
+        // An open contact only gives back accumulated correction, as much as closes its gap.
         (law.retention, law.spring, law.damper) = (1.0, 1.0, 0.0);
     }
     let normal = contact.normal.to_array();
