@@ -26,11 +26,11 @@ pub struct BoundaryParticle {
 #[derive(Debug, Default)]
 pub struct BoundaryParticles {
     tiles: HashMap<IVec3, Vec<BoundaryParticle>>,
-    /// Those within the support of any point of the cell.
+    /// Boundary particles within the support of any point of each cell.
     cells: HashMap<IVec3, Vec<BoundaryParticle>>,
 }
 
-/// How bodies are sampled.
+/// Parameters of the sampling of bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
     /// Spacing of the particles [m].
@@ -46,12 +46,13 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Sampling for a model of wall friction: as in [Ihmsen13] for the viscous one. There a particle rests on the surface with its
-    /// radius, about 1.1 spacings from the layer.
+    /// Sampling for a model of wall friction. For the viscous one as in [Ihmsen13]: a particle that
+    /// rests on the surface is about 1.1 spacings from the layer.
     ///
-    /// Differs from [Ihmsen13] Eq. 16 for Coulomb friction: one layer varies too slowly with distance to balance the pressures of two
-    /// layers of sand, and the lowest layer would carry several times the pressure of the next. Deeper, where the kernel is
-    /// steeper, and with a larger weight, it does: 1.45 spacings away its sum has twice the slope of a layer of sand.
+    /// Differs from [Ihmsen13] Eq. 16 for Coulomb friction: one layer varies too slowly with
+    /// distance to balance the pressures of two layers of sand, and the lowest layer would carry
+    /// several times the pressure of the next. A deeper layer, where the kernel is steeper, with a
+    /// larger weight balances them: 1.45 spacings away its sum has twice the slope of a layer of sand.
     pub fn new(spacing: f32, kernel: Kernel, dimensions: Dimensions, walls: SphWalls) -> Self {
         let (depth, weight) = match (walls, dimensions) {
             (SphWalls::Viscous, _) => (0.6, 1.0),

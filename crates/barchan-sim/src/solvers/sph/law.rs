@@ -58,10 +58,11 @@ impl SandLaw {
     }
 }
 
-/// Least angle for the conversion of cohesion [degrees]: its pressure is infinite without friction.
+/// Smallest friction angle in the conversion of cohesion [degrees]: c cot θ is infinite at zero.
 const MIN_ANGLE: f64 = 10.0;
 
-/// Intensity κ for a cohesion c [Pa]: its pressure is c cot θ, the tension at the tip of the yield cone.
+/// Intensity κ whose pressure is c cot θ, the tension at the tip of the yield cone, for a cohesion
+/// c [Pa].
 fn intensity(c: f64, angle: f64, density: f64, prototype: &Prototype) -> f64 {
     c / angle.max(MIN_ANGLE).to_radians().tan() / tension(1.0, density, prototype)
 }

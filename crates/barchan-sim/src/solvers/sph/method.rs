@@ -24,7 +24,7 @@ fn spacing(scene: &Scene) -> Spacing {
         dx: spec.spacing(),
         particles_per_cell: 1.0,
         grain: None,
-        // Particles closer than that would be displaced in the first step.
+        // Particles closer to a body would be displaced in the first step.
         clearance: 0.9 * spec.radius,
     }
 }
@@ -32,7 +32,7 @@ fn spacing(scene: &Scene) -> Spacing {
 fn parameter<'a>(_: &Scene, material: &'a mut Material, key: &str) -> Option<&'a mut f64> {
     let given: SphMaterial = material.settings();
     match key {
-        // Replaced by an intensity.
+        // An intensity overrides it.
         "cohesion" if given.cohesion_intensity.is_some() => return None,
         "wet_cohesion" if given.wet_cohesion_intensity.is_some() => return None,
         "wet_cohesion" => {

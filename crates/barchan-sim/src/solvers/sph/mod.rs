@@ -38,7 +38,7 @@ const TASK: usize = 512;
 /// Bulk modulus in units of γ ρ0. It bounds the pressure of a predicted density; otherwise pressure would be the sum of the errors of
 /// all iterations and depend on their number.
 const STIFFNESS: f64 = 1.0;
-/// The same for iterations up to a tolerance.
+/// Bulk modulus in units of γ ρ0 where the loop iterates to a tolerance.
 const STIFFNESS_WITH_TOLERANCE: f64 = 10.0;
 /// Pressure correction of an iteration, as a fraction of the one that removes the error of the worst wavelength.
 ///
@@ -46,8 +46,8 @@ const STIFFNESS_WITH_TOLERANCE: f64 = 10.0;
 /// ([`Prototype::peak`]), so the printed corrections overshoot by 1.4 in pressure and 2.8 in friction, in the same
 /// direction.
 const PRESSURE_GAIN: f32 = 0.7;
-/// Least bound of the speed at which compressed particles separate [m/s]; faster motion raises it. With the default step it
-/// corresponds to the pressure of 5 m of sand.
+/// Speed limit of the separation of compressed particles where nothing moves faster [m/s]. With the
+/// default step it corresponds to the pressure of 5 m of sand.
 const SEPARATION_SPEED: f32 = 1.0;
 /// Friction correction of an iteration, as a fraction of 1/D (Eq. 12).
 const FRICTION_GAIN: f64 = 0.1;
@@ -185,8 +185,9 @@ impl Sph {
         }
     }
 
-    /// Relative density beyond which pressure no longer increases, for a bulk modulus [Pa]. The pressure of cohesion is added,
-    /// or cohesive material would collapse; since it contracts on its own, its speed does not count.
+    /// Relative density beyond which pressure no longer increases, for a bulk modulus [Pa]. The
+    /// pressure of cohesion is added, or cohesive material would collapse. Such material contracts
+    /// by itself, so that speeds do not raise the limit.
     fn max_density(&self, bulk: f64, density: f64, fastest: f32) -> f64 {
         let tension = self.tension();
         let speed = match tension > 0.0 {

@@ -154,7 +154,7 @@ impl Sph {
             });
     }
 
-    /// Adds the reactions to particles that were pushed out of bodies.
+    /// Adds to the impulses on the bodies the reactions of particles that were pushed out of them.
     fn add_push_out_reactions(&self, cx: &mut StepContext<'_>) {
         let p = &self.particles;
         for contact in self.scratch.walls.contacts.iter().flatten() {
@@ -193,7 +193,7 @@ fn push_out(colliders: &Colliders, contacts: &mut [Contact], dt: f32, x: &mut Ve
         let Some(collider) = colliders.list.get(contact.body as usize) else {
             continue;
         };
-        // In the frame of the body.
+        // Relative to the moving body.
         let relative = *x - dt * contact.velocity;
         let depth = -collider.distance(relative);
         if depth <= 0.0 {

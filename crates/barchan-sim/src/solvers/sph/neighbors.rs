@@ -74,7 +74,7 @@ impl NeighborList {
     }
 
     /// Buffer for the neighbors of a particle from `begin` on.
-    fn room(&mut self, begin: usize) -> Hits<'_> {
+    fn buffer(&mut self, begin: usize) -> Hits<'_> {
         let end = begin + MAX_NEIGHBORS + LANES;
         if self.index.len() < end {
             let longer = end + end / 2;
@@ -179,7 +179,7 @@ impl Search<'_> {
             let (own, rows) = walk.next_cell();
             let end = own.end as usize;
             for i in i..end.min(range.end) {
-                let mut hits = list.room(begin);
+                let mut hits = list.buffer(begin);
                 for (begin, end) in rows {
                     self.row(simd, i, begin as usize, end as usize, &mut hits);
                 }

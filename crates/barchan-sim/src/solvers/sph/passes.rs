@@ -314,7 +314,7 @@ fn apply_friction(
         contact.friction_acceleration = match (contact.boundary, contact.is_held) {
             (Boundary::Sticky, true) => before + stop * slip,
             (Boundary::Slipping, true) => {
-                // The body also pulls.
+                // The body also pulls the particle, which adds to the Coulomb limit.
                 let pull = (before.dot(normal) + stop * away).min(0.0);
                 let most = contact.friction * (load - pull);
                 pull * normal + friction.clamp_length_max(most)

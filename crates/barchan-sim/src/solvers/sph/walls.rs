@@ -176,7 +176,8 @@ fn reaction(dt: f32, particles: &Particles, contact: &Contact) -> Impulse {
     let momentum = -f64::from(particles.mass[contact.particle as usize] * dt);
     let pressure = momentum * contact.pressure_acceleration.as_dvec3();
     let friction = momentum * contact.friction_acceleration.as_dvec3();
-    // Pressure acts along G, at the boundary particles: its moment is proportional to theirs.
+    // Pressure acts at the boundary particles, along G: its moment is proportional to
+    // `contact.moment`.
     let length = contact.gradient.length_squared().max(f32::MIN_POSITIVE);
     let part = contact.pressure_acceleration.dot(contact.gradient) / length;
     let torque = momentum * f64::from(part) * contact.moment.as_dvec3();
@@ -194,7 +195,8 @@ pub struct BodyResponses<'a> {
 }
 
 impl BodyResponses<'_> {
-    /// Velocity that the body has gained at the contact in this iteration [m/s], and Σ V_b ∇W · v_b of it [1/s].
+    /// Velocity gain of the body at the contact in this iteration [m/s], and its flux Σ V_b ∇W_ib ·
+    /// v_b [1/s].
     #[inline(always)]
     pub fn at(&self, contact: &Contact) -> (Vec3, f32) {
         if !self.any {
