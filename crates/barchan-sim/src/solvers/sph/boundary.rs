@@ -52,7 +52,8 @@ impl Sampling {
     /// Differs from [Ihmsen13] Eq. 16 for Coulomb friction: one layer varies too slowly with
     /// distance to balance the pressures of two layers of sand, and the lowest layer would carry
     /// several times the pressure of the next. A deeper layer, where the kernel is steeper, with a
-    /// larger weight balances them: 1.45 spacings away its sum has twice the slope of a layer of sand.
+    /// larger weight balances them: 1.45 spacings away its sum has twice the slope of a layer of
+    /// sand.
     pub fn new(spacing: f32, kernel: Kernel, dimensions: Dimensions, walls: SphWalls) -> Self {
         let (depth, weight) = match (walls, dimensions) {
             (SphWalls::Viscous, _) => (0.6, 1.0),
