@@ -196,7 +196,7 @@ impl HeightField {
         }
     }
 
-    /// Surface height of a column of that many quanta [m].
+    /// Surface height of a column that holds `mass` quanta [m].
     pub(crate) fn height_of(&self, mass: u64) -> f32 {
         (f64::from(self.floor) + mass as f64 * self.quantum_height) as f32
     }
@@ -280,7 +280,8 @@ impl HeightField {
         }
     }
 
-    /// Follows a change of a column's mass: lowers or starts to raise its surface, and activates it and its neighbors.
+    /// Applies a change of a column's mass: lowers its surface or starts to raise it, and activates
+    /// the column and its neighbors.
     pub(crate) fn mass_changed(&mut self, column: usize) {
         let target = self.target_height(column);
         if target <= self.height[column] {

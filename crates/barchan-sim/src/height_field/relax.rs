@@ -1,8 +1,9 @@
 //! Slope relaxation: where a slope exceeds the angle of repose, soil moves to the neighboring column.
 //!
-//! The slope at a pair of columns has a component s along the pair and t across it, from the columns beside. Where
-//! g = √(s² + t²) is too steep, soil moves until s is s tan φ / g: the direction of the slope is kept, so that heaps come out
-//! round and not as pyramids aligned with the grid.
+//! The slope at a pair of columns has a component s along the pair and t across it, from the
+//! columns beside. Where g = √(s² + t²) is above the failure slope, soil moves until s is
+//! s tan φ / g: the slope keeps its direction, so that heaps are cones, not pyramids aligned with
+//! the grid.
 //!
 //! A surcharge, such as grains on a column, counts toward the column's height for inflow: soil does not slide into a pit full of
 //! grains. It does not count for outflow: grains move on their own, and the column below a grain would be drained.
@@ -11,7 +12,8 @@ use super::HeightField;
 
 /// Columns checked in a call; the rest is left for the next one.
 pub const MAX_COLUMNS_PER_CALL: usize = 4096;
-/// Fraction of the excess height that moves at once. Four neighbors share a column.
+/// Fraction of the excess height that moves at once between two columns; each column has four
+/// neighbors.
 const RELAXATION: f32 = 0.25;
 /// Largest height that moves between two columns in a call [cells].
 const MAX_FLOW: f32 = 0.1;
@@ -48,7 +50,7 @@ impl HeightField {
             let column = column as usize;
             self.is_active[column] = false;
             self.visited += 1;
-            // Unlocking activates it again.
+            // It is activated again when it is unlocked.
             if conditions.is_locked(column) {
                 continue;
             }

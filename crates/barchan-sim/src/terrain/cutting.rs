@@ -11,7 +11,7 @@ use crate::collider::PosedCollider;
 use crate::terrain::spawn::QueuedSoil;
 use glam::{Vec2, Vec3};
 
-/// Time after a body has left during which nothing is deposited or slides [s].
+/// Time for which columns stay locked after a body has left [s].
 const LOCK_TIME: f64 = 0.25;
 /// A body that moves less than this in a step is at rest [mean radii].
 const MIN_MOTION: f32 = 1e-3;
@@ -209,7 +209,7 @@ impl Terrain {
         self.field.height[place.column] > edge - reach
     }
 
-    /// Columns in front of a pushing body that fail with it.
+    /// Adds the columns of the passive wedge in front of a pushing body.
     fn cut_wedge(
         &self,
         tool: &PosedCollider,
@@ -270,7 +270,7 @@ impl Terrain {
         self.surcharge.locked_until[column] = self.surcharge.locked_until[column].max(until);
     }
 
-    /// Unlocks the columns whose time is over: their slopes may slide.
+    /// Unlocks the columns whose lock has expired; their slopes may slide.
     fn unlock_expired(&mut self) {
         let now = self.surcharge.tick();
         let mut locked = std::mem::take(&mut self.locked);

@@ -10,8 +10,9 @@ const MAX_HEIGHT: f32 = 1.5;
 const MAX_LAG: f32 = 0.25;
 
 impl Terrain {
-    /// Deposits a grain at rest on the columns below it. `false` if it cannot be: outside the site, too high above the
-    /// surface, or near a body that cuts unless the body has buried it.
+    /// Deposits a grain at rest on the columns below it. `false` if it cannot be deposited: outside
+    /// the site, too high above the surface, or, unless it is buried, on a column that is locked or
+    /// whose surface lags.
     ///
     /// Its mass fills hollows among the columns below it, at least those that surround its center, so that a grain on top of
     /// another spreads beside it.

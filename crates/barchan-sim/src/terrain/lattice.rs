@@ -1,4 +1,4 @@
-//! Sites of the grains that columns turn into: a face-centered cubic lattice fixed in space.
+//! Sites of the grains that cut soil becomes: a face-centered cubic lattice fixed in space.
 //!
 //! The volume per site is the bulk volume of a grain, so that a cut volume turns into its own mass of grains. Grains of
 //! neighboring columns, or of the next step, cannot overlap because they share the lattice.
@@ -75,7 +75,7 @@ impl Lattice {
             .map(move |(indices, site)| lattice.grain(indices, site))
     }
 
-    /// The grain of a site: always the same.
+    /// The grain of a site, a function of its indices alone.
     fn grain(&self, indices: [i64; 3], site: Vec3) -> SpawnedGrain {
         let key = indices.iter().fold(0x7e44_a1d5_u64, |key, n| {
             Random::new(key ^ (*n as u64)).next()

@@ -32,14 +32,14 @@ const RISE_SPEED: f32 = 0.2;
 /// Gravity in [`RISE_SPEED`] [m/s²].
 const GRAVITY: f32 = 9.81;
 
-/// The size of the grains that columns turn into.
+/// Size of the grains that cut soil becomes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrainSize {
     /// Mean radius [m].
     pub radius: f32,
     /// Half width of the distribution of radii, as a fraction of the mean.
     pub spread: f32,
-    /// Mean mass [kg]; divided by the bulk density, the bulk volume of a grain.
+    /// Mean mass [kg]. Divided by the bulk density, it is the bulk volume of a grain.
     pub mass: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct SpawnedGrain {
     pub mass: f64,
 }
 
-/// The grains that the solver has.
+/// The grains of the solver.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExistingGrains<'a> {
     /// Centers [m].
@@ -80,7 +80,7 @@ pub struct Terrain {
     /// The columns with a load of grains, and scratch for the loads before.
     loaded: Vec<u32>,
     previous_load: Vec<(u32, u64)>,
-    /// Columns near a body, where nothing is deposited or slides.
+    /// Columns near a body, where no soil is deposited or slides.
     locked: Vec<u32>,
 
     scratch: cutting::Scratch,

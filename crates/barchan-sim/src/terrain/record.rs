@@ -85,7 +85,8 @@ impl Terrain {
     /// Restores the exact state.
     ///
     /// # Errors
-    /// A checkpoint without a terrain, or with that of another scene. The terrain is unchanged then.
+    /// A checkpoint without a terrain, or with that of another scene. On error the terrain is
+    /// unchanged.
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let Some(stored) = Stored::read(from, self.field.layout.count()) else {
             return Err(SolverError::Checkpoint(

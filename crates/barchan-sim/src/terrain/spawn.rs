@@ -12,13 +12,13 @@ pub const MAX_GRAINS_PER_CALL: usize = 2048;
 /// Largest overlap of a new grain with a body, as a fraction of its radius.
 const BODY_OVERLAP: f32 = 0.05;
 /// Largest overlap of a new grain with the surface or another grain, as a fraction of its radius. Contacts resolve it at a
-/// bounded speed, while soil that found no space would be left behind.
+/// bounded speed, while soil without a free site would be left behind the blade.
 const GRAIN_OVERLAP: f32 = 0.6;
 /// Height above the former or the present surface up to which grains may appear [radii]: soil without space heaves in front of a
 /// blade.
 const HEAVE: f32 = 3.0;
 
-/// Soil that was cut from a column and is not yet grains.
+/// Soil that was cut from a column and has not yet become grains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct QueuedSoil {
     /// Mass [quanta].

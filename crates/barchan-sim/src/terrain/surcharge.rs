@@ -45,7 +45,7 @@ impl SurfaceConditions for Surcharge {
 }
 
 impl Terrain {
-    /// Surface height of a column if all soil on it were part of it [m].
+    /// Surface height of a column if its surcharge were part of it [m].
     pub(super) fn loaded_height(&self, column: usize) -> f32 {
         self.field.loaded_height(column, &self.surcharge)
     }
@@ -56,7 +56,8 @@ impl Terrain {
         self.field.relax(&self.surcharge);
     }
 
-    /// Updates the load on each column from the grains of its material: position [m] and mass [kg].
+    /// Updates the load on each column from the grains of the terrain's material: position [m] and
+    /// mass [kg].
     pub fn set_grain_loads(&mut self, grains: impl Iterator<Item = (Vec3, f32)>) {
         let mut previous = std::mem::take(&mut self.previous_load);
         for &column in &self.loaded {

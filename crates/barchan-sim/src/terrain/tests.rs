@@ -164,7 +164,8 @@ fn a_body_at_rest_or_above_the_ground_cuts_nothing() {
     assert!(pile.0.len() > 500, "{}", pile.0.len());
 }
 
-/// A pushing blade is surrounded by grains: none inside it, none in the ground, none overlapping another, and no column near it.
+/// A pushing blade is surrounded by grains: none inside it, none in the ground, none overlapping
+/// another by more than 0.61 radii, and no column near it.
 #[test]
 fn a_pushing_blade_is_surrounded_by_grains() {
     let mut soil = terrain(4.0, 0.1);
@@ -208,7 +209,8 @@ fn a_pushing_blade_is_surrounded_by_grains() {
     assert!(ahead > 20, "{ahead}");
     assert!(grains.iter().all(|g| g.position.x > -1.4));
     assert!(((soil.mass() + pile.mass()) / before - 1.0).abs() < 1e-12);
-    // Most of the cut soil has become grains, although the grains do not make way for new ones.
+    // Most of the cut soil has become grains, although existing grains, which do not move here,
+    // block sites.
     let part = pile.mass() / (pile.mass() + soil.queued_mass());
     assert!(part > 0.6, "{part}");
 }
@@ -238,7 +240,7 @@ fn no_grain_appears_inside_a_body() {
 }
 
 #[test]
-fn rock_is_not_dug() {
+fn rock_is_not_cut() {
     let mut soil = terrain(4.0, 0.1);
     let mut pile = Pile::default();
     let deep = Geometry::cuboid(Vec3::new(-0.2, -3.0, -0.2), Vec3::new(0.2, 1.0, 0.2));
