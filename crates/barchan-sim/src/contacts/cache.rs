@@ -1,8 +1,9 @@
 //! Contact cache: forces of the last step, which warm-start the next one.
 //!
-//! A contact is identified by the particle and the identity of its partner, or the index of the body. Particles carry the index
-//! of their row in the last step, so that it is found without a search when they are sorted or removed. Identities are
-//! never reused, so a new particle is not mistaken for a partner that was removed.
+//! A contact is identified by the particle and the identity of its partner, or the index of the
+//! body. Particles carry the index of their row in the last step, so that it is found without a
+//! search after sorting and removal. Identities are never reused, so a new particle is not mistaken
+//! for a partner that was removed.
 
 use super::adjacency::Adjacency;
 use crate::particles::{Recycled, Value, missing_column};

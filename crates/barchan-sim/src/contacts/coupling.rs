@@ -31,7 +31,8 @@ pub fn find_contacts<C: Send>(
         });
 }
 
-/// The contacts of one particle, for which `is_own` holds, taken from the front of those of its task.
+/// Splits the contacts of one particle, for which `is_own` holds, off the front of those of its
+/// task.
 #[inline(always)]
 pub fn take_own<'a, C>(rest: &mut &'a mut [C], is_own: impl Fn(&C) -> bool) -> &'a mut [C] {
     let count = rest.iter().take_while(|c| is_own(c)).count();
@@ -89,8 +90,8 @@ impl Coupling {
         self.responses.fill(Twist::default());
     }
 
-    /// Computes the response of each body to the sum of its impulses. These are about a point from which `center` is the center
-    /// of mass [m].
+    /// Computes the response of each body to the sum of its impulses. `center` returns the
+    /// center of mass, from the point about which the impulses are taken [m].
     pub fn respond(
         &mut self,
         colliders: &Colliders,

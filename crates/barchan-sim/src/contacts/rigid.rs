@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 /// A rigid velocity [m/s, rad/s], or a small rigid displacement [m, rad].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Twist {
-    /// Of the reference point.
+    /// Motion of the reference point.
     pub linear: DVec3,
     /// Rotation.
     pub angular: DVec3,

@@ -1,16 +1,18 @@
 //! Points sorted into cubic cells, and the traversal of the cells and their neighbors.
 //!
-//! Cells are numbered with x fastest in the bounding box of all points. In this order the three cells of a neighboring row are
-//! contiguous, and their beginning only moves forward in the traversal: no table and no hash, for a box of any size.
+//! Cells are numbered with x fastest in the bounding box of all points. In this order the three
+//! cells of a neighboring row are contiguous, and their start only advances in the traversal: a box
+//! of any size needs neither a table nor a hash.
 
 use barchan_scene::Bounds;
 use glam::{I64Vec3, Vec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Maximum number of cells along an axis; points beyond are put into the last one. Three such numbers fit in a key.
+/// Maximum number of cells along an axis; points beyond are put into the outermost ones. Three such
+/// numbers fit in a key.
 const LIMIT: i64 = (1 << 13) - 3;
-/// Bits of a point's number in a sorted entry.
+/// Bits of a point's index in a sorted entry.
 const INDEX_BITS: u32 = 24;
 /// Maximum number of points.
 pub const MAX_POINTS: usize = 1 << INDEX_BITS;
@@ -71,8 +73,8 @@ impl Cells {
         self.strides = [size.x, size.x * size.y];
     }
 
-    /// Lower corner of the box of cells. Where outliers make it too large to number, the box is centered at the median, and
-    /// the outliers share the outermost cells.
+    /// Lower corner of the box of cells. Where outliers make the box wider than [`LIMIT`] cells, it
+    /// is centered at the median, and the outliers share the outermost cells.
     fn corner(&mut self, points: &[Vec3], bounds: &Bounds, edge: f32) -> Vec3 {
         let mut corner = bounds.min;
         let widest = LIMIT as f32 * edge;

@@ -40,7 +40,7 @@ impl PairSearch {
         });
     }
 
-    /// The pairs that were found last.
+    /// The pairs of the last search.
     pub fn lists(&self) -> &[Vec<(u32, u32)>] {
         &self.lists[..self.tasks]
     }

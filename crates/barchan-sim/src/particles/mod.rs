@@ -33,7 +33,7 @@ pub fn is_positive(value: &f32) -> bool {
     *value > 0.0 && value.is_finite()
 }
 
-/// Sorts values into the order of `cells`; `spare` is memory for it.
+/// Sorts values into the order of `cells`; `spare` is scratch.
 pub fn gather<T: Copy + Send + Sync>(cells: &Cells, values: &mut Vec<T>, spare: &mut Vec<T>) {
     cells.order().map(|i| values[i]).collect_into_vec(spare);
     std::mem::swap(values, spare);
@@ -57,7 +57,7 @@ pub fn outside(region: &Region<'_>, points: &[Vec3]) -> Vec<bool> {
     points.par_iter().map(|p| !region.contains(*p)).collect()
 }
 
-/// Refuses more particles than the neighbor search can number.
+/// Refuses more particles than the neighbor search can index.
 pub fn check_count(count: usize) -> Result<(), SolverError> {
     match count <= MAX_POINTS {
         true => Ok(()),
@@ -137,7 +137,7 @@ macro_rules! columns {
                 })
             }
 
-            /// Sorts the particles into the order of `cells`; `spare` is memory for it.
+            /// Sorts the particles into the order of `cells`; `spare` is scratch.
             pub fn reorder(&mut self, cells: &$crate::neighbors::cells::Cells, spare: &mut Self) {
                 $($crate::particles::gather(cells, &mut self.$column, &mut spare.$column);)*
             }
@@ -175,8 +175,8 @@ macro_rules! columns {
                 $(self.$column.resize(count, $quantity.initial);)*
             }
 
-            /// Writes the `wanted` columns of a frame, in the memory of those that `out` has. The error of positions is a fraction of
-            /// `resolution` [m].
+            /// Replaces the columns of a frame with the `wanted` ones and reuses their memory. The
+            /// error of positions is a fraction of `resolution` [m].
             pub fn write_frame(
                 &self,
                 resolution: f32,
@@ -193,7 +193,7 @@ macro_rules! columns {
                 )*
             }
 
-            /// Replaces the columns of a checkpoint, exact.
+            /// Replaces the columns of a checkpoint; values are exact.
             pub fn save(&self, out: &mut barchan_frame::Checkpoint) {
                 let mut recycled = $crate::particles::Recycled::default();
                 out.columns.clear();
