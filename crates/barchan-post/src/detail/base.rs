@@ -24,7 +24,7 @@ pub struct BaseFrame {
     pub velocity: Vec<Vec3>,
     /// Size and material.
     pub kind: Vec<Kind>,
-    /// The record beside the columns: statistics, bodies, joints, terrain.
+    /// Statistics, bodies, joints, terrain.
     pub record: FrameRecord,
     /// Arrays other than particle columns: heights of a terrain.
     pub arrays: Vec<Column>,
@@ -86,7 +86,7 @@ impl BaseFrame {
                 value,
             };
             if base.id.last() == Some(&id) {
-                return Err(DetailError::Twins { frame: index, id });
+                return Err(DetailError::DuplicateId { frame: index, id });
             }
             let (x, v) = (Vec3::from(position[i]), Vec3::from(velocity[i]));
             let not_finite = |v: Vec3| v.to_array().into_iter().find(|c| !c.is_finite());
@@ -147,7 +147,7 @@ fn vectors<'a>(frame: &'a Frame, column: &'static str) -> Result<&'a [[f32; 3]],
     }
 }
 
-/// Size and material of a particle by its place in a frame.
+/// Size and material of a particle by its index in a frame.
 ///
 /// The radius is that of the column, else half the edge of a cube (2D: square) of the particle's volume, else a quarter
 /// of the resolution. The mass is that of the column, else volume times density.

@@ -115,7 +115,7 @@ pub(super) struct GuideGrid {
 }
 
 impl GuideGrid {
-    /// `radius`: of the base particles [m].
+    /// Sorts guides into cells; `radius` is that of the base particles [m].
     pub fn new(list: &[Guide], radius: f32) -> Self {
         let support = SUPPORT * radius;
         let positions: Vec<Vec3> = list.iter().map(|l| Vec3::from(l.position)).collect();

@@ -2,7 +2,7 @@
 
 use barchan_frame::CacheError;
 
-/// Why a base cannot be refined, or not further.
+/// Why a base cannot be refined, or a refinement cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum DetailError {
     /// A frame of the base cannot be read.
@@ -36,7 +36,7 @@ pub enum DetailError {
     },
     /// Two particles of the base have the same identity.
     #[error("two particles in frame {frame} of the base have the id {id}; run the scene again")]
-    Twins {
+    DuplicateId {
         /// Number of the frame.
         frame: u32,
         /// Identity.
@@ -67,7 +67,7 @@ pub enum DetailError {
     #[error(
         "frame {frame} of the grains has no statistics of a refinement; refine again into another directory"
     )]
-    Uncounted {
+    NoStatistics {
         /// Number of the frame.
         frame: u32,
     },

@@ -81,7 +81,7 @@ pub struct StepReport {
     pub grains: usize,
 }
 
-/// The grains, the base frame at their time, and the surroundings that move them. The complete state is the last frame.
+/// Advances the grains with the base and the surroundings. The last frame is the complete state.
 pub struct Refiner {
     plan: Plan,
     world: World,
@@ -124,7 +124,7 @@ impl Refiner {
         mut frame: Frame,
     ) -> Result<Self, DetailError> {
         let Some(counted) = frame.record.statistics.detail else {
-            return Err(DetailError::Uncounted { frame: frame.index });
+            return Err(DetailError::NoStatistics { frame: frame.index });
         };
         let grains = Grains::take(&mut frame)?;
         let mut refiner = Self::new(plan, world, settings, base);
@@ -271,7 +271,8 @@ impl Refiner {
         counting_sort(keys.iter().map(|k| *k as usize), grid.cells()).1
     }
 
-    /// One step, beginning `since` after the last frame [s]. The first step of a frame reads the grains in the order `source`.
+    /// One step, which begins `since` after the last frame [s]. The first step after a frame reads
+    /// the grains from it, in the order `source`.
     fn step(
         &self,
         paths: &[Guide],
@@ -374,7 +375,7 @@ impl Refiner {
         self.removed += (before - grains.len()) as u64;
     }
 
-    /// Adds the grains of the base particles `which`, which have just been emitted.
+    /// Adds the grains of newly emitted base particles; `which` are their indices in `frame`.
     fn sample(&self, frame: &BaseFrame, which: &[usize], grains: &mut Grains) {
         let bodies = self.world.posed_at_frame(frame);
         let counts = which.iter().map(|i| self.plan.grains_of(frame.id[*i]));

@@ -39,7 +39,7 @@ pub struct BaseParticles {
 }
 
 impl BaseParticles {
-    /// Collects the particles of the readable ones of these frames.
+    /// Collects the particles of those frames that can be read.
     ///
     /// # Errors
     /// The first frame cannot be read, or is not that of a particle solver.

@@ -428,7 +428,7 @@ fn a_resumed_refinement_is_bitwise_identical() {
     );
     assert!(matches!(
         refused.err(),
-        Some(DetailError::Uncounted { frame: 3 })
+        Some(DetailError::NoStatistics { frame: 3 })
     ));
     let (plan, world) = (first.plan.clone(), world(&[DRAIN]));
     let resumed = Refiner::resume(plan, world, Settings::default(), splash(3), copy);

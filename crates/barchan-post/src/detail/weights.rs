@@ -29,15 +29,15 @@ pub const MIN_WEIGHT_SUM: f64 = 1e-30;
 /// Grains there sink through a base at rest until a particle is within one radius, and collect in layers.
 pub const FADE: [f64; 2] = [0.55, 0.75];
 
-/// Which grains move ballistically.
+/// Which grains move ballistically, and by which fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// By the fraction α of [Ihmsen13], faded inside the material.
+    /// Every grain, by the fraction α of [Ihmsen13], which fades to 0 inside the material.
     #[default]
     Blended,
-    /// By the α of [Ihmsen13] as printed.
+    /// Every grain, by the fraction α of [Ihmsen13] as printed.
     Printed,
-    /// Entirely with at most one guide, else not at all, after [Alduan09].
+    /// Grains with at most one guide, entirely, after [Alduan09]; all others follow their guides.
     Clamped,
 }
 

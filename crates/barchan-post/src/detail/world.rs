@@ -128,7 +128,7 @@ impl World {
             .collect()
     }
 
-    /// Adds the boundary particles, where they are at the beginning of a step.
+    /// Adds the boundary particles at their positions at the beginning of a step.
     pub(super) fn add_boundary_guides(&self, posed: &[PosedObstacle<'_>], out: &mut Vec<Guide>) {
         for (body, posed) in self.bodies.iter().zip(posed) {
             out.extend(body.points.iter().map(|p| {
@@ -287,7 +287,7 @@ impl Obstacle {
         }
     }
 
-    /// Samples boundary particles for a box of the world, unless it is the box that they cover already.
+    /// Samples boundary particles in the box `near`, unless they cover it already.
     fn resample(
         &mut self,
         near: Option<Bounds>,
