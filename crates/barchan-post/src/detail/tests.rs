@@ -108,7 +108,7 @@ impl Random {
     }
 }
 
-/// Eq. 23–26 as they read, in double precision: the new velocity.
+/// The new velocity by Eq. 23–26, evaluated directly in double precision.
 fn reference_velocity(guides: &[Guide], method: Method, x: [f32; 3], v: [f32; 3]) -> [f64; 3] {
     let h = f64::from(SUPPORT) * f64::from(RADIUS);
     let (mut total, mut largest, mut sum, mut count) = (0.0, 0.0_f64, [0.0; 3], 0);
