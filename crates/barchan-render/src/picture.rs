@@ -3,8 +3,13 @@
 use crate::partial::Partial;
 use barchan_scene::color::{linear, screen};
 use rayon::prelude::*;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+
+/// Largest picture that is read [bytes].
+const MAX_BYTES: usize = 1 << 29;
 
 /// Colors as screens show them: sRGB, 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,29 +93,44 @@ impl Picture {
             reason,
         };
         let partial = Partial::new(path, "");
-        let color = image::ExtendedColorType::Rgb8;
-        let format = image::ImageFormat::Png;
-        let (width, height) = (self.width, self.height);
-        image::save_buffer_with_format(partial.path(), &self.rgb, width, height, color, format)
-            .map_err(|e| failed(e.to_string()))?;
+        let encode = || -> Result<(), png::EncodingError> {
+            let file = BufWriter::new(File::create(partial.path())?);
+            let mut encoder = png::Encoder::new(file, self.width, self.height);
+            encoder.set_color(png::ColorType::Rgb);
+            encoder.set_compression(png::Compression::Fast);
+            let mut writer = encoder.write_header()?;
+            writer.write_image_data(&self.rgb)?;
+            writer.finish()
+        };
+        encode().map_err(|e| failed(e.to_string()))?;
         partial.finish().map_err(|e| failed(e.to_string()))
     }
 
-    /// Reads a PNG file.
+    /// Reads a PNG file as [`Self::write_png`] writes them, in RGB with 8 bits.
     pub fn read_png(path: &Path) -> Result<Self, PictureError> {
         let failed = |reason: String| PictureError::Read {
             path: path.to_path_buf(),
             reason,
         };
-        let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
-        let image = image::load_from_memory_with_format(&bytes, image::ImageFormat::Png)
-            .map_err(|e| failed(e.to_string()))?
-            .to_rgb8();
-        Ok(Self {
-            width: image.width(),
-            height: image.height(),
-            rgb: image.into_raw(),
-        })
+        let decode = || -> Result<Option<Self>, png::DecodingError> {
+            let file = BufReader::new(File::open(path)?);
+            let mut reader = png::Decoder::new(file).read_info()?;
+            let size = reader.output_buffer_size().filter(|s| *s <= MAX_BYTES);
+            let (Some(size), (png::ColorType::Rgb, png::BitDepth::Eight)) =
+                (size, reader.output_color_type())
+            else {
+                return Ok(None);
+            };
+            let mut rgb = vec![0; size];
+            let info = reader.next_frame(&mut rgb)?;
+            let (width, height) = (info.width, info.height);
+            Ok(Some(Self { width, height, rgb }))
+        };
+        match decode() {
+            Ok(Some(picture)) => Ok(picture),
+            Ok(None) => Err(failed("it is not a picture of barchan".into())),
+            Err(error) => Err(failed(error.to_string())),
+        }
     }
 
     /// The picture at a smaller width, its height in proportion: every new pixel is the mean light of

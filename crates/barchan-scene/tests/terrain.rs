@@ -54,10 +54,14 @@ fn rows_are_spread_over_the_site_and_mounds_are_added() {
 #[test]
 fn a_picture_gives_heights_with_all_its_bits() {
     let folder = tempfile::tempdir().unwrap();
-    let ramp = |x: u32, y: u32| image::Luma([(x * 20_000 + y * 100) as u16]);
-    let picture = image::ImageBuffer::from_fn(4, 3, ramp);
-    let picture: image::ImageBuffer<image::Luma<u16>, Vec<u16>> = picture;
-    picture.save(folder.path().join("site.png")).unwrap();
+    let ramp = |i: u16| ((i % 4) * 20_000 + (i / 4) * 100).to_be_bytes();
+    let pixels: Vec<u8> = (0..12).flat_map(ramp).collect();
+    let file = std::fs::File::create(folder.path().join("site.png")).unwrap();
+    let mut encoder = png::Encoder::new(file, 4, 3);
+    encoder.set_depth(png::BitDepth::Sixteen);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&pixels).unwrap();
+    writer.finish().unwrap();
     let text = SITE.replace("size = [8, 4]", "size = [4, 3]\ncell = 1");
     let text = format!("{text}image = {{ file = \"site.png\", low = -1, high = 2 }}\n");
     let source = SceneSource {

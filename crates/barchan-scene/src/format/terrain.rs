@@ -6,12 +6,14 @@ use super::spec::{Key, Kind, Range, keys};
 use crate::errors::Place;
 use crate::model::{Dimensions, Law};
 use crate::terrain::{HeightMap, MAX_COLUMNS, Mound, TerrainSpec};
-use image::ImageReader;
+use std::io::Cursor;
 
 /// Largest coordinate or length of a terrain [m].
 const MAX_COORDINATE: f64 = 1e5;
 /// `depth` when the file has none [m].
 const DEFAULT_DEPTH: f64 = 2.0;
+/// Largest decoded picture [bytes].
+const MAX_PICTURE: usize = 1 << 29;
 
 const LENGTH: Kind = Kind::Number(Range::closed(1e-4, MAX_COORDINATE));
 const HEIGHT: Kind = Kind::Number(Range::closed(-MAX_COORDINATE, MAX_COORDINATE));
@@ -205,15 +207,10 @@ impl Builder<'_> {
         let path = self.directory.join(file);
         let read = || -> Result<_, String> {
             let bytes = std::fs::read(&path).map_err(|e| e.to_string())?;
-            let reader =
-                ImageReader::with_format(std::io::Cursor::new(&bytes), image::ImageFormat::Png);
-            let picture = reader.decode().map_err(|e| e.to_string())?;
-            Ok((
-                picture.into_luma16(),
-                blake3::hash(&bytes).to_hex().to_string(),
-            ))
+            let (points, gray) = gray_levels(&bytes)?;
+            Ok((points, gray, blake3::hash(&bytes).to_hex().to_string()))
         };
-        let (picture, digest) = match read() {
+        let (points, gray, digest) = match read() {
             Ok(read) => read,
             Err(reason) => {
                 self.lost_picture(file, &reason, table.at("file", node.at));
@@ -221,10 +218,10 @@ impl Builder<'_> {
             }
         };
         self.remember(file, || digest);
-        let level = |v: u16| low + (high - low) * f64::from(v) / f64::from(u16::MAX);
+        let height = |level: f64| (low + (high - low) * level) as f32;
         Some(HeightMap {
-            points: [picture.width() as usize, picture.height() as usize],
-            heights: picture.pixels().map(|p| level(p.0[0]) as f32).collect(),
+            points,
+            heights: gray.into_iter().map(height).collect(),
         })
     }
 
@@ -274,4 +271,28 @@ impl Builder<'_> {
         }
         Some(angle.min(89.0))
     }
+}
+
+/// Size of a PNG picture and its gray levels from 0 to 1, with all their bits.
+fn gray_levels(bytes: &[u8]) -> Result<([usize; 2], Vec<f64>), String> {
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+    let size = reader.output_buffer_size().filter(|s| *s <= MAX_PICTURE);
+    let size = size.ok_or("it is too large")?;
+    let mut pixels = vec![0; size];
+    let info = reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
+    let values: Vec<f64> = match info.bit_depth {
+        png::BitDepth::Sixteen => (pixels.as_chunks().0.iter())
+            .map(|v| f64::from(u16::from_be_bytes(*v)) / f64::from(u16::MAX))
+            .collect(),
+        _ => pixels.iter().map(|v| f64::from(*v) / 255.0).collect(),
+    };
+    let gray = |pixel: &[f64]| match *pixel {
+        // Luminance of Rec. 709.
+        [r, g, b, ..] => 0.2126 * r + 0.7152 * g + 0.0722 * b,
+        _ => pixel[0],
+    };
+    let gray = values.chunks_exact(info.color_type.samples()).map(gray);
+    Ok(([info.width as usize, info.height as usize], gray.collect()))
 }
