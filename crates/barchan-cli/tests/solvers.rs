@@ -105,6 +105,31 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Scenes that a solver takes, but that cannot begin: what is replaced by what, and the line with what it marks.
+const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
+    (
+        "mpm",
+        "resolution = 0.04",
+        "resolution = 0.04\nmpm.max_dt = 1e-9",
+        7,
+        "1e-9",
+    ),
+    (
+        "sph",
+        "frame_rate = 24",
+        "frame_rate = 1e-9",
+        3,
+        "1e-9",
+    ),
+    (
+        "pbd",
+        "max = [0.1, 0.2, 0.1]",
+        "max = [0.1, 1e-4, 0.1]",
+        10,
+        "{ box =",
+    ),
+];
+
 #[test]
 fn a_refusal_points_at_its_line() {
     let place = Place::new();
@@ -121,6 +146,18 @@ fn a_refusal_points_at_its_line() {
             assert_eq!(problem["line"], 2, "{said}");
             assert_eq!(problem["file"], "refused.toml", "{said}");
             assert!(!problem["help"].as_str().unwrap().is_empty(), "{said}");
+            assert!(outcome.stderr.contains(marked), "{outcome:?}");
+        }
+    }
+    for (solver, from, to, line, marked) in UNREADY {
+        assert!(SCENE.contains(from), "{from}");
+        place.write("refused.toml", &SCENE.replacen(from, to, 1));
+        for command in ["run", "check", "view"] {
+            let outcome = place.run(&[command, "refused.toml", "--solver", solver, "--json"]);
+            assert_eq!(outcome.code, Some(2), "{to}: {outcome:?}");
+            let problem = &outcome.json()["problems"][0];
+            assert_eq!(problem["line"], *line, "{outcome:?}");
+            assert!(!problem["help"].as_str().unwrap().is_empty(), "{outcome:?}");
             assert!(outcome.stderr.contains(marked), "{outcome:?}");
         }
     }

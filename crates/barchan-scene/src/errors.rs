@@ -50,8 +50,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The place of a path of keys, such as `domain.periodic`, or else of the table it would stand in. A material that the scene
-    /// only names has the place of its name.
+    /// The place of a path of keys and indices, such as `fill.0.shape`, or else of the table it would stand in. A material that
+    /// the scene only names has the place of its name.
     pub fn find(&self, path: &str) -> SourceMark {
         let place = self.tree.as_ref().and_then(|tree| place_of(tree, path));
         SourceMark(place.and_then(|at| at.located(&self.sources)))
@@ -76,9 +76,11 @@ fn place_of(tree: &Node, path: &str) -> Option<Place> {
     let mut place = None;
     let mut node = tree;
     for word in path.split('.') {
-        let Some(next) = node.table().and_then(|t| t.get(word)) else {
-            break;
+        let next = match node.list() {
+            Some(list) => word.parse().ok().and_then(|i: usize| list.get(i)),
+            None => node.table().and_then(|t| t.get(word)),
         };
+        let Some(next) = next else { break };
         (node, place) = (next, Some(next.at));
     }
     place
@@ -130,6 +132,11 @@ impl SceneError {
             let before = &text[..p.start.min(text.len())];
             1 + before.iter().filter(|&&b| b == b'\n').count()
         })
+    }
+
+    /// The text it stands in and the line: `scene.toml:12`.
+    pub fn location(&self) -> Option<String> {
+        Some(format!("{}:{}", self.source_name()?, self.line()?))
     }
 
     /// The text that the caret marks.
