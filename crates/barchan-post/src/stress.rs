@@ -2,9 +2,10 @@
 //!
 //! Kirchhoff stresses, as the law of sand bounds them; tension is positive, pressure counts compression.
 
+use crate::yield_cone::{YieldCone, friction_angle};
 use barchan_frame::{CacheError, ColumnData, FrameInfo, ResultDirectory};
 use barchan_scene::{
-    Dimensions, Law, Material, OutputColumn, Overrides, Scene, SceneErrors, SceneSource, YieldCone,
+    Dimensions, Law, Material, OutputColumn, Overrides, Scene, SceneErrors, SceneSource,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -248,7 +249,7 @@ impl Columns {
             _ => None,
         };
         let q = f64::from(self.hardening.get(i).copied().unwrap_or(0.0));
-        let cone = sand.map(|law| law.yield_cone(q, substance.dimensions));
+        let cone = sand.map(|law| YieldCone::new(&law, q, substance.dimensions));
         let [trace, deviator] = invariants(principal, substance.dimensions);
         let d = substance.dimensions.count() as f64;
         StressState {
@@ -259,7 +260,7 @@ impl Columns {
             pressure: -trace / d,
             deviator,
             hardening: sand.and(self.hardening.get(i).map(|q| f64::from(*q))),
-            friction_angle_deg: sand.map(|law| law.friction.angle(q)),
+            friction_angle_deg: sand.map(|law| friction_angle(law.friction, q)),
             yield_deviator: cone.map(|c| c.radius(trace)),
             plastic_case: self.case.get(i).copied(),
             cone,

@@ -21,7 +21,6 @@ pub mod numbers;
 pub mod parameters;
 pub mod terrain;
 mod urdf;
-pub mod yield_cone;
 
 pub use bodies::*;
 pub use camera::{Camera, View};
@@ -37,4 +36,3 @@ pub use materials::{Preset, material_presets};
 pub use model::*;
 pub use motion::{Gravity, Interpolation, Motion, Pose, Rotation, Track, Turning};
 pub use terrain::TerrainSpec;
-pub use yield_cone::YieldCone;

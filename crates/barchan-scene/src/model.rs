@@ -163,6 +163,15 @@ pub enum Friction {
     },
 }
 
+impl Friction {
+    /// Friction angle at large strain, which hardening ends with [degrees].
+    pub fn last_angle(self) -> f64 {
+        match self {
+            Self::Constant(angle) | Self::Hardening { h0: angle, .. } => angle,
+        }
+    }
+}
+
 /// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -135,11 +135,7 @@ impl Sand {
     pub fn new(law: &SandLaw, dimensions: Dimensions) -> Self {
         let (lambda, mu) = super::lame(law.young, law.poisson);
         let d = dimensions.count() as f64;
-        let asymptote = match law.friction {
-            Friction::Constant(angle) => angle,
-            Friction::Hardening { h0, .. } => h0,
-        };
-        let phi = asymptote.to_radians();
+        let phi = law.friction.last_angle().to_radians();
         Self {
             lambda,
             mu,
