@@ -15,16 +15,16 @@ pub struct YieldCone {
 
 impl YieldCone {
     /// The yield surface at hardening state q. Cohesion is taken at the angle that hardening ends with.
-    pub fn new(law: &SandLaw, q: f64, dimensions: Dimensions) -> Self {
+    pub fn new(law: &SandLaw, cone: ConeMatch, q: f64, dimensions: Dimensions) -> Self {
         let sin = friction_angle(law.friction, q).to_radians().sin();
         let (last_sin, last_cos) = law.friction.last_angle().to_radians().sin_cos();
         Self {
-            slope: match (law.cone, dimensions) {
+            slope: match (cone, dimensions) {
                 (ConeMatch::Triaxial, _) => (2.0f64 / 3.0).sqrt() * 2.0 * sin / (3.0 - sin),
                 (ConeMatch::PlaneStrain, Dimensions::Three) => 2.0f64.sqrt() * sin / 3.0,
                 (ConeMatch::PlaneStrain, Dimensions::Two) => sin / 2.0f64.sqrt(),
             },
-            cohesion: match law.cone {
+            cohesion: match cone {
                 ConeMatch::Triaxial => {
                     2.0 * 6.0f64.sqrt() * law.cohesion * last_cos / (3.0 - last_sin)
                 }

@@ -26,7 +26,7 @@ pub use bodies::*;
 pub use camera::{Camera, View};
 pub use color::{Color, ColorMix};
 pub use errors::{Places, SceneError, SceneErrors, SourceMark, nearest};
-pub use families::mpm::{Kernel, MPM, MpmSpec, Transfer};
+pub use families::mpm::{ConeMatch, Kernel, MPM, MpmMaterial, MpmSpec, Transfer};
 pub use families::pbd::{PBD, PbdFriction, PbdMaterial, PbdScheme, PbdSpec};
 pub use families::sph::{SPH, SphMaterial, SphSpec, SphTolerance, SphWalls, SphYield};
 pub use families::{FAMILIES, Family, Settings, SolverSettings, SolverSpec};

@@ -56,7 +56,11 @@ fn tables_of_families_that_are_not_chosen_are_checked() {
             "-1",
         ),
         ("pbd = 3", "`materials.sand.pbd` must be a table", "3"),
-        ("mpm.cfl = 1", "unknown key `mpm`", "mpm"),
+        (
+            "mpm.cfl = 1",
+            "unknown key `cfl` in `materials.sand.mpm`",
+            "cfl",
+        ),
     ] {
         let sand = format!("friction_angle = 35\n{wrong}");
         refuse("friction_angle = 35", &sand, message, marked);
@@ -75,12 +79,15 @@ fn the_error_for_a_key_in_the_wrong_table_names_the_right_one() {
             format!("it belongs to {tables}")
         );
     }
-    let errors = bad(&format!("{MINIMAL}[materials.sand]\nadhesion = 3\n"));
-    assert!(
-        errors.errors()[0]
-            .help_text()
-            .contains("[materials.sand.pbd]")
-    );
+    for (key, table) in [
+        ("adhesion = 3", "[materials.sand.pbd]"),
+        ("cone = \"triaxial\"", "[materials.sand.mpm]"),
+        ("volume_correction = false", "[materials.sand.mpm]"),
+    ] {
+        let errors = bad(&format!("{MINIMAL}[materials.sand]\n{key}\n"));
+        let help = errors.errors()[0].help_text();
+        assert_eq!(help, format!("it belongs to {table}"));
+    }
 }
 
 #[test]

@@ -123,10 +123,8 @@ fn yield_cones_of_measurements_are_those_of_the_solver() {
                         poisson: 0.3,
                         friction,
                         cohesion: 800.0,
-                        cone,
-                        volume_correction: true,
                     };
-                    let found = YieldCone::new(&law, q, dimensions);
+                    let found = YieldCone::new(&law, cone, q, dimensions);
                     let angle = drucker_prager::friction_angle(friction, q);
                     assert!((friction_angle(friction, q) - angle).abs() < 1e-12);
                     let alpha = drucker_prager::alpha(angle.to_radians(), cone, dimensions);

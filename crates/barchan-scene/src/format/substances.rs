@@ -10,14 +10,7 @@ use crate::materials::{ELASTIC_COLOR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 6] = [
-    "friction_angle",
-    "hardening",
-    "cohesion",
-    "wet_cohesion",
-    "cone",
-    "volume_correction",
-];
+const SAND_KEYS: [&str; 4] = ["friction_angle", "hardening", "cohesion", "wet_cohesion"];
 
 /// A material by name; without value when it is wrong, which has been reported.
 pub(crate) struct Substance {
@@ -48,13 +41,9 @@ impl Builder<'_> {
             return Some(index);
         }
         if let Some(preset) = find(name) {
-            let mut material = preset.material.clone();
-            if let Law::Sand(law) = &mut material.law {
-                law.cone = self.default_cone();
-            }
             self.substances.push(Substance {
                 name: name.to_owned(),
-                material: Some(material),
+                material: Some(preset.material.clone()),
             });
             return Some(self.substances.len() - 1);
         }
@@ -66,13 +55,6 @@ impl Builder<'_> {
         let message = format!("unknown material `{name}`");
         self.report.error(node.at, message, help);
         None
-    }
-
-    fn default_cone(&self) -> ConeMatch {
-        match self.dimensions {
-            Dimensions::Two => ConeMatch::PlaneStrain,
-            Dimensions::Three => ConeMatch::Triaxial,
-        }
     }
 
     fn substance(&mut self, entry: &Entry) -> Option<Material> {
@@ -184,10 +166,6 @@ impl Builder<'_> {
             poisson: table.number_or("poisson", base.poisson)?,
             friction: friction?,
             cohesion: table.number_or("cohesion", base.cohesion)?,
-            cone: table.or("cone", self.default_cone(), Node::choice)?,
-            volume_correction: table
-                .flag("volume_correction")
-                .unwrap_or(base.volume_correction),
         })
     }
 
