@@ -4,7 +4,7 @@
 mod common;
 
 use barchan_scene::*;
-use common::breaking::{expect, refuse};
+use common::breaking::{SCENE, expect, refuse};
 use common::*;
 
 fn with_solver(text: &str, solver: &str) -> Scene {
@@ -141,12 +141,37 @@ fn materials_keep_the_calibrations_of_each_family() {
     let plain = &scene.materials[1];
     assert_eq!(plain.settings::<PbdMaterial>(), PbdMaterial::default());
     assert_eq!(plain.settings::<SphMaterial>().viscosity, 0.01);
-    refuse(
-        "friction_angle = 35",
-        "law = \"elastic\"\nyoung = 1e5\npbd.adhesion = 3",
-        "`pbd` has no meaning for an elastic material",
-        "pbd",
-    );
+}
+
+/// Whether a solver takes elastic materials is up to the solver: tables of others are checked and left aside.
+#[test]
+fn an_elastic_material_can_have_tables_of_families() {
+    let elastic = |line: &str| format!("law = \"elastic\"\nyoung = 1e5\n{line}");
+    let from = "friction_angle = 35";
+    assert!(SCENE.contains(from));
+    let scene = good(&SCENE.replace(from, &elastic("pbd.adhesion = 3\nsph.viscosity = 0.1")));
+    let ball = &scene.materials[0];
+    assert!(matches!(ball.law, Law::Elastic(_)));
+    assert_eq!(ball.settings::<PbdMaterial>().adhesion, Some(3.0));
+    for (line, message, marked) in [
+        (
+            "pbd.adhesoin = 3",
+            "unknown key `adhesoin` in `materials.sand.pbd`",
+            "adhesoin",
+        ),
+        (
+            "sph.viscosity = -1",
+            "`materials.sand.sph.viscosity` is -1",
+            "-1",
+        ),
+        (
+            "mpm.cone = \"triaxial\"",
+            "`cone` has no meaning for an elastic material",
+            "cone",
+        ),
+    ] {
+        refuse(from, &elastic(line), message, marked);
+    }
 }
 
 #[test]

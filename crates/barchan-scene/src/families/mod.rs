@@ -11,7 +11,7 @@ pub mod sph;
 pub use settings::{Settings, SettingsValue, SolverSettings};
 
 use crate::format::{Builder, Key, Kind, LENGTH, Table, keys};
-use crate::model::{Sampling, Scene};
+use crate::model::{Law, Sampling, Scene};
 use crate::parameters::Parameter;
 use std::fmt;
 
@@ -40,8 +40,8 @@ pub struct Family {
     pub(crate) material_keys: &'static [Key],
     /// Reads the table of the solver, which may be empty, at a resolution [m].
     pub(crate) read: fn(&mut Builder<'_>, &Table, f64) -> Settings,
-    /// Reads the table of a material.
-    pub(crate) read_material: fn(&Table) -> Settings,
+    /// Reads the table of a material of that law.
+    pub(crate) read_material: fn(&mut Builder<'_>, &Table, &Law) -> Settings,
 }
 
 impl fmt::Debug for Family {

@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
-use crate::model::{Dimensions, Sampling, Scene};
+use crate::model::{Dimensions, Law, Sampling, Scene};
 use serde::Deserialize;
 
 /// The material point method.
@@ -181,8 +181,13 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     })
 }
 
-fn read_material(table: &Table) -> Settings {
+fn read_material(builder: &mut Builder<'_>, table: &Table, law: &Law) -> Settings {
     let default = MpmMaterial::default();
+    if let Law::Elastic(_) = law {
+        for key in MATERIAL_KEYS {
+            builder.useless(table, key.name, "for an elastic material");
+        }
+    }
     Settings::of(MpmMaterial {
         cone: table.choice("cone"),
         volume_correction: table

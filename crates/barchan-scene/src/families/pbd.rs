@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
-use crate::model::{Dimensions, Sampling};
+use crate::model::{Dimensions, Law, Sampling};
 use serde::Deserialize;
 
 /// Position-based grains.
@@ -167,7 +167,7 @@ fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     })
 }
 
-fn read_material(table: &Table) -> Settings {
+fn read_material(_: &mut Builder<'_>, table: &Table, _: &Law) -> Settings {
     Settings::of(PbdMaterial {
         contact_friction_angle: table.number("contact_friction_angle"),
         static_friction_angle: table.number("static_friction_angle"),

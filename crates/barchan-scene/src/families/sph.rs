@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, MAX_SPEED, Range, Table, keys};
-use crate::model::{Dimensions, Sampling, Scene};
+use crate::model::{Dimensions, Law, Sampling, Scene};
 use serde::Deserialize;
 
 /// Smoothed particle hydrodynamics.
@@ -215,7 +215,7 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     })
 }
 
-fn read_material(table: &Table) -> Settings {
+fn read_material(_: &mut Builder<'_>, table: &Table, _: &Law) -> Settings {
     let default = SphMaterial::default();
     Settings::of(SphMaterial {
         viscosity: table.number("viscosity").unwrap_or(default.viscosity),

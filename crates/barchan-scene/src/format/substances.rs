@@ -62,9 +62,7 @@ impl Builder<'_> {
         let preset = table.optional("preset", |node| self.preset(node))?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
-            let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
-            let tables = tables.map(|f| f.name);
-            for key in SAND_KEYS.into_iter().chain(tables) {
+            for key in SAND_KEYS {
                 self.useless(table, key, "for an elastic material");
             }
         } else {
@@ -82,7 +80,7 @@ impl Builder<'_> {
         let mut settings = Settings::default();
         for family in FAMILIES {
             if let Some(own) = table.table(family.name) {
-                settings.append((family.read_material)(own));
+                settings.append((family.read_material)(self, own, &law));
             }
         }
         Some(Material {
