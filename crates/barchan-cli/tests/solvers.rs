@@ -167,6 +167,38 @@ fn a_refusal_points_at_its_line() {
     assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
 }
 
+/// What a solver leaves aside is no error, since another may use it, but it is said, with the line.
+#[test]
+fn what_a_solver_leaves_aside_is_told_with_its_line() {
+    let place = Place::new();
+    let wetting = format!("{SCENE}\n[[wetting]]\nrate = 0.5\n");
+    let line = 1 + wetting[..wetting.find("[[wetting]]").unwrap()]
+        .matches('\n')
+        .count();
+    let wet = format!("wet.toml:{line}: ");
+    place.write("wet.toml", &wetting);
+    let idle = SCENE.replace("0.04", "0.04\npbd.error_reduction = 0.5");
+    place.write("idle.toml", &idle);
+    for (file, solver, says) in [
+        ("wet.toml", "mpm", &[&*wet, "`mpm` leaves", "`sph`"][..]),
+        ("wet.toml", "pbd", &[&*wet, "`pbd` leaves", "`sph`"]),
+        ("wet.toml", "sph", &[]),
+        ("idle.toml", "pbd", &["idle.toml:7: ", "mass splitting"]),
+        ("idle.toml", "mpm", &[]),
+    ] {
+        let checked = place.json(&["check", file, "--solver", solver, "--json"]);
+        let warnings = checked["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), usize::from(!says.is_empty()), "{checked}");
+        let arguments = ["run", file, "--solver", solver, "--frames", "1", "-o"];
+        let ran = place.run(&[&arguments[..], &[&format!("{file}-{solver}")]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for text in says {
+            assert!(warnings[0].as_str().unwrap().contains(text), "{checked}");
+            assert!(ran.message().contains(text), "{ran:?}");
+        }
+    }
+}
+
 /// Every gallery scene, at a coarse resolution, with every solver: two frames, or a refusal where the physics needs another solver.
 #[test]
 fn gallery_scenes_run_with_every_solver() {

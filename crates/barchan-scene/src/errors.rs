@@ -16,6 +16,19 @@ impl SourceMark {
         self.refuse_scene(scene, message, help)
     }
 
+    /// Something to be said about that place.
+    pub(crate) fn remark(
+        &self,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> SceneError {
+        SceneError {
+            message: message.into(),
+            help: help.into(),
+            place: self.0.clone(),
+        }
+    }
+
     /// The same of a scene by its name, which a problem without a place needs, such as a file that is not there.
     pub(crate) fn refuse_scene(
         &self,
@@ -23,14 +36,9 @@ impl SourceMark {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> SceneErrors {
-        let error = SceneError {
-            message: message.into(),
-            help: help.into(),
-            place: self.0.clone(),
-        };
         SceneErrors {
             scene: scene.to_owned(),
-            errors: vec![error],
+            errors: vec![self.remark(message, help)],
         }
     }
 }
@@ -264,12 +272,7 @@ impl Report {
 
     /// Adds a problem.
     pub fn error(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
-        let error = SceneError {
-            message: message.into(),
-            help: help.into(),
-            place: self.mark(at).0,
-        };
-        self.errors.push((at, error));
+        self.errors.push((at, self.mark(at).remark(message, help)));
     }
 
     /// Adds a problem, for want of which there is no result.

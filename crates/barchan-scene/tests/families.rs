@@ -175,6 +175,24 @@ fn an_elastic_material_can_have_tables_of_families() {
 }
 
 #[test]
+fn what_a_family_leaves_aside_has_a_place() {
+    let text = COMPLETE.replace("scheme = \"averaged\"", "scheme = \"mass splitting\"");
+    for (text, solver, marked) in [
+        (COMPLETE, "mpm", &["[[wetting]]"][..]),
+        (COMPLETE, "pbd", &["[[wetting]]"]),
+        (COMPLETE, "sph", &[]),
+        (MINIMAL, "mpm", &[]),
+        (&*text, "pbd", &["0.4", "[[wetting]]"]),
+        (&*text, "mpm", &["[[wetting]]"]),
+    ] {
+        let aside = with_solver(text, solver).left_aside();
+        let found: Vec<_> = aside.iter().map(|e| e.marked().unwrap()).collect();
+        assert_eq!(found, marked, "{solver}");
+        assert!(aside.iter().all(|e| !e.help_text().is_empty()));
+    }
+}
+
+#[test]
 fn refusals_by_a_solver_have_a_place() {
     let text = format!(
         "{COMPLETE}\n[[fill]]\nmaterial = \"jelly\"\nshape = {{ sphere = {{ center = [0, 4, 4], radius = 0.1 }} }}\n"

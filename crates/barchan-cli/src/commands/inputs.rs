@@ -35,7 +35,12 @@ pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
     let forecast = simulation.forecast().map_err(|e| failure(e, scene))?;
     let thin = barchan::sim::collider::thin_movers(scene);
     let thin = thin.iter().map(ToString::to_string);
-    let warnings: Vec<String> = forecast.warning.iter().cloned().chain(thin).collect();
+    let aside = scene.left_aside().into_iter().map(|one| {
+        let place = one.location().map_or(String::new(), |at| format!("{at}: "));
+        format!("{place}{}; {}", one.message(), one.help_text())
+    });
+    let warnings = forecast.warning.iter().cloned().chain(thin);
+    let warnings: Vec<String> = warnings.chain(aside).collect();
     output::warn(&warnings);
     Ok(Ready {
         estimate,

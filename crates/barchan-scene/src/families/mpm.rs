@@ -13,11 +13,13 @@ pub static MPM: Family = Family {
     frame_rate: Scene::DEFAULT_FRAME_RATE,
     sampling: Sampling::Poisson,
     live: &["young", "friction_angle", "cohesion"],
+    wetting: false,
     voxel: 0.5,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,
     read,
     read_material,
+    idle: |_| None,
 };
 
 /// Settings of the explicit material point method.

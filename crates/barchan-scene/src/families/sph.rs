@@ -14,11 +14,13 @@ pub static SPH: Family = Family {
     // Particles start at rest density.
     sampling: Sampling::Lattice,
     live: &["friction_angle", "cohesion", "wet_cohesion"],
+    wetting: true,
     voxel: 0.25,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,
     read,
     read_material,
+    idle: |_| None,
 };
 
 /// Settings of smoothed particle hydrodynamics.
