@@ -114,13 +114,7 @@ const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
         7,
         "1e-9",
     ),
-    (
-        "sph",
-        "frame_rate = 24",
-        "frame_rate = 1e-9",
-        3,
-        "1e-9",
-    ),
+    ("sph", "frame_rate = 24", "frame_rate = 1e-9", 3, "1e-9"),
     (
         "pbd",
         "max = [0.1, 0.2, 0.1]",

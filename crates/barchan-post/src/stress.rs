@@ -5,7 +5,8 @@
 use crate::yield_cone::{YieldCone, friction_angle};
 use barchan_frame::{CacheError, ColumnData, FrameInfo, ResultDirectory};
 use barchan_scene::{
-    Dimensions, Law, Material, MpmMaterial, OutputColumn, Overrides, Scene, SceneErrors, SceneSource,
+    Dimensions, Law, Material, MpmMaterial, OutputColumn, Overrides, Scene, SceneErrors,
+    SceneSource,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;

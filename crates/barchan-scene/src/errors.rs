@@ -17,11 +17,7 @@ impl SourceMark {
     }
 
     /// Something to be said about that place.
-    pub(crate) fn remark(
-        &self,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> SceneError {
+    pub(crate) fn remark(&self, message: impl Into<String>, help: impl Into<String>) -> SceneError {
         SceneError {
             message: message.into(),
             help: help.into(),

@@ -101,12 +101,7 @@ fn mistakes_in_a_scene_are_reported() {
     assert!(format!("{error:?}").contains("mas"), "{error:?}");
     assert!(Simulation::from_file("no such scene.toml").is_err());
     for (from, to, line, marked) in [
-        (
-            "method = \"pbd\"",
-            "method = \"pbd\"\nmpm.cfl = 2",
-            4,
-            "2",
-        ),
+        ("method = \"pbd\"", "method = \"pbd\"\nmpm.cfl = 2", 4, "2"),
         (
             "[solver]",
             "output = { columns = [\"hardening\"] }\n[solver]",
@@ -120,12 +115,16 @@ fn mistakes_in_a_scene_are_reported() {
             "{ box = { min = [-0.4, 0, -0.4], max = [0.4, 1e-4, 0.4] } }",
         ),
     ] {
-        let Err(CreateError::Scene(errors)) = Simulation::from_toml(&right.replace(from, to)) else {
+        let Err(CreateError::Scene(errors)) = Simulation::from_toml(&right.replace(from, to))
+        else {
             panic!("{to} should be refused with its line");
         };
         let error = &errors.errors()[0];
         assert_eq!(error.marked(), Some(marked), "{error}");
-        assert_eq!(error.location().as_deref(), Some(&*format!("scene.toml:{line}")));
+        assert_eq!(
+            error.location().as_deref(),
+            Some(&*format!("scene.toml:{line}"))
+        );
     }
 }
 

@@ -127,7 +127,10 @@ impl Scene {
         let dry = dry.then(|| {
             let others = FAMILIES.iter().filter(|f| f.wetting).map(|f| f.name);
             self.places.find("wetting.0").remark(
-                format!("`{}` leaves `wetting` aside: its sand stays as it is", family.name),
+                format!(
+                    "`{}` leaves `wetting` aside: its sand stays as it is",
+                    family.name
+                ),
                 format!("choose another solver.method: {}", list(others)),
             )
         });

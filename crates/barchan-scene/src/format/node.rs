@@ -323,8 +323,8 @@ mod tests {
     use crate::format::keys::SCENE;
     use crate::format::spec::{Key, Kind};
     use crate::{
-        Boundary, ConeMatch, Interpolation, Kernel, Look, PbdFriction, PbdScheme, Sampling, SphWalls,
-        SphYield,
+        Boundary, ConeMatch, Interpolation, Kernel, Look, PbdFriction, PbdScheme, Sampling,
+        SphWalls, SphYield,
     };
 
     /// Every list of words in a table of keys and those below it.

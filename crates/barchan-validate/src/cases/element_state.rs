@@ -1,7 +1,8 @@
 //! C6–C9: one particle of sand whose state changes: cohesion, hardening, volume, and no friction at all; in f64.
 
 use super::element::{
-    BULK, TRIAXIAL, YOUNG, alpha, at_rest, case, deviator, drive, law, norm, sand, slope, solid, three, trace,
+    BULK, TRIAXIAL, YOUNG, alpha, at_rest, case, deviator, drive, law, norm, sand, slope, solid,
+    three, trace,
 };
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
