@@ -105,6 +105,25 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Scenes that a solver takes, but that cannot begin: what is replaced by what, and the line with what it marks.
+const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
+    (
+        "mpm",
+        "resolution = 0.04",
+        "resolution = 0.04\nmpm.max_dt = 1e-9",
+        7,
+        "1e-9",
+    ),
+    ("sph", "frame_rate = 24", "frame_rate = 1e-9", 3, "1e-9"),
+    (
+        "pbd",
+        "max = [0.1, 0.2, 0.1]",
+        "max = [0.1, 1e-4, 0.1]",
+        10,
+        "{ box =",
+    ),
+];
+
 #[test]
 fn a_refusal_points_at_its_line() {
     let place = Place::new();
@@ -124,10 +143,54 @@ fn a_refusal_points_at_its_line() {
             assert!(outcome.stderr.contains(marked), "{outcome:?}");
         }
     }
+    for (solver, from, to, line, marked) in UNREADY {
+        assert!(SCENE.contains(from), "{from}");
+        place.write("refused.toml", &SCENE.replacen(from, to, 1));
+        for command in ["run", "check", "view"] {
+            let outcome = place.run(&[command, "refused.toml", "--solver", solver, "--json"]);
+            assert_eq!(outcome.code, Some(2), "{to}: {outcome:?}");
+            let problem = &outcome.json()["problems"][0];
+            assert_eq!(problem["line"], *line, "{outcome:?}");
+            assert!(!problem["help"].as_str().unwrap().is_empty(), "{outcome:?}");
+            assert!(outcome.stderr.contains(marked), "{outcome:?}");
+        }
+    }
     // A preset that only a fill names.
     place.write("jelly.toml", &SCENE.replace("dry sand", "jelly"));
     let outcome = place.run(&["check", "jelly.toml", "--solver", "pbd", "--json"]);
     assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
+}
+
+/// What a solver leaves aside is no error, since another may use it, but it is said, with the line.
+#[test]
+fn what_a_solver_leaves_aside_is_told_with_its_line() {
+    let place = Place::new();
+    let wetting = format!("{SCENE}\n[[wetting]]\nrate = 0.5\n");
+    let line = 1 + wetting[..wetting.find("[[wetting]]").unwrap()]
+        .matches('\n')
+        .count();
+    let wet = format!("wet.toml:{line}: ");
+    place.write("wet.toml", &wetting);
+    let idle = SCENE.replace("0.04", "0.04\npbd.error_reduction = 0.5");
+    place.write("idle.toml", &idle);
+    for (file, solver, says) in [
+        ("wet.toml", "mpm", &[&*wet, "`mpm` leaves", "`sph`"][..]),
+        ("wet.toml", "pbd", &[&*wet, "`pbd` leaves", "`sph`"]),
+        ("wet.toml", "sph", &[]),
+        ("idle.toml", "pbd", &["idle.toml:7: ", "mass splitting"]),
+        ("idle.toml", "mpm", &[]),
+    ] {
+        let checked = place.json(&["check", file, "--solver", solver, "--json"]);
+        let warnings = checked["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), usize::from(!says.is_empty()), "{checked}");
+        let arguments = ["run", file, "--solver", solver, "--frames", "1", "-o"];
+        let ran = place.run(&[&arguments[..], &[&format!("{file}-{solver}")]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for text in says {
+            assert!(warnings[0].as_str().unwrap().contains(text), "{checked}");
+            assert!(ran.message().contains(text), "{ran:?}");
+        }
+    }
 }
 
 /// Every gallery scene, at a coarse resolution, with every solver: two frames, or a refusal where the physics needs another solver.

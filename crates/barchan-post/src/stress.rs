@@ -2,9 +2,11 @@
 //!
 //! Kirchhoff stresses, as the law of sand bounds them; tension is positive, pressure counts compression.
 
+use crate::yield_cone::{YieldCone, friction_angle};
 use barchan_frame::{CacheError, ColumnData, FrameInfo, ResultDirectory};
 use barchan_scene::{
-    Dimensions, Law, Material, OutputColumn, Overrides, Scene, SceneErrors, SceneSource, YieldCone,
+    Dimensions, Law, Material, MpmMaterial, OutputColumn, Overrides, Scene, SceneErrors,
+    SceneSource,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -243,12 +245,16 @@ impl Columns {
     fn state(&self, i: usize, substance: &Substance) -> StressState {
         let principal = self.stress[i].map(f64::from);
         let material = usize::from(self.material.get(i).copied().unwrap_or(0));
-        let sand = match substance.materials.get(material).map(|m| m.law) {
-            Some(Law::Sand(law)) => Some(law),
-            _ => None,
-        };
+        let material = substance.materials.get(material);
+        let sand = material.and_then(|m| match m.law {
+            Law::Sand(law) => Some((law, m.settings::<MpmMaterial>())),
+            Law::Elastic(_) => None,
+        });
         let q = f64::from(self.hardening.get(i).copied().unwrap_or(0.0));
-        let cone = sand.map(|law| law.yield_cone(q, substance.dimensions));
+        let cone = sand.map(|(law, calibration)| {
+            let cone = calibration.cone_in(substance.dimensions);
+            YieldCone::new(&law, cone, q, substance.dimensions)
+        });
         let [trace, deviator] = invariants(principal, substance.dimensions);
         let d = substance.dimensions.count() as f64;
         StressState {
@@ -259,7 +265,7 @@ impl Columns {
             pressure: -trace / d,
             deviator,
             hardening: sand.and(self.hardening.get(i).map(|q| f64::from(*q))),
-            friction_angle_deg: sand.map(|law| law.friction.angle(q)),
+            friction_angle_deg: sand.map(|(law, _)| friction_angle(law.friction, q)),
             yield_deviator: cone.map(|c| c.radius(trace)),
             plastic_case: self.case.get(i).copied(),
             cone,

@@ -13,8 +13,9 @@ use crate::framing::spread;
 use crate::legend;
 use crate::text::{self, Style};
 use barchan_frame::ResultDirectory;
+use barchan_post::YieldCone;
 use barchan_post::stress::{StressError, StressState, Substance, histories, stress};
-use barchan_scene::{Dimensions, YieldCone};
+use barchan_scene::Dimensions;
 
 /// Frames from which the range of the axes is taken.
 const RANGE_FRAMES: usize = 7;

@@ -4,11 +4,12 @@
 mod common;
 
 use barchan_frame::{Column, ColumnData, Frame, Unit};
+use barchan_post::YieldCone;
 use barchan_post::stress::{StressState, invariants};
 use barchan_render::color::{Scale, kind_color};
 use barchan_render::stress::{Content, draw};
 use barchan_render::{Picture, RenderOptions, Renderer, Space};
-use barchan_scene::{Dimensions, YieldCone};
+use barchan_scene::Dimensions;
 use glam::Vec3;
 
 const SIZE: [u32; 2] = [640, 360];

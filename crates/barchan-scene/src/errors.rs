@@ -16,6 +16,15 @@ impl SourceMark {
         self.refuse_scene(scene, message, help)
     }
 
+    /// Something to be said about that place.
+    pub(crate) fn remark(&self, message: impl Into<String>, help: impl Into<String>) -> SceneError {
+        SceneError {
+            message: message.into(),
+            help: help.into(),
+            place: self.0.clone(),
+        }
+    }
+
     /// The same of a scene by its name, which a problem without a place needs, such as a file that is not there.
     pub(crate) fn refuse_scene(
         &self,
@@ -23,14 +32,9 @@ impl SourceMark {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> SceneErrors {
-        let error = SceneError {
-            message: message.into(),
-            help: help.into(),
-            place: self.0.clone(),
-        };
         SceneErrors {
             scene: scene.to_owned(),
-            errors: vec![error],
+            errors: vec![self.remark(message, help)],
         }
     }
 }
@@ -50,8 +54,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The place of a path of keys, such as `domain.periodic`, or else of the table it would stand in. A material that the scene
-    /// only names has the place of its name.
+    /// The place of a path of keys and indices, such as `fill.0.shape`, or else of the table it would stand in. A material that
+    /// the scene only names has the place of its name.
     pub fn find(&self, path: &str) -> SourceMark {
         let place = self.tree.as_ref().and_then(|tree| place_of(tree, path));
         SourceMark(place.and_then(|at| at.located(&self.sources)))
@@ -76,9 +80,11 @@ fn place_of(tree: &Node, path: &str) -> Option<Place> {
     let mut place = None;
     let mut node = tree;
     for word in path.split('.') {
-        let Some(next) = node.table().and_then(|t| t.get(word)) else {
-            break;
+        let next = match node.list() {
+            Some(list) => word.parse().ok().and_then(|i: usize| list.get(i)),
+            None => node.table().and_then(|t| t.get(word)),
         };
+        let Some(next) = next else { break };
         (node, place) = (next, Some(next.at));
     }
     place
@@ -130,6 +136,11 @@ impl SceneError {
             let before = &text[..p.start.min(text.len())];
             1 + before.iter().filter(|&&b| b == b'\n').count()
         })
+    }
+
+    /// The text it stands in and the line: `scene.toml:12`.
+    pub fn location(&self) -> Option<String> {
+        Some(format!("{}:{}", self.source_name()?, self.line()?))
     }
 
     /// The text that the caret marks.
@@ -257,12 +268,7 @@ impl Report {
 
     /// Adds a problem.
     pub fn error(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
-        let error = SceneError {
-            message: message.into(),
-            help: help.into(),
-            place: self.mark(at).0,
-        };
-        self.errors.push((at, error));
+        self.errors.push((at, self.mark(at).remark(message, help)));
     }
 
     /// Adds a problem, for want of which there is no result.

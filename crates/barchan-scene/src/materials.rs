@@ -5,7 +5,7 @@
 
 use crate::color::{Color, ColorMix};
 use crate::families::Settings;
-use crate::model::{ConeMatch, ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
+use crate::model::{ElasticLaw, ElasticModel, Friction, Law, Material, SandLaw};
 use std::sync::LazyLock;
 
 /// Colors of dry sand and their parts, [Klar16] §9.
@@ -46,7 +46,7 @@ pub struct Preset {
     pub name: &'static str,
     /// One line: what it is and where its numbers lie in the range of real ones.
     pub description: &'static str,
-    /// Values. The cone is that of 3D scenes; 2D scenes take the plane-strain match.
+    /// Values.
     pub material: Material,
 }
 
@@ -87,8 +87,6 @@ fn sand(young: f64, poisson: f64, friction: Friction, cohesion: f64) -> Law {
         poisson,
         friction,
         cohesion,
-        cone: ConeMatch::Triaxial,
-        volume_correction: true,
     })
 }
 

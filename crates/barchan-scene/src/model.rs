@@ -128,7 +128,7 @@ pub enum Law {
     Elastic(ElasticLaw),
 }
 
-/// Parameters of Drucker–Prager sand.
+/// Parameters of sand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SandLaw {
     /// Young's modulus [Pa].
@@ -139,10 +139,6 @@ pub struct SandLaw {
     pub friction: Friction,
     /// Coulomb cohesion c [Pa] (Kirchhoff stress); 0 for dry sand.
     pub cohesion: f64,
-    /// How the friction angle becomes the slope α of the cone.
-    pub cone: ConeMatch,
-    /// Remember volume gained in tension so that recompression starts at the original volume.
-    pub volume_correction: bool,
 }
 
 /// Friction angle of sand.
@@ -163,15 +159,13 @@ pub enum Friction {
     },
 }
 
-/// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ConeMatch {
-    /// α = √(2/3)·2 sin φ/(3 − sin φ): triaxial compression, the default in 3D.
-    Triaxial,
-    /// α = √2 sin φ/3 in 3D, sin φ/√2 in 2D: plane strain; the default in 2D.
-    #[serde(rename = "plane strain")]
-    PlaneStrain,
+impl Friction {
+    /// Friction angle at large strain, which hardening ends with [degrees].
+    pub fn last_angle(self) -> f64 {
+        match self {
+            Self::Constant(angle) | Self::Hardening { h0: angle, .. } => angle,
+        }
+    }
 }
 
 /// Parameters of an elastic solid.

@@ -4,7 +4,7 @@
 mod common;
 
 use barchan_scene::*;
-use common::breaking::{expect, refuse};
+use common::breaking::{SCENE, expect, refuse};
 use common::*;
 
 fn with_solver(text: &str, solver: &str) -> Scene {
@@ -56,7 +56,11 @@ fn tables_of_families_that_are_not_chosen_are_checked() {
             "-1",
         ),
         ("pbd = 3", "`materials.sand.pbd` must be a table", "3"),
-        ("mpm.cfl = 1", "unknown key `mpm`", "mpm"),
+        (
+            "mpm.cfl = 1",
+            "unknown key `cfl` in `materials.sand.mpm`",
+            "cfl",
+        ),
     ] {
         let sand = format!("friction_angle = 35\n{wrong}");
         refuse("friction_angle = 35", &sand, message, marked);
@@ -75,12 +79,15 @@ fn the_error_for_a_key_in_the_wrong_table_names_the_right_one() {
             format!("it belongs to {tables}")
         );
     }
-    let errors = bad(&format!("{MINIMAL}[materials.sand]\nadhesion = 3\n"));
-    assert!(
-        errors.errors()[0]
-            .help_text()
-            .contains("[materials.sand.pbd]")
-    );
+    for (key, table) in [
+        ("adhesion = 3", "[materials.sand.pbd]"),
+        ("cone = \"triaxial\"", "[materials.sand.mpm]"),
+        ("volume_correction = false", "[materials.sand.mpm]"),
+    ] {
+        let errors = bad(&format!("{MINIMAL}[materials.sand]\n{key}\n"));
+        let help = errors.errors()[0].help_text();
+        assert_eq!(help, format!("it belongs to {table}"));
+    }
 }
 
 #[test]
@@ -134,12 +141,55 @@ fn materials_keep_the_calibrations_of_each_family() {
     let plain = &scene.materials[1];
     assert_eq!(plain.settings::<PbdMaterial>(), PbdMaterial::default());
     assert_eq!(plain.settings::<SphMaterial>().viscosity, 0.01);
-    refuse(
-        "friction_angle = 35",
-        "law = \"elastic\"\nyoung = 1e5\npbd.adhesion = 3",
-        "`pbd` has no meaning for an elastic material",
-        "pbd",
-    );
+}
+
+/// Whether a solver takes elastic materials is up to the solver: tables of others are checked and left aside.
+#[test]
+fn an_elastic_material_can_have_tables_of_families() {
+    let elastic = |line: &str| format!("law = \"elastic\"\nyoung = 1e5\n{line}");
+    let from = "friction_angle = 35";
+    assert!(SCENE.contains(from));
+    let scene = good(&SCENE.replace(from, &elastic("pbd.adhesion = 3\nsph.viscosity = 0.1")));
+    let ball = &scene.materials[0];
+    assert!(matches!(ball.law, Law::Elastic(_)));
+    assert_eq!(ball.settings::<PbdMaterial>().adhesion, Some(3.0));
+    for (line, message, marked) in [
+        (
+            "pbd.adhesoin = 3",
+            "unknown key `adhesoin` in `materials.sand.pbd`",
+            "adhesoin",
+        ),
+        (
+            "sph.viscosity = -1",
+            "`materials.sand.sph.viscosity` is -1",
+            "-1",
+        ),
+        (
+            "mpm.cone = \"triaxial\"",
+            "`cone` has no meaning for an elastic material",
+            "cone",
+        ),
+    ] {
+        refuse(from, &elastic(line), message, marked);
+    }
+}
+
+#[test]
+fn what_a_family_leaves_aside_has_a_place() {
+    let text = COMPLETE.replace("scheme = \"averaged\"", "scheme = \"mass splitting\"");
+    for (text, solver, marked) in [
+        (COMPLETE, "mpm", &["[[wetting]]"][..]),
+        (COMPLETE, "pbd", &["[[wetting]]"]),
+        (COMPLETE, "sph", &[]),
+        (MINIMAL, "mpm", &[]),
+        (&*text, "pbd", &["0.4", "[[wetting]]"]),
+        (&*text, "mpm", &["[[wetting]]"]),
+    ] {
+        let aside = with_solver(text, solver).left_aside();
+        let found: Vec<_> = aside.iter().map(|e| e.marked().unwrap()).collect();
+        assert_eq!(found, marked, "{solver}");
+        assert!(aside.iter().all(|e| !e.help_text().is_empty()));
+    }
 }
 
 #[test]

@@ -86,8 +86,9 @@ fn complete_scene_is_read_in_full() {
         panic!("sand expected");
     };
     assert_eq!(sand.friction, Friction::Constant(38.0));
-    assert_eq!(sand.cone, ConeMatch::PlaneStrain);
-    assert!(!sand.volume_correction);
+    let calibration: MpmMaterial = scene.materials[0].settings();
+    assert_eq!(calibration.cone, Some(ConeMatch::PlaneStrain));
+    assert!(!calibration.volume_correction);
     let Law::Elastic(ball) = scene.materials[2].law else {
         panic!("elastic expected");
     };
@@ -150,10 +151,9 @@ fn flat_scene_takes_two_coordinates() {
     let scene = good(FLAT);
     assert_eq!(scene.dimensions, Dimensions::Two);
     assert_eq!(mpm(&scene).particles_per_cell, 4.0);
-    let Law::Sand(law) = scene.materials[0].law else {
-        panic!("sand expected");
-    };
-    assert_eq!(law.cone, ConeMatch::PlaneStrain);
+    let calibration: MpmMaterial = scene.materials[0].settings();
+    let matches = [Dimensions::Two, Dimensions::Three].map(|d| calibration.cone_in(d));
+    assert_eq!(matches, [ConeMatch::PlaneStrain, ConeMatch::Triaxial]);
     let column = &scene.fills[0].shape;
     assert!((column.distance(Vec3::new(0.25, 0.5, 0.0)) + 0.25).abs() < 1e-6);
 }

@@ -38,7 +38,7 @@ fn wrong_types() {
         ["max_speed = 1", "max_speed = true", "must be a number", "true"],
         ["max_speed = 1", "max_speed = 1979-05-27", "not a date", "1979-05-27"],
         ["shape = { sphere = { center = [0, 0.5, 0], radius = 0.2 } }", "shape = \"ball\"", "must be a table", "\"ball\""],
-        ["friction_angle = 35", "volume_correction = 1", "must be true or false", "1"],
+        ["friction_angle = 35", "mpm.volume_correction = 1", "must be true or false", "1"],
         ["resolution = 0.02", "resolution = 0.02\nmpm.kernel = 2", "must be \"quadratic\" or \"cubic\"", "2"],
         ["frames = 10", "frames = 99999999999999999999", "too large", "99999999999999999999"],
         ["friction_angle = 35", "hardening = [35, 9]", "a list of 4 numbers", "[35, 9]"],

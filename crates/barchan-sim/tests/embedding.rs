@@ -7,7 +7,7 @@ mod bucket;
 mod support;
 
 use barchan_sim::bodies::MotorTarget;
-use barchan_sim::simulation::Simulation;
+use barchan_sim::simulation::{CreateError, Simulation};
 use glam::Vec3;
 use support::{scene_path, start_file};
 
@@ -100,6 +100,32 @@ fn mistakes_in_a_scene_are_reported() {
     let error = Simulation::from_toml(&wrong).err().unwrap();
     assert!(format!("{error:?}").contains("mas"), "{error:?}");
     assert!(Simulation::from_file("no such scene.toml").is_err());
+    for (from, to, line, marked) in [
+        ("method = \"pbd\"", "method = \"pbd\"\nmpm.cfl = 2", 4, "2"),
+        (
+            "[solver]",
+            "output = { columns = [\"hardening\"] }\n[solver]",
+            2,
+            "[\"hardening\"]",
+        ),
+        (
+            "max = [0.4, 0.3, 0.4]",
+            "max = [0.4, 1e-4, 0.4]",
+            14,
+            "{ box = { min = [-0.4, 0, -0.4], max = [0.4, 1e-4, 0.4] } }",
+        ),
+    ] {
+        let Err(CreateError::Scene(errors)) = Simulation::from_toml(&right.replace(from, to))
+        else {
+            panic!("{to} should be refused with its line");
+        };
+        let error = &errors.errors()[0];
+        assert_eq!(error.marked(), Some(marked), "{error}");
+        assert_eq!(
+            error.location().as_deref(),
+            Some(&*format!("scene.toml:{line}"))
+        );
+    }
 }
 
 #[test]

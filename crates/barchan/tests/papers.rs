@@ -5,7 +5,8 @@
 mod paper;
 
 use barchan::scene::{
-    Friction, Kernel, Law, MpmSpec, Overrides, SandLaw, Scene, SceneSource, Transfer, load,
+    Friction, Kernel, Law, Material, MpmMaterial, MpmSpec, Overrides, SandLaw, Scene, SceneSource,
+    Transfer, load,
 };
 use barchan::sim::sampling::estimate_particles;
 use paper::{assert_count, folder, full_count, load_scene, run_to, start};
@@ -107,11 +108,11 @@ fn grid(scene: &Scene, dx: f64) -> [f64; 3] {
     cells
 }
 
-fn sands(scene: &Scene) -> Vec<(f64, SandLaw)> {
+fn sands(scene: &Scene) -> Vec<(&Material, SandLaw)> {
     let materials = scene.materials.iter();
     materials
         .filter_map(|m| match m.law {
-            Law::Sand(law) => Some((m.density, law)),
+            Law::Sand(law) => Some((m, law)),
             Law::Elastic(_) => None,
         })
         .collect()
@@ -137,8 +138,8 @@ fn differences(scene: &Scene, row: &Row) -> Vec<String> {
     );
     let laws = sands(scene);
     same("number of sands", laws.len() as f64, row.sands.len() as f64);
-    for ((density, law), (young, friction)) in laws.iter().zip(row.sands) {
-        same("density", *density, row.density);
+    for ((material, law), (young, friction)) in laws.iter().zip(row.sands) {
+        same("density", material.density, row.density);
         same("young", law.young, *young);
         same("poisson", law.poisson, 0.3);
         same(
@@ -147,9 +148,10 @@ fn differences(scene: &Scene, row: &Row) -> Vec<String> {
             1.0,
         );
         same("cohesion", law.cohesion, 0.0);
+        let calibration: MpmMaterial = material.settings();
         same(
             "volume correction",
-            f64::from(u8::from(law.volume_correction)),
+            f64::from(u8::from(calibration.volume_correction)),
             0.0,
         );
     }
@@ -210,7 +212,7 @@ fn a_changed_parameter_is_detected() {
         "materials.sand.young=3.6e5",
         "materials.sand.poisson=0.31",
         "materials.sand.hardening=[35,9,0.2,10]",
-        "materials.sand.volume_correction=true",
+        "materials.sand.mpm.volume_correction=true",
         "solver.resolution=0.011",
         "solver.mpm.max_dt=9e-4",
         "solver.mpm.cfl=0.9",

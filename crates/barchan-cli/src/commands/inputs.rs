@@ -6,7 +6,6 @@ use super::{Failure, output};
 use barchan::frame::{Checkpoint, ManifestMesh, ManifestStart, ResultDirectory};
 use barchan::scene::Scene;
 use barchan::sim::simulation::{Forecast, Simulation, SimulationError};
-use barchan::sim::solver::SolverError;
 use barchan::sim::start::{self, StartError, StartRecord};
 
 /// What the scene starts from, without its particles.
@@ -33,10 +32,15 @@ pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
     let estimate = Estimate::of(scene, start.as_ref());
     estimate.refuse_too_large()?;
     let mut simulation = begin(scene)?;
-    let forecast = simulation.forecast()?;
+    let forecast = simulation.forecast().map_err(|e| failure(e, scene))?;
     let thin = barchan::sim::collider::thin_movers(scene);
     let thin = thin.iter().map(ToString::to_string);
-    let warnings: Vec<String> = forecast.warning.iter().cloned().chain(thin).collect();
+    let aside = scene.left_aside().into_iter().map(|one| {
+        let place = one.location().map_or(String::new(), |at| format!("{at}: "));
+        format!("{place}{}; {}", one.message(), one.help_text())
+    });
+    let warnings = forecast.warning.iter().cloned().chain(thin);
+    let warnings: Vec<String> = warnings.chain(aside).collect();
     output::warn(&warnings);
     Ok(Ready {
         estimate,
@@ -58,12 +62,9 @@ pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Simulation, Fail
 
 /// What the scene is to blame for shows its line.
 fn failure(error: SimulationError, scene: &Scene) -> Failure {
-    match &error {
-        SimulationError::Start(start) => start_failure(start, scene),
-        SimulationError::Setup(SolverError::Unsupported { at, reason, help }) => {
-            scene.places.find(at).refuse(reason, help).into()
-        }
-        _ => error.into(),
+    match error.in_scene(scene) {
+        Some(errors) => errors.into(),
+        None => error.into(),
     }
 }
 

@@ -86,7 +86,7 @@ fn state_before(
         .filter_map(|index| directory.read_checkpoint(index).ok())
         .next();
     Ok(match checkpoint {
-        Some(checkpoint) => Simulation::resume(scene, &checkpoint)?,
+        Some(checkpoint) => inputs::resume(scene, &checkpoint)?,
         None => {
             let simulation = inputs::begin(scene)?;
             inputs::refuse_new_start(directory, &simulation)?;

@@ -15,6 +15,7 @@ use barchan::frame::{Checkpoint, ResultDirectory, document_digest};
 use barchan::scene::{Scene, SceneSource};
 use barchan::sim::simulation::{Control, Simulation, SimulationError};
 use clap::Args;
+use miette::Report;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -241,15 +242,16 @@ impl Session {
     }
 
     fn stopped_by(&self, error: &SimulationError) -> Failure {
-        let help = format!(
+        let kept = format!(
             "the frames up to {} are kept in {}",
             self.simulation.frame(),
             self.directory.path().display()
         );
-        Failure {
-            code: 1,
-            report: miette::miette!(help = help, "{error}"),
-        }
+        let report = match error.in_scene(&self.scene) {
+            Some(errors) => Report::new(errors).wrap_err(kept),
+            None => miette::miette!(help = kept, "{error}"),
+        };
+        Failure { code: 1, report }
     }
 
     fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {

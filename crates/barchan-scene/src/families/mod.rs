@@ -10,8 +10,9 @@ pub mod sph;
 
 pub use settings::{Settings, SettingsValue, SolverSettings};
 
+use crate::errors::{SceneError, list};
 use crate::format::{Builder, Key, Kind, LENGTH, Table, keys};
-use crate::model::{Sampling, Scene};
+use crate::model::{Law, Sampling, Scene};
 use crate::parameters::Parameter;
 use std::fmt;
 
@@ -32,6 +33,8 @@ pub struct Family {
     pub sampling: Sampling,
     /// Common keys of `[materials.NAME]` that can be changed while a scene runs, in addition to sliders of its own table.
     pub live: &'static [&'static str],
+    /// Whether `[[wetting]]` changes its sand; other families leave it aside.
+    pub wetting: bool,
     /// Spacing at which meshes without `voxel` are sampled, as a fraction of the resolution.
     pub(crate) voxel: f64,
     /// Keys of `[solver.NAME]`.
@@ -40,8 +43,10 @@ pub struct Family {
     pub(crate) material_keys: &'static [Key],
     /// Reads the table of the solver, which may be empty, at a resolution [m].
     pub(crate) read: fn(&mut Builder<'_>, &Table, f64) -> Settings,
-    /// Reads the table of a material.
-    pub(crate) read_material: fn(&Table) -> Settings,
+    /// Reads the table of a material of that law.
+    pub(crate) read_material: fn(&mut Builder<'_>, &Table, &Law) -> Settings,
+    /// A setting of its own that has no effect in a scene: key, fault and remedy.
+    pub(crate) idle: fn(&Scene) -> Option<[&'static str; 3]>,
 }
 
 impl fmt::Debug for Family {
@@ -111,6 +116,25 @@ impl Scene {
     pub fn settings<T: SolverSettings>(&self) -> T {
         let own = self.solver.settings.get::<T>().cloned();
         own.unwrap_or_else(|| T::defaults(self.solver.resolution, self.dimensions))
+    }
+
+    /// What the chosen solver leaves aside, each with its place and a remedy.
+    pub fn left_aside(&self) -> Vec<SceneError> {
+        let family = self.solver.family;
+        let idle = (family.idle)(self);
+        let idle = idle.map(|[at, fault, remedy]| self.places.find(at).remark(fault, remedy));
+        let dry = !self.wettings.is_empty() && !family.wetting;
+        let dry = dry.then(|| {
+            let others = FAMILIES.iter().filter(|f| f.wetting).map(|f| f.name);
+            self.places.find("wetting.0").remark(
+                format!(
+                    "`{}` leaves `wetting` aside: its sand stays as it is",
+                    family.name
+                ),
+                format!("choose another solver.method: {}", list(others)),
+            )
+        });
+        idle.into_iter().chain(dry).collect()
     }
 }
 

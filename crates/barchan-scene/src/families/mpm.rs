@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
-use crate::model::{Dimensions, Sampling, Scene};
+use crate::model::{Dimensions, Law, Sampling, Scene};
 use serde::Deserialize;
 
 /// The material point method.
@@ -13,11 +13,13 @@ pub static MPM: Family = Family {
     frame_rate: Scene::DEFAULT_FRAME_RATE,
     sampling: Sampling::Poisson,
     live: &["young", "friction_angle", "cohesion"],
+    wetting: false,
     voxel: 0.5,
     keys: KEYS,
-    material_keys: &[],
+    material_keys: MATERIAL_KEYS,
     read,
-    read_material: |_| Settings::default(),
+    read_material,
+    idle: |_| None,
 };
 
 /// Settings of the explicit material point method.
@@ -92,6 +94,45 @@ pub enum Transfer {
     },
 }
 
+/// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConeMatch {
+    /// α = √(2/3)·2 sin φ/(3 − sin φ): triaxial compression, the default in 3D.
+    Triaxial,
+    /// α = √2 sin φ/3 in 3D, sin φ/√2 in 2D: plane strain; the default in 2D.
+    #[serde(rename = "plane strain")]
+    PlaneStrain,
+}
+
+/// How the law of sand follows from a material.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MpmMaterial {
+    /// How the friction angle becomes the slope α of the cone; `None`: as [`Self::cone_in`] says.
+    pub cone: Option<ConeMatch>,
+    /// Remember volume gained in tension so that recompression starts at the original volume.
+    pub volume_correction: bool,
+}
+
+impl MpmMaterial {
+    /// The match of its cone in that many dimensions.
+    pub fn cone_in(self, dimensions: Dimensions) -> ConeMatch {
+        self.cone.unwrap_or(match dimensions {
+            Dimensions::Two => ConeMatch::PlaneStrain,
+            Dimensions::Three => ConeMatch::Triaxial,
+        })
+    }
+}
+
+impl Default for MpmMaterial {
+    fn default() -> Self {
+        Self {
+            cone: None,
+            volume_correction: true,
+        }
+    }
+}
+
 static KEYS: &[Key] = &keys! {
     /// Number of particles in a grid cell at rest; 8 in 3D and 4 in 2D when left out
     particles_per_cell: Kind::Number(Range::closed(1.0, 512.0));
@@ -107,6 +148,13 @@ static KEYS: &[Key] = &keys! {
     cfl: Kind::Number(Range::positive(1.0)), default("0.5");
     /// Fraction of a cell that an elastic wave may travel in a step
     elastic_cfl: Kind::Number(Range::positive(1.5)), default("0.6");
+};
+
+static MATERIAL_KEYS: &[Key] = &keys! {
+    /// Test in which the yield cone matches the friction angle; "triaxial" in 3D and "plane strain" in 2D when left out
+    cone: Kind::Choice(&["triaxial", "plane strain"]);
+    /// Whether volume gained in tension is remembered, so that recompression starts at the original volume
+    volume_correction: Kind::Flag, default("true");
 };
 
 fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
@@ -132,5 +180,20 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
         max_dt: number("max_dt", default.max_dt),
         cfl: number("cfl", default.cfl),
         elastic_cfl: number("elastic_cfl", default.elastic_cfl),
+    })
+}
+
+fn read_material(builder: &mut Builder<'_>, table: &Table, law: &Law) -> Settings {
+    let default = MpmMaterial::default();
+    if let Law::Elastic(_) = law {
+        for key in MATERIAL_KEYS {
+            builder.useless(table, key.name, "for an elastic material");
+        }
+    }
+    Settings::of(MpmMaterial {
+        cone: table.choice("cone"),
+        volume_correction: table
+            .flag("volume_correction")
+            .unwrap_or(default.volume_correction),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, Range, Table, keys};
-use crate::model::{Dimensions, Sampling};
+use crate::model::{Dimensions, Law, Sampling, Scene};
 use serde::Deserialize;
 
 /// Position-based grains.
@@ -14,11 +14,13 @@ pub static PBD: Family = Family {
     frame_rate: 60.0,
     sampling: Sampling::Poisson,
     live: &["friction_angle"],
+    wetting: false,
     voxel: 0.25,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,
     read,
     read_material,
+    idle,
 };
 
 /// Settings of the position-based solver.
@@ -167,7 +169,7 @@ fn read(_: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     })
 }
 
-fn read_material(table: &Table) -> Settings {
+fn read_material(_: &mut Builder<'_>, table: &Table, _: &Law) -> Settings {
     Settings::of(PbdMaterial {
         contact_friction_angle: table.number("contact_friction_angle"),
         static_friction_angle: table.number("static_friction_angle"),
@@ -175,4 +177,14 @@ fn read_material(table: &Table) -> Settings {
         stiffness: table.number("stiffness"),
         damping: table.number("damping"),
     })
+}
+
+fn idle(scene: &Scene) -> Option<[&'static str; 3]> {
+    let spec: PbdSpec = scene.settings();
+    let idle = spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0;
+    idle.then_some([
+        "solver.pbd.error_reduction",
+        "`error_reduction` has no effect with scheme = \"mass splitting\"",
+        "leave it out, or choose scheme = \"averaged\"",
+    ])
 }

@@ -2,7 +2,7 @@
 
 use super::{Family, Settings, SolverSettings};
 use crate::format::{Builder, Key, Kind, MAX_SPEED, Range, Table, keys};
-use crate::model::{Dimensions, Sampling, Scene};
+use crate::model::{Dimensions, Law, Sampling, Scene};
 use serde::Deserialize;
 
 /// Smoothed particle hydrodynamics.
@@ -14,11 +14,13 @@ pub static SPH: Family = Family {
     // Particles start at rest density.
     sampling: Sampling::Lattice,
     live: &["friction_angle", "cohesion", "wet_cohesion"],
+    wetting: true,
     voxel: 0.25,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,
     read,
     read_material,
+    idle: |_| None,
 };
 
 /// Settings of smoothed particle hydrodynamics.
@@ -215,7 +217,7 @@ fn read(builder: &mut Builder<'_>, table: &Table, resolution: f64) -> Settings {
     })
 }
 
-fn read_material(table: &Table) -> Settings {
+fn read_material(_: &mut Builder<'_>, table: &Table, _: &Law) -> Settings {
     let default = SphMaterial::default();
     Settings::of(SphMaterial {
         viscosity: table.number("viscosity").unwrap_or(default.viscosity),

@@ -123,7 +123,7 @@ static VECTOR_KEY: &[Key] = &keys! {
 pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
     with_tables(&SUBSTANCE, Part::Material);
 
-const SUBSTANCE: [Key; 13] = keys! {
+const SUBSTANCE: [Key; 11] = keys! {
     /// Preset that supplies the values of keys that are left out
     preset: Kind::Text;
     /// Constitutive law; the preset's, otherwise "elastic" where `model` is given and "sand" where not
@@ -142,10 +142,6 @@ const SUBSTANCE: [Key; 13] = keys! {
     cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
     /// Cohesion of the wet material [Pa]; that of the dry one when left out
     wet_cohesion: Kind::Number(Range::closed(0.0, 1e12)), slider(0.0, 5e4);
-    /// Test in which the yield cone matches the friction angle; "triaxial" in 3D and "plane strain" in 2D when left out
-    cone: Kind::Choice(&["triaxial", "plane strain"]);
-    /// Whether volume gained in tension is remembered, so that recompression starts at the original volume
-    volume_correction: Kind::Flag, default("true");
     /// Color of the grains in pictures, [red, green, blue] from 0 to 255 (sRGB), or a list of colors with their parts
     color: Kind::ColorMix(COLOR_PART);
     /// Strain energy of an elastic solid

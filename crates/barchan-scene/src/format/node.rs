@@ -323,7 +323,8 @@ mod tests {
     use crate::format::keys::SCENE;
     use crate::format::spec::{Key, Kind};
     use crate::{
-        Boundary, Interpolation, Kernel, Look, PbdFriction, PbdScheme, Sampling, SphWalls, SphYield,
+        Boundary, ConeMatch, Interpolation, Kernel, Look, PbdFriction, PbdScheme, Sampling,
+        SphWalls, SphYield,
     };
 
     /// Every list of words in a table of keys and those below it.
@@ -352,9 +353,10 @@ mod tests {
     #[test]
     fn words_of_the_keys_name_variants() {
         // These are compared as text.
-        let texts = ["method", "law", "cone", "model", "transfer", "up"];
-        let readers: [fn(&[&str]) -> bool; 10] = [
+        let texts = ["method", "law", "model", "transfer", "up"];
+        let readers: [fn(&[&str]) -> bool; 11] = [
             reads::<Boundary>,
+            reads::<ConeMatch>,
             reads::<Interpolation>,
             reads::<JointKind>,
             reads::<Kernel>,

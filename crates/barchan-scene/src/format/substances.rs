@@ -10,14 +10,7 @@ use crate::materials::{ELASTIC_COLOR, find, material_presets};
 use crate::model::*;
 use crate::numbers::rounded;
 
-const SAND_KEYS: [&str; 6] = [
-    "friction_angle",
-    "hardening",
-    "cohesion",
-    "wet_cohesion",
-    "cone",
-    "volume_correction",
-];
+const SAND_KEYS: [&str; 4] = ["friction_angle", "hardening", "cohesion", "wet_cohesion"];
 
 /// A material by name; without value when it is wrong, which has been reported.
 pub(crate) struct Substance {
@@ -48,13 +41,9 @@ impl Builder<'_> {
             return Some(index);
         }
         if let Some(preset) = find(name) {
-            let mut material = preset.material.clone();
-            if let Law::Sand(law) = &mut material.law {
-                law.cone = self.default_cone();
-            }
             self.substances.push(Substance {
                 name: name.to_owned(),
-                material: Some(material),
+                material: Some(preset.material.clone()),
             });
             return Some(self.substances.len() - 1);
         }
@@ -68,21 +57,12 @@ impl Builder<'_> {
         None
     }
 
-    fn default_cone(&self) -> ConeMatch {
-        match self.dimensions {
-            Dimensions::Two => ConeMatch::PlaneStrain,
-            Dimensions::Three => ConeMatch::Triaxial,
-        }
-    }
-
     fn substance(&mut self, entry: &Entry) -> Option<Material> {
         let table = entry.node.table()?;
         let preset = table.optional("preset", |node| self.preset(node))?;
         let elastic = self.is_elastic(table, preset)?;
         if elastic {
-            let tables = FAMILIES.iter().filter(|f| !f.material_keys.is_empty());
-            let tables = tables.map(|f| f.name);
-            for key in SAND_KEYS.into_iter().chain(tables) {
+            for key in SAND_KEYS {
                 self.useless(table, key, "for an elastic material");
             }
         } else {
@@ -100,7 +80,7 @@ impl Builder<'_> {
         let mut settings = Settings::default();
         for family in FAMILIES {
             if let Some(own) = table.table(family.name) {
-                settings.append((family.read_material)(own));
+                settings.append((family.read_material)(self, own, &law));
             }
         }
         Some(Material {
@@ -184,10 +164,6 @@ impl Builder<'_> {
             poisson: table.number_or("poisson", base.poisson)?,
             friction: friction?,
             cohesion: table.number_or("cohesion", base.cohesion)?,
-            cone: table.or("cone", self.default_cone(), Node::choice)?,
-            volume_correction: table
-                .flag("volume_correction")
-                .unwrap_or(base.volume_correction),
         })
     }
 

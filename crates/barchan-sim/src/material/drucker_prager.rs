@@ -16,7 +16,7 @@ use crate::math::scalar::dot;
 use crate::math::sym3::Mat3;
 use crate::math::{Scalar, Sym3};
 use barchan_frame::Unit;
-use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
+use barchan_scene::{ConeMatch, Dimensions, Friction, MpmMaterial, SandLaw};
 
 /// b − I, τ, q and v_c.
 pub(super) const ROWS: usize = 14;
@@ -132,24 +132,21 @@ impl<T: Scalar> SandResponse<T> {
 
 impl Sand {
     /// Prepares a law.
-    pub fn new(law: &SandLaw, dimensions: Dimensions) -> Self {
+    pub fn new(law: &SandLaw, calibration: MpmMaterial, dimensions: Dimensions) -> Self {
         let (lambda, mu) = super::lame(law.young, law.poisson);
         let d = dimensions.count() as f64;
-        let asymptote = match law.friction {
-            Friction::Constant(angle) => angle,
-            Friction::Hardening { h0, .. } => h0,
-        };
-        let phi = asymptote.to_radians();
+        let phi = law.friction.last_angle().to_radians();
+        let cone = calibration.cone_in(dimensions);
         Self {
             lambda,
             mu,
             k: (d * lambda + 2.0 * mu) / (2.0 * mu),
-            cohesion: cone_cohesion(law.cohesion, phi, law.cone) / (2.0 * mu),
+            cohesion: cone_cohesion(law.cohesion, phi, cone) / (2.0 * mu),
             friction: law.friction,
-            constant_alpha: alpha(phi, law.cone, dimensions),
-            cone: law.cone,
+            constant_alpha: alpha(phi, cone, dimensions),
+            cone,
             dimensions,
-            volume_correction: law.volume_correction,
+            volume_correction: calibration.volume_correction,
         }
     }
 
@@ -408,7 +405,9 @@ mod tests {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/balls.toml");
         let scene = load_file(file, &["materials.sand.hardening=[35, 9, 0.3, 10]"]).unwrap();
         match &scene.materials[0].law {
-            barchan_scene::Law::Sand(law) => Sand::new(law, dimensions),
+            barchan_scene::Law::Sand(law) => {
+                Sand::new(law, scene.materials[0].settings(), dimensions)
+            }
             barchan_scene::Law::Elastic(_) => unreachable!(),
         }
     }

@@ -158,7 +158,7 @@ impl PreparedLaw {
     /// Prepares the law of a material.
     pub fn new(material: &Material, dimensions: Dimensions) -> Self {
         match &material.law {
-            Law::Sand(law) => Self::Sand(Sand::new(law, dimensions)),
+            Law::Sand(law) => Self::Sand(Sand::new(law, material.settings(), dimensions)),
             Law::Elastic(law) => Self::Elastic(Elastic::new(law, dimensions)),
         }
     }

@@ -11,19 +11,19 @@ use std::path::Path;
 /// Why a simulation could not be created.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CreateError {
-    /// The scene is wrong, or its file cannot be read.
+    /// The scene is wrong, the solver refuses a line of it, or its file cannot be read.
     #[error("{0}")]
     Scene(SceneErrors),
-    /// The scene cannot be simulated.
+    /// The scene cannot be simulated, and no line of it is at fault.
     #[error(transparent)]
-    Simulation(#[from] SimulationError),
+    Simulation(SimulationError),
 }
 
 impl Simulation {
     /// Creates a simulation from the text of a scene file. Paths in it are relative to the working directory.
     ///
     /// # Errors
-    /// Every mistake in the scene, with its line and a remedy.
+    /// Every mistake in the scene, or what the solver refuses of it, with its line and a remedy.
     pub fn from_toml(text: &str) -> Result<Self, CreateError> {
         Self::from_source(&SceneSource {
             name: "scene.toml".into(),
@@ -43,7 +43,10 @@ impl Simulation {
 
     fn from_source(source: &SceneSource) -> Result<Self, CreateError> {
         let scene = load(source, &Overrides::default()).map_err(CreateError::Scene)?;
-        Ok(Self::new(&scene)?)
+        Self::new(&scene).map_err(|error| match error.in_scene(&scene) {
+            Some(errors) => CreateError::Scene(errors),
+            None => CreateError::Simulation(error),
+        })
     }
 
     /// The particles in the solver's own memory, without a copy; `None` if they are not in the memory of this process.

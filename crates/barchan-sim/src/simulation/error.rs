@@ -3,6 +3,7 @@
 use crate::identities::Exhausted;
 use crate::solver::SolverError;
 use crate::start::StartError;
+use barchan_scene::{Scene, SceneErrors};
 use glam::Vec3;
 
 /// Why a simulation could not start or continue.
@@ -84,6 +85,26 @@ impl SimulationError {
     /// Says in which frame the solver stopped.
     pub(super) fn in_frame(frame: u32) -> impl Fn(SolverError) -> Self + Copy {
         move |source| Self::Solver { frame, source }
+    }
+
+    /// The error at its line of the scene; `None` where no line is at fault.
+    pub fn in_scene(&self, scene: &Scene) -> Option<SceneErrors> {
+        let (at, text) = match self {
+            Self::Start(error) => return error.in_scene(scene),
+            Self::Setup(source) => (source.key()?.to_owned(), source.to_string()),
+            Self::Solver { source, .. } => (source.key()?.to_owned(), self.to_string()),
+            Self::FillInStart { name, .. }
+            | Self::EmptyFill { name, .. }
+            | Self::OutsideDomain { name, .. } => {
+                let index = scene.fills.iter().position(|fill| fill.name == *name)?;
+                (format!("fill.{index}.shape"), self.to_string())
+            }
+            Self::TooManyParticles => ("solver.resolution".to_owned(), self.to_string()),
+            _ => return None,
+        };
+        // All these texts have the form `fault; remedy`.
+        let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+        Some(scene.places.find(&at).refuse(message, help))
     }
 
     /// Whether the scene is at fault, not the run.

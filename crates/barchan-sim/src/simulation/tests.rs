@@ -291,6 +291,85 @@ fn scenes_that_cannot_start_are_refused() {
 }
 
 #[test]
+fn errors_have_the_place_of_the_key_behind_them() {
+    let scene = scene();
+    let name = "cube".to_owned();
+    let (count, position) = (3, Vec3::ZERO);
+    let refusal = |at: &str| SolverError::unsupported(at, "it cannot", "leave it out");
+    let slow = SolverError::TooManySteps {
+        steps: 1e9,
+        dt: 1e-9,
+        setting: "solver.resolution",
+        value: 1.0,
+        default: 2.0,
+    };
+    let shape = scene.places.find("fill.0.shape").refuse("", "");
+    let shape = shape.errors()[0].marked().unwrap();
+    assert!(shape.starts_with("{ box"), "{shape}");
+    for (error, marked, message, help) in [
+        (
+            SimulationError::Setup(refusal("solver.method")),
+            "[solver]",
+            "it cannot",
+            "leave it out",
+        ),
+        (
+            SimulationError::in_frame(4)(refusal("materials.sand")),
+            "[materials.sand]",
+            "frame 4: it cannot",
+            "leave it out",
+        ),
+        (
+            SimulationError::Setup(slow),
+            "0.25",
+            "because solver.resolution = 1",
+            "raise it",
+        ),
+        (
+            SimulationError::FillInStart {
+                name: name.clone(),
+                count,
+                position,
+            },
+            shape,
+            "fill `cube` lies where 3 particles",
+            "move the fill",
+        ),
+        (
+            SimulationError::OutsideDomain {
+                name: name.clone(),
+                count,
+                position,
+            },
+            shape,
+            "fill `cube` has 3 particles outside",
+            "enlarge `domain`",
+        ),
+        (
+            SimulationError::EmptyFill { name, dx: 1.0 },
+            shape,
+            "fill `cube` gives no particles",
+            "refine the resolution",
+        ),
+        (
+            SimulationError::TooManyParticles,
+            "0.25",
+            "more than 4 294 967 295 particles",
+            "coarsen solver.resolution",
+        ),
+    ] {
+        let errors = error.in_scene(&scene).unwrap();
+        let placed = &errors.errors()[0];
+        assert_eq!(placed.marked(), Some(marked), "{error}");
+        assert!(placed.message().contains(message), "{placed}");
+        assert!(placed.help_text().starts_with(help), "{placed:?}");
+    }
+    // Nothing in the scene is at fault.
+    let gone = SimulationError::Checkpoint("it is damaged".to_owned());
+    assert!(gone.in_scene(&scene).is_none());
+}
+
+#[test]
 fn emission_does_not_depend_on_the_step() {
     let mut scene = scene();
     scene.fills.clear();

@@ -209,6 +209,15 @@ pub enum SolverError {
 }
 
 impl SolverError {
+    /// Path of the key in the scene that is at fault, if one is.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Unsupported { at, .. } => Some(at),
+            Self::TooManySteps { setting, .. } => Some(setting),
+            _ => None,
+        }
+    }
+
     /// A feature of the scene, at a path of keys, is not supported.
     pub fn unsupported(
         at: impl Into<String>,

@@ -199,7 +199,7 @@ fn volumes(
     };
     let label = format!("{name}, {particles_per_cell} particles a cell");
     let scene = scene!("hourglass")
-        .set("materials.sand.volume_correction", correction)
+        .set("materials.sand.mpm.volume_correction", correction)
         .set("solver.mpm.particles_per_cell", particles_per_cell);
     let mut trial = Trial::start(context, label, 1 + 4 * passes, scene)?;
     trial.advance(1)?;

@@ -4,7 +4,7 @@ use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::reference::Random;
 use crate::{Case, Context, ValidateError};
-use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
+use barchan_scene::{ConeMatch, Dimensions, Friction, MpmMaterial, SandLaw};
 use barchan_sim::material::drucker_prager::{self, Sand, SandState};
 use barchan_sim::material::{hencky, lame};
 use barchan_sim::math::Sym3;
@@ -52,17 +52,26 @@ pub(super) fn law(angle: f64) -> SandLaw {
         poisson: POISSON,
         friction: Friction::Constant(angle),
         cohesion: 0.0,
-        cone: ConeMatch::Triaxial,
-        volume_correction: false,
     }
 }
 
+/// The triaxial cone, without volume correction.
+pub(super) const TRIAXIAL: MpmMaterial = MpmMaterial {
+    cone: Some(ConeMatch::Triaxial),
+    volume_correction: false,
+};
+
 pub(super) fn solid(law: SandLaw) -> Sand {
-    Sand::new(&law, Dimensions::Three)
+    Sand::new(&law, TRIAXIAL, Dimensions::Three)
 }
 
-fn with_cone(angle: f64, cone: ConeMatch) -> SandLaw {
-    SandLaw { cone, ..law(angle) }
+/// The plane-strain cone of 30°.
+fn plane_strain(dimensions: Dimensions) -> Sand {
+    let calibration = MpmMaterial {
+        cone: Some(ConeMatch::PlaneStrain),
+        ..TRIAXIAL
+    };
+    Sand::new(&law(30.0), calibration, dimensions)
 }
 
 pub(super) fn sand(angle: f64) -> Sand {
@@ -231,7 +240,7 @@ pub fn flow_ratio(friction_angle: f64) -> f64 {
 
 /// τ/p of steady simple shear in the plane, φ = 30°, plane-strain cone.
 fn ratio_in_the_plane() -> f64 {
-    let sand = Sand::new(&with_cone(30.0, ConeMatch::PlaneStrain), Dimensions::Two);
+    let sand = plane_strain(Dimensions::Two);
     let e = (-1e-3f64).exp_m1();
     let mut state = SandState {
         strain: Sym3::from_array([e, e, 0.0, 0.0, 0.0, 0.0]),
@@ -311,7 +320,7 @@ fn simple_shear(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
         ]);
     }
-    let other = sheared(&solid(with_cone(30.0, ConeMatch::PlaneStrain)), 6e-3, 300);
+    let other = sheared(&plane_strain(Dimensions::Three), 6e-3, 300);
     let other = ratios(&other);
     let control = last(&other)[1];
     plot = plot.with(
@@ -466,7 +475,7 @@ fn triaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new(format!("σ_a/σ_c, φ = {angle}°"), end, "", digits),
         ]);
     }
-    let other = triaxial_path(&solid(with_cone(30.0, ConeMatch::PlaneStrain)));
+    let other = triaxial_path(&plane_strain(Dimensions::Three));
     plot = plot.with(
         Style::ControlCurve,
         "control: 30° of the plane-strain cone",
@@ -558,7 +567,7 @@ fn biaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             triaxial = mobilized;
         }
     }
-    let [matched, _] = biaxial_end(&solid(with_cone(30.0, ConeMatch::PlaneStrain)));
+    let [matched, _] = biaxial_end(&plane_strain(Dimensions::Three));
     checks.extend([
         Check::new(
             "mobilized angle, plane-strain cone, φ = 30°",
@@ -578,7 +587,7 @@ fn biaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         let a = alpha(angle);
         let derived = (2f64.sqrt() * a).asin().to_degrees();
         // On the side of the 2D law with the triaxial α.
-        let flat = Sand::new(&law(angle), Dimensions::Two);
+        let flat = Sand::new(&law(angle), TRIAXIAL, Dimensions::Two);
         let p = flat.project::<f64, 2>([-0.02, 0.01, 0.0], 0.0, a);
         let tau = hencky::stress(p.strain, hencky::Lame { lambda, mu });
         let mobilized = ((tau[1] - tau[0]) / -(tau[0] + tau[1])).asin().to_degrees();

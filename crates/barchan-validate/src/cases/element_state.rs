@@ -1,15 +1,16 @@
 //! C6–C9: one particle of sand whose state changes: cohesion, hardening, volume, and no friction at all; in f64.
 
 use super::element::{
-    BULK, YOUNG, alpha, at_rest, case, deviator, drive, law, norm, sand, slope, solid, three, trace,
+    BULK, TRIAXIAL, YOUNG, alpha, at_rest, case, deviator, drive, law, norm, sand, slope, solid,
+    three, trace,
 };
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::reference::Random;
 use crate::trial::largest;
 use crate::{Case, Context, ValidateError};
-use barchan_scene::{ConeMatch, Friction, SandLaw};
-use barchan_sim::material::drucker_prager;
+use barchan_scene::{ConeMatch, Dimensions, Friction, MpmMaterial, SandLaw};
+use barchan_sim::material::drucker_prager::{self, Sand};
 
 /// Cohesive tension.
 pub const C6: Case = case("C6", "One particle: cohesive tension", cohesive_tension);
@@ -34,13 +35,22 @@ pub const C9: Case = case(
 
 // ---- C6, C8 ----
 
+/// With or without volume correction.
+fn corrected(law: &SandLaw, volume_correction: bool) -> Sand {
+    let calibration = MpmMaterial {
+        volume_correction,
+        ..TRIAXIAL
+    };
+    Sand::new(law, calibration, Dimensions::Three)
+}
+
 /// Principal stresses [Pa] of a particle stretched by 0.02 in all directions, and of the same after its release.
 fn released(volume_correction: bool) -> [[f64; 3]; 2] {
-    let sand = solid(SandLaw {
+    let law = SandLaw {
         cohesion: 500.0,
-        volume_correction,
         ..law(30.0)
-    });
+    };
+    let sand = corrected(&law, volume_correction);
     let mut state = at_rest();
     [1e-4, -1e-4].map(|step| {
         let mut stress = [0.0; 3];
@@ -73,10 +83,7 @@ fn cohesive_tension(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 /// ln J, pressure [Pa], volume gain and ln J of the elastic part along the isotropic path 0 → 5e-3 → 0 → −1e-3.
 fn volume_cycle(volume_correction: bool) -> Vec<[f64; 4]> {
-    let sand = solid(SandLaw {
-        volume_correction,
-        ..law(30.0)
-    });
+    let sand = corrected(&law(30.0), volume_correction);
     let (mut state, mut log_j) = (at_rest(), 0.0);
     let path = [1.0; 5].into_iter().chain([-1.0; 6]).map(|sign| {
         let d = sign * 1e-3;

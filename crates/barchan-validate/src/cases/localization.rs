@@ -4,13 +4,13 @@
 //! linear in the velocity gradient while loading goes on: dτ_ij = T_ijkl dG_kl. A band with normal n can deform on its own
 //! as soon as det(n_i T_ijkl n_l) ≤ 0 [Rudnicki75].
 
-use super::element::flow_ratio;
+use super::element::{TRIAXIAL, flow_ratio};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
 use crate::trial::{Trial, mean_velocity, tilted};
 use crate::{Case, Context, ValidateError};
-use barchan_scene::{ConeMatch, Dimensions, Friction, SandLaw};
+use barchan_scene::{Dimensions, Friction, SandLaw};
 use barchan_sim::material::drucker_prager::{Sand, SandState};
 use barchan_sim::math::Sym3;
 use glam::{DMat3, DVec3};
@@ -183,10 +183,8 @@ fn localization(friction_angle: f64, poisson: f64, k0: f64) -> Option<f64> {
         poisson,
         friction: Friction::Constant(friction_angle),
         cohesion: 0.0,
-        cone: ConeMatch::Triaxial,
-        volume_correction: false,
     };
-    let sand = Sand::new(&law, Dimensions::Three);
+    let sand = Sand::new(&law, TRIAXIAL, Dimensions::Three);
     let side = (k0 - poisson * (1.0 + k0)) * -WEIGHT / YOUNG;
     let down = (1.0 - 2.0 * poisson * k0) * -WEIGHT / YOUNG;
     let mut state = SandState {

@@ -111,7 +111,7 @@ impl Slab {
             .set("domain.periodic", periodic.to_vec())
             .set("fill.sand.shape.box.min", vec![0.0, 0.0, back])
             .set("materials.sand.friction_angle", self.friction_angle)
-            .set("materials.sand.cone", self.cone)
+            .set("materials.sand.mpm.cone", self.cone)
             .set("fill.sand.sampling", self.sampling)
             .with(&[&gravity])
     }

@@ -198,7 +198,7 @@ impl Engine {
     }
 
     fn stop(&mut self, error: &SimulationError) {
-        let trouble = trouble_of(error);
+        let trouble = trouble_of(error, &self.scene);
         self.play.tell(Some(trouble.clone()));
         self.trouble = Some(trouble);
         self.is_stale = true;

@@ -45,8 +45,12 @@ use tokio::sync::watch;
 const GRACE: Duration = Duration::from_millis(2500);
 
 /// Why the simulation stands still.
-fn trouble_of(error: &SimulationError) -> Trouble {
-    let text = error.to_string();
+fn trouble_of(error: &SimulationError, scene: &Scene) -> Trouble {
+    let mut text = error.to_string();
+    let placed = error.in_scene(scene);
+    if let Some(place) = placed.and_then(|errors| errors.errors()[0].location()) {
+        text = format!("{place}: {text}");
+    }
     match text.split_once("; ") {
         Some((error, help)) => Trouble::new(error, format!("{help}; then start over")),
         None => Trouble::new(text, "start over, or run the scene with `barchan run`"),

@@ -234,6 +234,20 @@ fn a_solver_that_stops_is_told_and_can_start_over() {
 }
 
 #[test]
+fn a_refused_change_is_told_with_the_line_of_its_material() {
+    let scene = scene(&[]);
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let denser = Material {
+        density: 9000.0,
+        ..scene.materials[0].clone()
+    };
+    let error = simulation.set_material(0, &denser).unwrap_err();
+    let trouble = trouble_of(&error, &scene);
+    assert!(trouble.error.contains("live.toml:13: "), "{trouble}");
+    assert!(trouble.help.contains("start over"), "{trouble}");
+}
+
+#[test]
 fn it_ends_at_once_however_long_a_frame_takes() {
     let live = live(&[
         "frame_rate=1",

@@ -169,11 +169,6 @@ impl Pbd {
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
         refusal::check("pbd", scene, &[Feature::Periodic, Feature::Columns])?;
-        if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
-            tracing::warn!(
-                "solver.pbd.error_reduction has no effect with scheme = \"mass splitting\""
-            );
-        }
         let laws = (scene.materials.iter())
             .map(|m| GrainLaw::new(m, &spec, scene.dimensions))
             .collect::<Result<Vec<_>, _>>()?;

@@ -92,7 +92,7 @@ pub fn contact_settings(
         Law::Elastic(law) => (law.young, None),
     };
     let angle = sand.map(|law| {
-        let default = contact_friction_angle(&law.friction, spec.scheme);
+        let default = contact_friction_angle(law.friction, spec.scheme);
         given.contact_friction_angle.unwrap_or(default)
     });
     let stiffness = given.stiffness.unwrap_or(2.0 * spec.radius * young);
@@ -114,12 +114,8 @@ const SLOPES: [(f64, f64); 4] = [(9.0, 0.0), (18.0, 5.0), (37.0, 15.0), (62.0, 3
 
 /// Contact friction angle for the friction angle of the bulk [degrees]. The schemes of [Holz14] use the latter unchanged: their
 /// incomplete convergence flattens heaps by about as much as the missing rotation steepens them.
-fn contact_friction_angle(bulk: &Friction, scheme: PbdScheme) -> f64 {
-    let slope = match *bulk {
-        Friction::Constant(angle) => angle,
-        // At large strains.
-        Friction::Hardening { h0, .. } => h0,
-    };
+fn contact_friction_angle(bulk: Friction, scheme: PbdScheme) -> f64 {
+    let slope = bulk.last_angle();
     if scheme != PbdScheme::MassSplitting {
         return slope;
     }

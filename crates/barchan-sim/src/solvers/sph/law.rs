@@ -4,7 +4,7 @@ use super::kernel::Prototype;
 use super::particles::Symmetric;
 use crate::solver::SolverError;
 use crate::solvers::refusal;
-use barchan_scene::{Dimensions, Friction, Law, Material, SphMaterial, SphYield};
+use barchan_scene::{Dimensions, Law, Material, SphMaterial, SphYield};
 
 /// Parameters of a material in `sph`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,11 +25,7 @@ impl SandLaw {
         let Law::Sand(law) = &material.law else {
             return Err(refusal::elastic("sph", material));
         };
-        let angle = match law.friction {
-            Friction::Constant(angle) => angle,
-            // At large strains.
-            Friction::Hardening { h0, .. } => h0,
-        };
+        let angle = law.friction.last_angle();
         let SphMaterial {
             viscosity,
             cohesion_intensity,
