@@ -1,6 +1,7 @@
 //! `pbd` in the registry.
 
 use super::Pbd;
+use super::grains::Grains;
 use super::params::{contact_settings, number_density};
 use crate::sampling::Spacing;
 use crate::solvers::Method;
@@ -11,7 +12,7 @@ pub static METHOD: Method = Method {
     family: &PBD,
     build: |scene, level| Ok(Box::new(Pbd::new(scene, level)?)),
     // The state, its copy, and about three contacts per grain.
-    memory: |_, particles| particles as u64 * (2 * 41 + 32 + 3 * 120),
+    memory: |_, particles| particles as u64 * (2 * Grains::BYTES + 32 + 3 * 120),
     spacing,
     describe: |scene| format!("{} iterations", scene.settings::<PbdSpec>().iterations),
     parameter,
