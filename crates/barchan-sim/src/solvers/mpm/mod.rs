@@ -22,7 +22,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Material, MpmSpec, Scene, Transfer};
@@ -125,7 +125,7 @@ impl Mpm {
     /// A solver without particles. Refuses scenes that it cannot simulate.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: MpmSpec = scene.settings();
-        refusal::check("mpm", scene, &[Feature::Terrain])?;
+        refusal::check(&METHOD, scene)?;
         let prepared = |m| PreparedLaw::new(m, scene.dimensions);
         let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
         Ok(Self {
@@ -326,7 +326,7 @@ impl Solver for Mpm {
             Some(own) if same_kind(own) && own.density == material.density => {
                 *own = material.clone();
             }
-            _ => return Err(refusal::changed("mpm", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         self.laws[index] = PreparedLaw::new(material, self.dimensions);
         self.elastic_dt = elastic_dt(&self.spec, &self.materials);

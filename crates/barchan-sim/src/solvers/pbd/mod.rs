@@ -17,7 +17,7 @@ use crate::sampling::{Samples, grain_volume};
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
@@ -168,7 +168,7 @@ impl Pbd {
     /// A solver without grains. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
-        refusal::check("pbd", scene, &[Feature::Periodic, Feature::Columns])?;
+        refusal::check(&METHOD, scene)?;
         if spec.scheme == PbdScheme::MassSplitting && spec.error_reduction > 0.0 {
             tracing::warn!(
                 "solver.pbd.error_reduction has no effect with scheme = \"mass splitting\""
@@ -434,7 +434,7 @@ impl Solver for Pbd {
         let law = GrainLaw::new(material, &self.spec, self.dimensions)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => return Err(refusal::changed("pbd", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         self.contact_table = params::contact_table(&self.laws);
         Ok(())

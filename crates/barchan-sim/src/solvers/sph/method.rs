@@ -10,6 +10,7 @@ use barchan_scene::{Material, SPH, Scene, SphMaterial, SphSpec};
 pub static METHOD: Method = Method {
     family: &SPH,
     build: |scene, level| Ok(Box::new(Sph::new(scene, level)?)),
+    supports: &[],
     // Twice the state, the neighbor lists of a bed at rest with spare capacity, and the rest of the scratch.
     memory: |_, particles| particles as u64 * (2 * Particles::BYTES + 2 * 34 * 16 + 160),
     spacing,

@@ -16,7 +16,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Material, Scene, SphSpec, SphTolerance, Wetting};
@@ -120,8 +120,7 @@ impl Sph {
     /// A solver without particles. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: SphSpec = scene.settings();
-        let missing = [Feature::Periodic, Feature::Terrain, Feature::Columns];
-        refusal::check("sph", scene, &missing)?;
+        refusal::check(&METHOD, scene)?;
         let prototype = Prototype::new(spec.spacing(), scene.dimensions);
         let laws = scene.materials.iter();
         Ok(Self {
@@ -292,7 +291,7 @@ impl Solver for Sph {
         let law = SandLaw::new(material, &self.prototype)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => return Err(refusal::changed("sph", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         Ok(())
     }
