@@ -104,6 +104,7 @@ impl Solver for Ballistic {
                 position: Vec3::ONE,
                 quantity: "velocity",
                 dt: cx.dt,
+                settings: "max_dt".into(),
             });
         }
         for body in &mut cx.impulses.bodies {

@@ -131,8 +131,8 @@ impl Stopwatch {
 pub enum SolverError {
     /// A value turned NaN or infinite.
     #[error(
-        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower the time step of the \
-         solver (it was {dt:.3e} s) by its max_dt, dt or elastic_cfl, or soften the material",
+        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower {settings} \
+         (the step was {dt:.3e} s), or soften the material",
         position.x, position.y, position.z
     )]
     NotFinite {
@@ -144,6 +144,8 @@ pub enum SolverError {
         quantity: &'static str,
         /// Time step [s].
         dt: f32,
+        /// Settings that bound it, see [`Pace::settings`].
+        settings: String,
     },
     /// A particle left the region that the grid can address.
     #[error(

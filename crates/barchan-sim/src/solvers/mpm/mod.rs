@@ -247,6 +247,27 @@ impl Mpm {
         );
     }
 
+    /// Bounds by the largest step, elastic waves, and the displacement of particles in a step.
+    fn bounds(&self) -> Pace {
+        let spec = &self.spec;
+        let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
+        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
+        Pace::Bounded {
+            bounds: [
+                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
+                Bound::at_rest(
+                    self.elastic_dt,
+                    "solver.mpm.elastic_cfl",
+                    spec.elastic_cfl,
+                    elastic,
+                ),
+                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
+                Bound::NONE,
+            ],
+            travel: spec.cfl * spec.dx,
+        }
+    }
+
     /// Collects the reports of the blocks; a value that is not finite is an error.
     fn check_finite(&mut self, dt: f32) -> Result<(), SolverError> {
         let mut fastest = 0.0f32;
@@ -262,6 +283,7 @@ impl Mpm {
                         false => "velocity",
                     },
                     dt,
+                    settings: self.bounds().settings(),
                 });
             }
             fastest = fastest.max(report.max_speed_squared);
@@ -334,23 +356,7 @@ impl Solver for Mpm {
     }
 
     fn pace(&mut self) -> Result<Pace, SolverError> {
-        let spec = &self.spec;
-        let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
-        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
-        Ok(Pace::Bounded {
-            bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
-                Bound::at_rest(
-                    self.elastic_dt,
-                    "solver.mpm.elastic_cfl",
-                    spec.elastic_cfl,
-                    elastic,
-                ),
-                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
-                Bound::NONE,
-            ],
-            travel: spec.cfl * spec.dx,
-        })
+        Ok(self.bounds())
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
