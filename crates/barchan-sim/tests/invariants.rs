@@ -1,4 +1,4 @@
-//! Invariants of mpm: checkpoints between sorts, and errors instead of panics.
+//! Checkpoints of mpm between sorts, and errors instead of panics.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,6 +10,7 @@ use barchan_sim::math::Level;
 use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
 use barchan_sim::solver::{Solver, SolverError};
+use barchan_sim::solvers::METHODS;
 use barchan_sim::solvers::mpm::Mpm;
 use glam::{Mat3, Vec3};
 use support::*;
@@ -139,8 +140,8 @@ fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
 
 #[test]
 fn a_nan_is_reported_with_the_settings_of_the_solver_at_hand() {
-    const FAMILIES: [&str; 2] = ["mpm", "sph"];
-    for own in FAMILIES {
+    let families = || METHODS.iter().map(|m| m.family.name);
+    for own in families() {
         let method = format!("solver.method={own}");
         let mut run = start_file("tests/box_on_bed.toml", &[&method]);
         advance(&mut run, 1);
@@ -152,7 +153,7 @@ fn a_nan_is_reported_with_the_settings_of_the_solver_at_hand() {
             panic!("{error}")
         };
         assert!(matches!(source, SolverError::NotFinite { .. }), "{error}");
-        for family in FAMILIES {
+        for family in families() {
             let is_named = error.to_string().contains(&format!("solver.{family}."));
             assert_eq!(is_named, family == own, "{error}");
         }
