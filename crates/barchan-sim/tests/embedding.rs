@@ -39,7 +39,7 @@ fn positions_are_borrowed_without_a_copy() {
 
 #[test]
 fn a_view_shows_what_a_checkpoint_holds() {
-    for method in ["pbd", "mpm"] {
+    for (method, has_arrays) in [("pbd", true), ("sph", true), ("mpm", false)] {
         let mut simulation = bed(method);
         for _ in 0..4 {
             simulation.step(1.0 / 60.0).unwrap();
@@ -53,7 +53,7 @@ fn a_view_shows_what_a_checkpoint_holds() {
             (seen.len(), view.len()),
             (simulation.particles(), seen.len())
         );
-        assert!(!view.is_empty() && view.arrays().is_some() == (method == "pbd"));
+        assert!(!view.is_empty() && view.arrays().is_some() == has_arrays);
         seen.sort_by_key(|(id, _, _)| *id);
         let frame = simulation.write_frame().unwrap();
         let ids = frame.column("id").unwrap().data.as_u32().unwrap();
