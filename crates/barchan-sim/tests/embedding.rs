@@ -71,6 +71,24 @@ fn a_view_shows_what_a_checkpoint_holds() {
 }
 
 #[test]
+fn drained_particles_are_not_in_the_view() {
+    for method in ["pbd", "sph", "mpm"] {
+        let drain = "drain=[{ shape = { box = { min = [0, -1, -1], max = [1, 1, 1] } } }]";
+        let method = format!("solver.method={method}");
+        let mut simulation = start_file("tests/box_on_bed.toml", &[&method, drain]);
+        let before = simulation.particles();
+        simulation.step(1.0 / 60.0).unwrap();
+        let view = simulation.view().unwrap();
+        assert!(view.iter().all(|p| p.position.x <= 0.0), "{method}");
+        let counts = [view.len(), view.iter().count()];
+        assert_eq!(counts, [simulation.particles(); 2], "{method}");
+        let drained = simulation.counters().drained[0] as usize;
+        assert!(drained > before / 3, "{method}");
+        assert_eq!(view.len() + drained, before, "{method}");
+    }
+}
+
+#[test]
 fn bodies_are_found_by_name_with_their_pose_and_reaction() {
     let mut simulation = bed("pbd");
     let body = simulation.body_index("box").unwrap();

@@ -105,12 +105,14 @@ impl Packet {
 impl Packets for Vec<Packet> {
     fn packet(&self, index: usize) -> Option<PacketView<'_>> {
         let packet = self.get(index)?;
+        // Particles that were removed stay in their lanes without volume until the next sort.
+        let lanes = (0..usize::from(packet.len)).filter(|lane| packet.volume[*lane] > 0.0);
         Some(PacketView {
             position: packet.position.each_ref().map(|row| &row[..]),
             velocity: packet.velocity.each_ref().map(|row| &row[..]),
             id: &packet.id,
             material: packet.material,
-            occupied: (1 << packet.len) - 1,
+            occupied: lanes.fold(0, |bits, lane| bits | 1 << lane),
         })
     }
 }
