@@ -104,7 +104,7 @@ fn bodies_are_found_by_name_with_their_pose_and_reaction() {
     let mut mean = 0.0;
     for _ in 0..60 {
         simulation.step(1.0 / 60.0).unwrap();
-        mean += simulation.reaction(body).0.y / 60.0;
+        mean += simulation.reaction(body).force.y / 60.0;
     }
     assert!((mean / (30.0 * 9.81) - 1.0).abs() < 0.05, "{mean}");
     assert_eq!(simulation.terrain_height(0.0, 0.0), None);
@@ -153,7 +153,7 @@ fn an_arm_of_three_hinges_digs_and_reaches_its_targets() {
         }
         for _ in 0..(60.0 * seconds) as usize {
             simulation.step(1.0 / 60.0).unwrap();
-            digs = digs.max(simulation.reaction(bucket).0.length());
+            digs = digs.max(simulation.reaction(bucket).force.length());
             let arrays = simulation.view().unwrap().arrays().unwrap();
             assert!(arrays.position.iter().all(|p| p.is_finite()));
             assert!(arrays.velocity.iter().all(|v| v.length() < 30.0));
@@ -166,5 +166,5 @@ fn an_arm_of_three_hinges_digs_and_reaches_its_targets() {
     }
     assert!(digs > 50.0, "{digs}");
     // Negative control: the force is small out of the soil.
-    assert!(simulation.reaction(bucket).0.length() < 0.2 * digs);
+    assert!(simulation.reaction(bucket).force.length() < 0.2 * digs);
 }

@@ -61,14 +61,15 @@ pub(super) fn bodies(simulation: &mut Simulation) -> Vec<BodyRecord> {
     let bodies = simulation.colliders.list.iter();
     bodies
         .zip(&simulation.impulses.bodies)
-        .map(|(body, impulse)| BodyRecord {
+        .map(|(body, impulse)| (body, impulse.over(duration)))
+        .map(|(body, wrench)| BodyRecord {
             name: body.name.clone(),
             position: body.pose.position.to_array(),
             rotation: body.pose.rotation.to_array(),
             velocity: body.velocity.to_array(),
             angular_velocity: body.angular_velocity.to_array(),
-            force: (impulse.linear / duration).to_array(),
-            torque: (impulse.angular / duration).to_array(),
+            force: wrench.force.to_array(),
+            torque: wrench.torque.to_array(),
         })
         .collect()
 }
