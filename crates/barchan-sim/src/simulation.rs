@@ -260,6 +260,7 @@ impl Simulation {
         self.impulses.clear();
         self.state.frame_substeps = 0;
         self.state.frame_iterations = 0;
+        self.state.frame_residual = None;
     }
 
     /// Brings emission and removal up to the present time.

@@ -32,6 +32,7 @@ pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Statistics {
             steps => 1.0 / (simulation.frame_rate * steps as f64),
         },
         iterations: state.frame_iterations,
+        residual: state.frame_residual.map(|residual| residual.0),
         rejected_steps: state.rejected,
         emitted: emitters.zip(&state.emitted).map(named).collect(),
         drained: drains.zip(&state.drained).map(named).collect(),

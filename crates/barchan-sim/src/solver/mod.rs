@@ -40,8 +40,8 @@ pub struct StepStats {
     pub max_speed: f32,
     /// Iterations of the step; 0 for a solver without iterations.
     pub iterations: u32,
-    /// Residual relative to the initial one; 0 if it is not measured.
-    pub residual: f32,
+    /// Relative residual of the last iteration, as the solver defines it; `None` if it is not measured.
+    pub residual: Option<f32>,
 }
 
 /// Where particles are removed.

@@ -514,7 +514,7 @@ impl Solver for Pbd {
         Ok(StepStats {
             max_speed,
             iterations: self.spec.substeps * self.spec.iterations,
-            residual: 0.0,
+            residual: None,
         })
     }
 

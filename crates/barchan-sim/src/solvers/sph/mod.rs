@@ -221,8 +221,8 @@ impl Sph {
     }
 
     /// Predictor–corrector loop, starting from the pressure of the present density and the friction of the last step, until the error
-    /// is small or the maximum number of iterations is reached. Returns the number of iterations and the remaining
-    /// compression.
+    /// is small or the maximum number of iterations is reached. Returns the number of iterations and the largest
+    /// compression that the last one found.
     fn iterate(&mut self, cx: &StepContext<'_>) -> (u32, f32) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -320,7 +320,7 @@ impl Solver for Sph {
         Ok(StepStats {
             max_speed,
             iterations,
-            residual,
+            residual: Some(residual),
         })
     }
 
