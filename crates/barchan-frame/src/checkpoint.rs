@@ -1,8 +1,9 @@
 //! Checkpoints, in memory: the exact state that a run goes on from.
 
 use crate::column::{Column, find};
+use crate::exact::{self, Exact};
 use crate::identities::Identities;
-use crate::{digest, exact};
+use crate::digest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,14 +28,11 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointRecord {
     /// Single numbers of the solver's state.
-    scalars: BTreeMap<String, Scalar>,
+    scalars: BTreeMap<String, Exact>,
     /// State of the frame loop; `None` in the state of a solver alone.
     #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
     pub loop_state: Option<LoopState>,
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Scalar(#[serde(with = "exact")] f64);
 
 /// Everything that decides how a run goes on beside the states of solver and bodies.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +50,9 @@ pub struct LoopState {
     pub frame_substeps: u64,
     /// Iterations of the solver in these.
     pub frame_iterations: u64,
+    /// Largest relative residual that one of these ended with; `None` where it is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_residual: Option<Exact>,
     /// Steps that were given up and taken again in shorter ones.
     pub rejected: u64,
     /// Particles advanced by a step, summed.
@@ -88,7 +89,7 @@ impl Checkpoint {
 
     /// Keeps a number of the solver's state to the last bit; floats and integers of 32 bits are exact as well.
     pub fn set_scalar(&mut self, name: &str, value: impl Into<f64>) {
-        let value = Scalar(value.into());
+        let value = Exact(value.into());
         self.record.scalars.insert(name.to_owned(), value);
     }
 

@@ -1,7 +1,11 @@
 //! Exact floats in JSON, as the hexadecimal digits of their bits. Decimal digits have no NaN and no infinity, and come
 //! back the same only where every reader rounds correctly.
 
-use serde::{Deserialize, Deserializer, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A float that is written as its bits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Exact(#[serde(with = "crate::exact")] pub f64);
 
 /// Writes a float as the 16 digits of its bits.
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -19,10 +23,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
 
 #[cfg(test)]
 mod tests {
-    use serde::{Deserialize, Serialize};
-
-    #[derive(Serialize, Deserialize)]
-    struct Exact(#[serde(with = "super")] f64);
+    use super::Exact;
 
     #[test]
     fn every_bit_comes_back() {

@@ -23,6 +23,7 @@ pub use column::{Column, ColumnData, Frame};
 pub use digest::document_digest;
 pub use directory::{CHECKPOINTS_KEPT, ResultDirectory};
 pub use error::CacheError;
+pub use exact::Exact;
 pub use manifest::{
     FORMAT_VERSION, Manifest, ManifestDetail, ManifestMaterial, ManifestMesh, ManifestStart,
 };

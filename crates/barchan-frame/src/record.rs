@@ -53,6 +53,9 @@ pub struct RunStatistics {
     pub mean_dt_s: f64,
     /// Iterations of the solver since the frame before.
     pub iterations: u64,
+    /// Largest relative residual that a step since the frame before ended with; `None` for a solver that does not measure it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
     /// Steps that were given up and taken again in shorter ones, since the beginning.
     pub rejected_steps: u64,
     /// Particles emitted since the beginning, by emitter.

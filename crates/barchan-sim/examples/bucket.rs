@@ -31,7 +31,7 @@ pub fn dig(mut show: impl FnMut(String)) -> Result<f64, Box<dyn Error>> {
         }
         while simulation.time() < until {
             simulation.step(1.0 / 60.0)?;
-            let (force, _torque) = simulation.reaction(bucket);
+            let force = simulation.reaction(bucket).force;
             most = most.max(force.length());
             steps += 1;
             if steps % 15 == 0 {

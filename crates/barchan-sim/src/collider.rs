@@ -145,7 +145,13 @@ impl PosedCollider {
     /// Velocity of the body at a world point [m/s].
     #[inline]
     pub fn velocity_at(&self, p: Vec3) -> Vec3 {
-        self.velocity + self.angular_velocity.cross(p - self.pose.position)
+        self.velocity_at_arm(p - self.pose.position)
+    }
+
+    /// Velocity of the body at `arm` from its origin [m/s].
+    #[inline]
+    pub fn velocity_at_arm(&self, arm: Vec3) -> Vec3 {
+        self.velocity + self.angular_velocity.cross(arm)
     }
 
     /// Whether the distance of the body from a point is at most `radius` [m].

@@ -22,7 +22,7 @@
 //! )?;
 //! simulation.step(1.0 / 60.0)?;
 //! let floor = simulation.body_index("floor").ok_or("no floor")?;
-//! let (force, _torque) = simulation.reaction(floor);
+//! let force = simulation.reaction(floor).force;
 //! let positions = simulation.positions().ok_or("pbd has positions")?;
 //! assert!(force.y <= 0.0 && !positions.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

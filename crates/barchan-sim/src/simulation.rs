@@ -18,6 +18,7 @@ mod tests;
 
 use crate::bodies::Bodies;
 use crate::collider::{BodyImpulses, Colliders};
+use crate::contacts::rigid::Wrench;
 use crate::sampling::{EmitterSampler, Spacing, sample_fill};
 use crate::solver::{Columns, Pace, Region, Solver, SolverError, StepStats, Timings};
 use crate::solvers;
@@ -26,7 +27,7 @@ use barchan_frame::{Checkpoint, Frame, FrameRecord, LoopState};
 use barchan_scene::{Bounds, Dimensions, Drain, Emitter, Fill, Gravity, Material, Scene};
 pub use embed::CreateError;
 pub use error::SimulationError;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 pub use limits::Forecast;
 use std::time::Duration;
 
@@ -259,6 +260,7 @@ impl Simulation {
         self.impulses.clear();
         self.state.frame_substeps = 0;
         self.state.frame_iterations = 0;
+        self.state.frame_residual = None;
     }
 
     /// Brings emission and removal up to the present time.
@@ -443,13 +445,13 @@ impl Simulation {
         &self.colliders
     }
 
-    /// Mean force [N] of the grains on a body (index into [`Colliders::list`]) over the last step, and their mean torque
-    /// about the body's origin [N·m]. Zero for unknown bodies.
-    pub fn reaction(&self, body: usize) -> (DVec3, DVec3) {
+    /// Mean force and torque of the grains on a body (index into [`Colliders::list`]) over the last step, about the body's
+    /// origin. Zero for unknown bodies.
+    pub fn reaction(&self, body: usize) -> Wrench {
         let (given, dt) = (self.recent.0.bodies.get(body), self.recent.1);
         match given {
-            Some(given) if dt > 0.0 => (given.linear / dt, given.angular / dt),
-            _ => (DVec3::ZERO, DVec3::ZERO),
+            Some(given) if dt > 0.0 => given.over(dt),
+            _ => Wrench::default(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! The initial state of a scene that starts from an earlier result.
 //!
 //! Only checkpoints hold a state: the columns of a frame are rounded, and strain and hardening are not among them.
-//! Particles are taken unchanged; materials are matched by name, and everything else is that of the new scene.
+//! Particles are taken unchanged; their materials, and the bodies that they touch, are matched by name. Everything else is
+//! that of the new scene.
 
+use crate::contacts::renumber_bodies;
 use crate::identities::Identities;
 use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
 use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
@@ -54,7 +56,7 @@ impl StartError {
 /// A state that is ready to be loaded by the scene's solver.
 pub(crate) struct StartState {
     pub record: StartRecord,
-    /// With the material indices of the scene.
+    /// With the indices of materials and bodies in the scene.
     pub state: Checkpoint,
     /// Positions of its particles [m].
     pub positions: Vec<Vec3>,
@@ -98,6 +100,7 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
     let names = directory.manifest().materials.iter();
     let names: Vec<&str> = names.map(|m| m.name.as_str()).collect();
     match_materials(&mut state, &names, scene, start)?;
+    match_bodies(&mut state, &directory.manifest().colliders, scene);
     let Some(left) = &state.record.loop_state else {
         return Err(misfit(start, "it holds no state of the frame loop"));
     };
@@ -201,6 +204,19 @@ fn match_materials(
         }
     }
     Ok(())
+}
+
+/// Renumbers the bodies of cached contacts by name, to the indices of the scene; contacts with a body or terrain that the scene
+/// does not have are dropped.
+fn match_bodies(state: &mut Checkpoint, names: &[String], scene: &Scene) {
+    let here = |name: &String| scene.solids().position(|c| c.name == *name);
+    let mut indices: Vec<Option<usize>> = names.iter().map(here).collect();
+    // The terrain is numbered after the bodies.
+    indices.push(scene.terrain.as_ref().map(|_| scene.solids().count()));
+    renumber_bodies(state, |body| {
+        let index = indices.get(body as usize).copied().flatten();
+        index.and_then(|i| u32::try_from(i).ok())
+    });
 }
 
 fn missing_material(name: &str, scene: &Scene, start: &Start) -> StartError {

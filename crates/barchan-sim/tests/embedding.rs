@@ -39,7 +39,7 @@ fn positions_are_borrowed_without_a_copy() {
 
 #[test]
 fn a_view_shows_what_a_checkpoint_holds() {
-    for method in ["pbd", "mpm"] {
+    for (method, has_arrays) in [("pbd", true), ("sph", true), ("mpm", false)] {
         let mut simulation = bed(method);
         for _ in 0..4 {
             simulation.step(1.0 / 60.0).unwrap();
@@ -53,7 +53,7 @@ fn a_view_shows_what_a_checkpoint_holds() {
             (seen.len(), view.len()),
             (simulation.particles(), seen.len())
         );
-        assert!(!view.is_empty() && view.arrays().is_some() == (method == "pbd"));
+        assert!(!view.is_empty() && view.arrays().is_some() == has_arrays);
         seen.sort_by_key(|(id, _, _)| *id);
         let frame = simulation.write_frame().unwrap();
         let ids = frame.column("id").unwrap().data.as_u32().unwrap();
@@ -67,6 +67,24 @@ fn a_view_shows_what_a_checkpoint_holds() {
             .collect();
         written.sort_by_key(|(id, _, _)| *id);
         assert_eq!(seen, written, "{method}");
+    }
+}
+
+#[test]
+fn drained_particles_are_not_in_the_view() {
+    for method in ["pbd", "sph", "mpm"] {
+        let drain = "drain=[{ shape = { box = { min = [0, -1, -1], max = [1, 1, 1] } } }]";
+        let method = format!("solver.method={method}");
+        let mut simulation = start_file("tests/box_on_bed.toml", &[&method, drain]);
+        let before = simulation.particles();
+        simulation.step(1.0 / 60.0).unwrap();
+        let view = simulation.view().unwrap();
+        assert!(view.iter().all(|p| p.position.x <= 0.0), "{method}");
+        let counts = [view.len(), view.iter().count()];
+        assert_eq!(counts, [simulation.particles(); 2], "{method}");
+        let drained = simulation.counters().drained[0] as usize;
+        assert!(drained > before / 3, "{method}");
+        assert_eq!(view.len() + drained, before, "{method}");
     }
 }
 
@@ -86,7 +104,7 @@ fn bodies_are_found_by_name_with_their_pose_and_reaction() {
     let mut mean = 0.0;
     for _ in 0..60 {
         simulation.step(1.0 / 60.0).unwrap();
-        mean += simulation.reaction(body).0.y / 60.0;
+        mean += simulation.reaction(body).force.y / 60.0;
     }
     assert!((mean / (30.0 * 9.81) - 1.0).abs() < 0.05, "{mean}");
     assert_eq!(simulation.terrain_height(0.0, 0.0), None);
@@ -161,7 +179,7 @@ fn an_arm_of_three_hinges_digs_and_reaches_its_targets() {
         }
         for _ in 0..(60.0 * seconds) as usize {
             simulation.step(1.0 / 60.0).unwrap();
-            digs = digs.max(simulation.reaction(bucket).0.length());
+            digs = digs.max(simulation.reaction(bucket).force.length());
             let arrays = simulation.view().unwrap().arrays().unwrap();
             assert!(arrays.position.iter().all(|p| p.is_finite()));
             assert!(arrays.velocity.iter().all(|v| v.length() < 30.0));
@@ -174,5 +192,5 @@ fn an_arm_of_three_hinges_digs_and_reaches_its_targets() {
     }
     assert!(digs > 50.0, "{digs}");
     // Negative control: the force is small out of the soil.
-    assert!(simulation.reaction(bucket).0.length() < 0.2 * digs);
+    assert!(simulation.reaction(bucket).force.length() < 0.2 * digs);
 }

@@ -1,4 +1,4 @@
-//! Invariants of mpm: checkpoints between sorts, and errors instead of panics.
+//! Checkpoints of mpm between sorts, and errors instead of panics.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,6 +10,7 @@ use barchan_sim::math::Level;
 use barchan_sim::sampling::Samples;
 use barchan_sim::simulation::{Control, Simulation, SimulationError};
 use barchan_sim::solver::{Solver, SolverError};
+use barchan_sim::solvers::METHODS;
 use barchan_sim::solvers::mpm::Mpm;
 use glam::{Mat3, Vec3};
 use support::*;
@@ -130,9 +131,31 @@ fn a_nan_stops_the_run_with_the_particle_and_the_setting() {
                 .max_element();
             assert!(distance < 3.0 * 0.05, "{column}: {distance} m away");
             let text = error.to_string();
-            for word in ["frame 2", &format!("particle {id}"), "max_dt"] {
+            for word in ["frame 2", &format!("particle {id}"), "solver.mpm.max_dt"] {
                 assert!(text.contains(word), "{text}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_nan_is_reported_with_the_settings_of_the_solver_at_hand() {
+    let families = || METHODS.iter().map(|m| m.family.name);
+    for own in families() {
+        let method = format!("solver.method={own}");
+        let mut run = start_file("tests/box_on_bed.toml", &[&method]);
+        advance(&mut run, 1);
+        let mut state = run.save().unwrap();
+        floats_mut(&mut state, "velocity")[3 * 7] = f32::NAN;
+        run.load(&state).unwrap();
+        let error = run.advance_frame(&mut |_| Control::Continue).unwrap_err();
+        let SimulationError::Solver { source, .. } = &error else {
+            panic!("{error}")
+        };
+        assert!(matches!(source, SolverError::NotFinite { .. }), "{error}");
+        for family in families() {
+            let is_named = error.to_string().contains(&format!("solver.{family}."));
+            assert_eq!(is_named, family == own, "{error}");
         }
     }
 }

@@ -8,6 +8,7 @@ use barchan_scene::{Scene, load_file};
 use barchan_sim::collider::thin_movers;
 use barchan_sim::simulation::{Simulation, SimulationError};
 use barchan_sim::start;
+use glam::Vec3;
 use support::{advance, floats, scene_path, start_file};
 use tempfile::TempDir;
 
@@ -23,13 +24,19 @@ fn bed(solver: &str) -> (TempDir, Checkpoint) {
     let folder = tempfile::tempdir().unwrap();
     let mut simulation = start_file("tests/bed.toml", &["fill.0.spin=[0, 0, 1]"]);
     advance(&mut simulation, 2);
-    let state = simulation.save().unwrap();
-    write_bed(&folder, solver, 2, &state);
+    let state = write_bed(&folder, solver, 2, &mut simulation);
     (folder, state)
 }
 
-/// Writes the result `results/bed`.
-fn write_bed(folder: &TempDir, solver: &str, dimensions: u32, state: &Checkpoint) {
+/// Writes the result `results/bed`; returns its state.
+fn write_bed(
+    folder: &TempDir,
+    solver: &str,
+    dimensions: u32,
+    simulation: &mut Simulation,
+) -> Checkpoint {
+    let state = simulation.save().unwrap();
+    let solids = simulation.colliders().list.iter();
     let manifest = Manifest {
         solver: solver.into(),
         dimensions,
@@ -38,12 +45,14 @@ fn write_bed(folder: &TempDir, solver: &str, dimensions: u32, state: &Checkpoint
             name: if dimensions == 2 { "sand" } else { "dry sand" }.into(),
             density: 1600.0,
         }],
+        colliders: solids.map(|c| c.name.clone()).collect(),
         ..Manifest::default()
     };
     let results = folder.path().join("results");
     std::fs::create_dir(&results).unwrap();
     let result = ResultDirectory::create(&results.join("bed"), &manifest, "").unwrap();
-    result.write_checkpoint(state).unwrap();
+    result.write_checkpoint(&state).unwrap();
+    state
 }
 
 #[test]
@@ -125,7 +134,7 @@ fn a_scene_starts_from_a_dug_site() {
     advance(&mut dug, 75);
     let grains = dug.particles();
     assert!(grains > 10, "{grains}");
-    write_bed(&folder, "pbd", 3, &dug.save().unwrap());
+    write_bed(&folder, "pbd", 3, &mut dug);
     let spout = [
         "start={ result = \"results/bed\" }",
         "collider=[]",
@@ -140,4 +149,63 @@ fn a_scene_starts_from_a_dug_site() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), next.particles(), "an identity was given twice");
+}
+
+/// Number of warm-started contacts with each body of a state, and the sum of their forces.
+fn loads(state: &Checkpoint) -> Vec<(usize, Vec3)> {
+    let of = |name: &str| &state.array(name).unwrap().data;
+    let partners = of("wall_partner").as_u32().unwrap();
+    let forces = of("wall_force").as_f32().unwrap().as_chunks::<3>().0;
+    let mut loads = vec![(0, Vec3::ZERO); 4];
+    for (partner, force) in partners.iter().zip(forces) {
+        let load = &mut loads[*partner as usize];
+        *load = (load.0 + 1, load.1 + Vec3::from_array(*force));
+    }
+    loads
+}
+
+/// A warm-started force belongs to a body, not to its number: another body in its place must not inherit it.
+#[test]
+fn cached_contacts_follow_the_names_of_the_bodies() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bed = start_file("tests/box_on_bed.toml", &[]);
+    advance(&mut bed, 24);
+    let [floor, cube, ..] = loads(&write_bed(&folder, "pbd", 3, &mut bed))[..] else {
+        panic!("there are two bodies");
+    };
+    assert!(floor.0 > 10 && cube.0 > 2, "{floor:?} {cube:?}");
+    let wall = "{ name = \"NAME\", shape = { half_space = { point = [0, -9, 0], normal = [0, 1, 0] } } }";
+    let ground = "{ name = \"floor\", shape = { half_space = { normal = [0, 1, 0] } } }";
+    let none = (0, Vec3::ZERO);
+    let begun = |colliders: &[&str], others: &[&str]| {
+        let colliders = format!("collider=[{}]", colliders.join(", "));
+        let start = "start={ result = \"results/bed\" }";
+        let set = [&[start, "fill=[]", &colliders], others].concat();
+        let next = scene_in(&folder, "box_on_bed.toml", &set);
+        let mut next = Simulation::new(&next).unwrap();
+        let begun = loads(&next.save().unwrap());
+        advance(&mut next, 2);
+        begun
+    };
+    let deep = wall.replace("NAME", "deep");
+    assert_eq!(begun(&[ground], &[]), [floor, cube, none, none]);
+    assert_eq!(begun(&[&deep, ground], &[]), [none, floor, cube, none]);
+    assert_eq!(begun(&[&deep, ground], &["body=[]"]), [none, floor, none, none]);
+    assert_eq!(begun(&[&deep], &["body=[]"]), [none; 4]);
+}
+
+/// The terrain counts as the body after the last one, however many there are.
+#[test]
+fn cached_contacts_with_terrain_stay_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["solver.resolution=0.1", "terrain.size=[3, 3]"];
+    let mut dug = start_file("tests/dig.toml", &small);
+    advance(&mut dug, 75);
+    let site = loads(&write_bed(&folder, "pbd", 3, &mut dug))[1];
+    assert!(site.0 > 10, "{site:?}");
+    let empty = ["start={ result = \"results/bed\" }", "collider=[]"];
+    let next = scene_in(&folder, "dig.toml", &[&small[..], &empty].concat());
+    let begun = Simulation::new(&next).unwrap().save().unwrap();
+    let none = (0, Vec3::ZERO);
+    assert_eq!(loads(&begun), [site, none, none, none]);
 }

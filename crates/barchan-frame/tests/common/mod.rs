@@ -124,6 +124,7 @@ pub fn record() -> FrameRecord {
             max_speed: 0.1 + 0.2,
             run: Some(RunStatistics {
                 substeps: 17,
+                residual: Some(1.0 / 3.0),
                 ..RunStatistics::default()
             }),
             ..Statistics::default()

@@ -239,8 +239,7 @@ impl Bodies {
             self.world = predicted;
         } else {
             for (body, impulse) in given.iter().enumerate().take(self.names.len()) {
-                self.world
-                    .apply_force(body, impulse.linear / dt, impulse.angular / dt);
+                self.world.apply(body, impulse.over(dt));
             }
             self.world.step(dt, gravity);
         }

@@ -4,6 +4,7 @@ use super::JointState;
 use super::joints::Setting;
 use super::shapes::contact_shapes;
 use crate::collider::Colliders;
+use crate::contacts::rigid::Wrench;
 use barchan_scene::{Body, Bounds, Collider, Dimensions, Joint, JointEnd, JointKind, Pose, Scene};
 use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 use rapier3d::prelude::{
@@ -347,14 +348,13 @@ impl World {
         }
     }
 
-    /// Applies a force [N] at the center of mass and a torque [N·m] about the body's origin over the next step.
-    pub fn apply_force(&mut self, body: usize, force: DVec3, torque_about_origin: DVec3) {
+    /// Applies a wrench about the body's origin over the next step.
+    pub fn apply(&mut self, body: usize, wrench: Wrench) {
         let origin = self.pose(body).position;
         let body = self.get_mut(body);
-        let arm = (body.center_of_mass() - origin).as_dvec3();
-        let torque = torque_about_origin - arm.cross(force);
-        body.add_force(force.as_vec3(), true);
-        body.add_torque(torque.as_vec3(), true);
+        let at_center = wrench.about(body.center_of_mass() - origin);
+        body.add_force(at_center.force.as_vec3(), true);
+        body.add_torque(at_center.torque.as_vec3(), true);
     }
 
     /// Pulls a point of a body (in its frame) toward a target [m] over the next step of `dt` [s].

@@ -16,6 +16,18 @@ use std::ops::Range;
 /// Row of a particle before its first step.
 pub const NEW: u32 = u32::MAX;
 
+/// Prefix of the names of contacts with bodies in a checkpoint.
+pub const WALL: &str = "wall";
+
+/// Renumbers the bodies of the cached contacts in a checkpoint; contacts with a body that has no new number are dropped.
+/// A cache that is malformed is left for the solver to refuse.
+pub fn renumber_bodies(state: &mut Checkpoint, number: impl Fn(u32) -> Option<u32>) {
+    let has_cache = state.column(&format!("{WALL}_end")).is_some();
+    if let (true, Ok(cache)) = (has_cache, ContactCache::read(WALL, state)) {
+        cache.renumbered(number).write(WALL, state);
+    }
+}
+
 /// Forces by row, for contacts with bodies, and for all contacts in a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContactCache {
@@ -60,6 +72,16 @@ impl ContactCache {
         out
     }
 
+    /// A copy with other numbers of the partners, without those that have none.
+    fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut out = Self::default();
+        for range in (0..self.ends.len() as u32).filter_map(|row| self.range(row)) {
+            let contacts = self.partners[range.clone()].iter().zip(&self.forces[range]);
+            out.push(contacts.filter_map(|(partner, force)| Some((number(*partner)?, *force))));
+        }
+        out
+    }
+
     fn range(&self, row: u32) -> Option<Range<usize>> {
         let end = *self.ends.get(row as usize)? as usize;
         let begin = (row as usize).checked_sub(1).map_or(0, |r| self.ends[r]);
@@ -75,7 +97,8 @@ impl ContactCache {
         self.ends.push(self.partners.len() as u32);
     }
 
-    /// Writes a column with the ends of the rows, and arrays of partners and forces; `kind` is the prefix of their names.
+    /// Writes a column with the ends of the rows, and arrays of partners and forces, in place of those that there are; `kind` is
+    /// the prefix of their names.
     pub fn write(&self, kind: &str, out: &mut Checkpoint) {
         let mut recycled = Recycled::default();
         let column = |what: &str, unit: Unit, meaning: &str, components, data| {
@@ -87,11 +110,13 @@ impl ContactCache {
         let force = "contact force on the particle, as mass times displacement in a substep";
         let end = "end of the row of warm-started contacts";
         let partner = "partner of the contact: identity of a particle, or index of a body";
-        out.columns.push(column("end", Unit::One, end, 1, ends));
-        out.arrays.extend([
+        put(&mut out.columns, column("end", Unit::One, end, 1, ends));
+        for array in [
             column("partner", Unit::One, partner, 1, partners),
             column("force", Unit::KilogramMeter, force, 3, forces),
-        ]);
+        ] {
+            put(&mut out.arrays, array);
+        }
     }
 
     /// Inverse of [`Self::write`].
@@ -110,6 +135,14 @@ impl ContactCache {
             true => Ok(cache),
             false => Err(missing_column(&name("end"))),
         }
+    }
+}
+
+/// Replaces the column of that name, or appends it.
+fn put(columns: &mut Vec<Column>, column: Column) {
+    match columns.iter_mut().find(|c| c.name == column.name) {
+        Some(present) => *present = column,
+        None => columns.push(column),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rigid motion and impulses: six-vectors about a reference point, in f64.
+//! Rigid motion, impulses and forces: six-vectors about a reference point, in f64.
 
 use crate::collider::{PosedCollider, RigidMass};
 use glam::{DVec3, Vec3};
@@ -57,12 +57,39 @@ impl Impulse {
             angular: self.angular - arm.as_dvec3().cross(self.linear),
         }
     }
+
+    /// Mean force and torque if it acts for a duration [s].
+    pub fn over(self, duration: f64) -> Wrench {
+        Wrench {
+            force: self.linear / duration,
+            torque: self.angular / duration,
+        }
+    }
 }
 
 impl std::ops::AddAssign for Impulse {
     fn add_assign(&mut self, other: Self) {
         self.linear += other.linear;
         self.angular += other.angular;
+    }
+}
+
+/// A force and its torque about a reference point.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Wrench {
+    /// Force [N].
+    pub force: DVec3,
+    /// Torque [N·m].
+    pub torque: DVec3,
+}
+
+impl Wrench {
+    /// The same force about a point at `arm` from the reference point [m].
+    pub fn about(self, arm: Vec3) -> Self {
+        Self {
+            force: self.force,
+            torque: self.torque - arm.as_dvec3().cross(self.force),
+        }
     }
 }
 
@@ -115,6 +142,10 @@ mod tests {
         let moved = Impulse::at(arm, linear).about(shift);
         assert_eq!(moved, Impulse::at(arm - shift, linear));
         assert_ne!(moved, Impulse::at(arm, linear));
+        // Nor has a force.
+        let wrench = Impulse::at(arm, linear).over(0.5);
+        assert_eq!(wrench.force, 2.0 * linear);
+        assert_eq!(wrench.about(shift), moved.over(0.5));
     }
 
     /// The velocity that a unit impulse gives the point where it acts is the inverse mass there.

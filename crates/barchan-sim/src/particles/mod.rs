@@ -120,6 +120,9 @@ macro_rules! columns {
         }
 
         impl $Name {
+            /// Size of a particle [bytes].
+            pub const BYTES: u64 = 0 $(+ size_of::<$T>() as u64)*;
+
             /// Number of particles.
             pub fn len(&self) -> usize {
                 self.position.len()
@@ -266,6 +269,12 @@ mod tests {
         assert_eq!(few.clone().remove(&beyond), 1);
         assert_eq!(few.retain(&[true, false, false, true, true]), 2);
         assert_eq!((few.id, few.mass), (vec![14, 11, 10], vec![1.0, 2.0, 2.0]));
+    }
+
+    #[test]
+    fn the_size_of_a_particle_is_that_of_its_columns() {
+        // Two vectors, id, material and mass; radius, stress.
+        assert_eq!(Few::BYTES, 2 * 12 + 4 + 1 + 4 + 4 + 24);
     }
 
     #[test]

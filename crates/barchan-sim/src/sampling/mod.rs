@@ -64,6 +64,10 @@ pub struct Samples {
     pub volume: f32,
     /// Radii [m], one each; empty for solvers without grains.
     pub radius: Vec<f32>,
+    /// Orientations, one each; empty for round particles.
+    pub orientation: Vec<glam::Quat>,
+    /// Shapes, one each, by the solver's own numbers; empty for round particles.
+    pub shape: Vec<u32>,
     /// ln of the bulk volume relative to that at rest: compression up to which the material carries no pressure.
     pub volume_gain: f32,
     /// Id of the first particle; the others count up.

@@ -334,6 +334,31 @@ fn emitters_have_the_requested_mass_rate() {
     assert!(samples.position.iter().all(|p| p.z == 0.0));
 }
 
+/// Every quantity that is given is given for each particle. All that is sampled is round.
+#[test]
+fn samples_have_as_many_values_as_positions() {
+    let points = spacing(0.05, 8.0);
+    let grains = Spacing {
+        grain: Some((0.02, 0.1)),
+        ..points
+    };
+    for (spacing, has_size) in [(points, false), (grains, true)] {
+        let half = |p: Vec3, _: f32| p.x < 0.0;
+        let filled = fill(unit_cube(), Sampling::Lattice);
+        let emitter = EmitterSampler::new(&spout(None), RHO, &spacing, Three, 3);
+        for samples in [
+            sample_fill(&filled, &spacing, Three, 0, &half),
+            emitter.emit(0.0, 1.0),
+            Samples::none(1),
+        ] {
+            let count = samples.len();
+            assert_eq!(samples.velocity.len(), count);
+            assert_eq!(samples.radius.len(), if has_size { count } else { 0 });
+            assert!(samples.orientation.is_empty() && samples.shape.is_empty());
+        }
+    }
+}
+
 #[test]
 fn emission_does_not_depend_on_the_steps() {
     let sampler = EmitterSampler::new(&spout(Some(40.0)), RHO, &spacing(0.02, 8.0), Three, 3);

@@ -32,6 +32,7 @@ pub(super) fn statistics(simulation: &Simulation, frame: &Frame) -> Statistics {
             steps => 1.0 / (simulation.frame_rate * steps as f64),
         },
         iterations: state.frame_iterations,
+        residual: state.frame_residual.map(|residual| residual.0),
         rejected_steps: state.rejected,
         emitted: emitters.zip(&state.emitted).map(named).collect(),
         drained: drains.zip(&state.drained).map(named).collect(),
@@ -61,14 +62,15 @@ pub(super) fn bodies(simulation: &mut Simulation) -> Vec<BodyRecord> {
     let bodies = simulation.colliders.list.iter();
     bodies
         .zip(&simulation.impulses.bodies)
-        .map(|(body, impulse)| BodyRecord {
+        .map(|(body, impulse)| (body, impulse.over(duration)))
+        .map(|(body, wrench)| BodyRecord {
             name: body.name.clone(),
             position: body.pose.position.to_array(),
             rotation: body.pose.rotation.to_array(),
             velocity: body.velocity.to_array(),
             angular_velocity: body.angular_velocity.to_array(),
-            force: (impulse.linear / duration).to_array(),
-            torque: (impulse.angular / duration).to_array(),
+            force: wrench.force.to_array(),
+            torque: wrench.torque.to_array(),
         })
         .collect()
 }

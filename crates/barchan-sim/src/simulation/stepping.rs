@@ -3,6 +3,7 @@
 use super::limits::Limits;
 use super::{Simulation, SimulationError};
 use crate::solver::{Region, SolverError, StepContext, StepStats};
+use barchan_frame::Exact;
 use glam::Vec3;
 use std::time::Instant;
 
@@ -76,6 +77,11 @@ impl Simulation {
         self.state.substeps += 1;
         self.state.frame_substeps += 1;
         self.state.frame_iterations += u64::from(stats.iterations);
+        if let Some(residual) = stats.residual.map(f64::from) {
+            let before = self.state.frame_residual;
+            let largest = before.map_or(residual, |before| before.0.max(residual));
+            self.state.frame_residual = Some(Exact(largest));
+        }
         self.state.particle_substeps += before as u64;
         self.particle_substeps_here += before as u64;
         self.state.traveled += f64::from(stats.max_speed) * dt;

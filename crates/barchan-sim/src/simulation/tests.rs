@@ -20,6 +20,8 @@ struct Script {
     fails_at: Option<usize>,
     /// Longer steps are rejected [s].
     accepts: Option<f32>,
+    /// Residuals of the first steps; the others measure none.
+    residuals: Vec<f32>,
 }
 
 /// Particles in free flight; every step exerts an upward force of 2 N on every body.
@@ -104,12 +106,16 @@ impl Solver for Ballistic {
                 position: Vec3::ONE,
                 quantity: "velocity",
                 dt: cx.dt,
+                settings: "max_dt".into(),
             });
         }
         for body in &mut cx.impulses.bodies {
             body.linear.y += 2.0 * f64::from(cx.dt);
         }
-        let mut stats = StepStats::default();
+        let mut stats = StepStats {
+            residual: script.residuals.get(script.steps.len() - 1).copied(),
+            ..StepStats::default()
+        };
         for (p, v) in self.position.iter_mut().zip(&mut self.velocity) {
             *v += cx.gravity * cx.dt;
             *p += *v * cx.dt;
@@ -235,6 +241,22 @@ fn frames_end_at_their_exact_time_and_have_equal_steps() {
             assert!(rest.abs() < 1e-6, "{time}: {dt}");
         }
     }
+}
+
+#[test]
+fn a_frame_records_the_largest_residual_of_its_steps() {
+    let (solver, script) = ballistic(0.02);
+    script.lock().unwrap().residuals = vec![0.25, 0.5, 0.125, 0.0625];
+    let mut simulation = Simulation::with_solver(&scene(), solver).unwrap();
+    for expected in [None, Some(0.5), Some(0.0625), None] {
+        // It is part of the state: a resumed run writes the same record.
+        let state = simulation.save().unwrap();
+        simulation.load(&state).unwrap();
+        let run = simulation.write_frame().unwrap().record.statistics.run;
+        assert_eq!(run.unwrap().residual, expected);
+        go(&mut simulation, 1);
+    }
+    assert_eq!(script.lock().unwrap().steps.len(), 12);
 }
 
 #[test]

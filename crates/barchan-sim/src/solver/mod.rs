@@ -40,8 +40,8 @@ pub struct StepStats {
     pub max_speed: f32,
     /// Iterations of the step; 0 for a solver without iterations.
     pub iterations: u32,
-    /// Residual relative to the initial one; 0 if it is not measured.
-    pub residual: f32,
+    /// Relative residual of the last iteration, as the solver defines it; `None` if it is not measured.
+    pub residual: Option<f32>,
 }
 
 /// Where particles are removed.
@@ -131,8 +131,8 @@ impl Stopwatch {
 pub enum SolverError {
     /// A value turned NaN or infinite.
     #[error(
-        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower the time step of the \
-         solver (it was {dt:.3e} s) by its max_dt, dt or elastic_cfl, or soften the material",
+        "particle {id} at ({:.4}, {:.4}, {:.4}) m has a {quantity} that is not finite; lower {settings} \
+         (the step was {dt:.3e} s), or soften the material",
         position.x, position.y, position.z
     )]
     NotFinite {
@@ -144,6 +144,8 @@ pub enum SolverError {
         quantity: &'static str,
         /// Time step [s].
         dt: f32,
+        /// Settings that bound it, see [`Pace::settings`].
+        settings: String,
     },
     /// A particle left the region that the grid can address.
     #[error(

@@ -89,6 +89,13 @@ impl Pace {
         }
     }
 
+    /// Keys of the settings that bound the step, for a sentence.
+    pub fn settings(&self) -> String {
+        let settings = self.bounds().iter().filter_map(|b| b.setting);
+        let keys: Vec<&str> = settings.map(|s| s.key).collect();
+        keys.join(" or ")
+    }
+
     /// Whether steps are fixed.
     pub fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed(_))

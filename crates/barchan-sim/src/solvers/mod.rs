@@ -10,6 +10,7 @@ use crate::sampling::Spacing;
 use crate::solver::{Solver, SolverError};
 use barchan_scene::parameters::Parameter;
 use barchan_scene::{Family, Material, Scene};
+pub use refusal::Feature;
 
 /// Methods of the families of barchan-scene, one for each.
 pub static METHODS: &[&Method] = &[&mpm::METHOD, &pbd::METHOD, &sph::METHOD];
@@ -23,6 +24,8 @@ pub struct Method {
     pub family: &'static Family,
     /// Builds a solver without particles at a SIMD level; refuses unsupported scenes.
     pub build: Build,
+    /// Features of scenes that it supports, of those that not every family does.
+    pub supports: &'static [Feature],
     /// Peak memory of a run with a number of particles [bytes].
     pub memory: fn(&Scene, usize) -> u64,
     /// Particle density.
@@ -103,5 +106,15 @@ mod tests {
         };
         let methods = names(&mut METHODS.iter().map(|m| m.family));
         assert_eq!(methods, names(&mut FAMILIES.iter().copied()));
+    }
+
+    /// Otherwise a refusal would have nothing to advise, or no reason.
+    #[test]
+    fn some_families_support_a_feature_and_others_do_not() {
+        for feature in Feature::ALL {
+            let support = |m: &&Method| m.supports.contains(&feature);
+            assert!(METHODS.iter().copied().any(|m| support(&m)), "{feature:?}");
+            assert!(!METHODS.iter().copied().all(|m| support(&m)), "{feature:?}");
+        }
     }
 }

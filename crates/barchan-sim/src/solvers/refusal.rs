@@ -1,40 +1,65 @@
 //! Refusals that several solvers share.
 
+use super::{METHODS, Method};
 use crate::solver::SolverError;
 use barchan_scene::{Material, Scene};
 
 /// Maximum number of materials of a solver.
 const MATERIALS: usize = 256;
 
-/// A feature of scenes that a solver may not support.
-pub(super) enum Feature {
+/// A feature of scenes that not every family supports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// A periodic domain.
     Periodic,
+    /// Terrain.
     Terrain,
+    /// Columns of frames on request.
     Columns,
+    /// Elastic materials.
+    Elastic,
 }
 
-/// Refuses a scene with too many materials, or with a feature that the solver does not support.
-pub(super) fn check(solver: &str, scene: &Scene, missing: &[Feature]) -> Result<(), SolverError> {
+impl Feature {
+    /// All features.
+    pub const ALL: [Self; 4] = [Self::Periodic, Self::Terrain, Self::Columns, Self::Elastic];
+
+    /// Advice to choose a family that supports it.
+    fn choose_family(self) -> String {
+        let supporting = METHODS.iter().filter(|m| m.supports.contains(&self));
+        let names: Vec<String> = supporting
+            .map(|m| format!("\"{}\"", m.family.name))
+            .collect();
+        format!("choose method = {}", names.join(" or "))
+    }
+}
+
+/// Refuses a scene with too many materials, or with a feature that the method does not support. Elastic materials are refused
+/// where the law of a material is built, see [`elastic`].
+pub(super) fn check(method: &Method, scene: &Scene) -> Result<(), SolverError> {
+    let solver = method.family.name;
     if scene.materials.len() > MATERIALS {
         let reason = format!("{solver} takes at most {MATERIALS} materials");
         return Err(SolverError::unsupported("materials", reason, "use fewer"));
     }
-    for feature in missing {
+    let is_missing = |f: &Feature| !method.supports.contains(f);
+    for feature in Feature::ALL.into_iter().filter(is_missing) {
+        let choose = feature.choose_family();
         let (at, reason, help) = match (feature, scene.columns.first()) {
             (Feature::Periodic, _) if scene.periodic.contains(&true) => (
                 "domain.periodic",
                 format!("{solver} does not support a periodic domain"),
-                "leave out domain.periodic, or choose method = \"mpm\"",
+                format!("leave out domain.periodic, or {choose}"),
             ),
             (Feature::Terrain, _) if scene.terrain.is_some() => (
                 "terrain",
                 format!("{solver} has no [terrain], whose soil turns into grains and back"),
-                "choose method = \"pbd\", or fill a box",
+                format!("{choose}, or fill a box"),
             ),
             (Feature::Columns, Some(column)) => (
                 "output.columns",
                 format!("{solver} has no column `{}`", column.name()),
-                "leave it out of output.columns",
+                format!("leave it out of output.columns, or {choose}"),
             ),
             _ => continue,
         };
@@ -44,17 +69,19 @@ pub(super) fn check(solver: &str, scene: &Scene, missing: &[Feature]) -> Result<
 }
 
 /// The error for an elastic material in a solver for sand.
-pub(super) fn elastic(solver: &str, material: &Material) -> SolverError {
-    let name = &material.name;
+pub(super) fn elastic(method: &Method, material: &Material) -> SolverError {
+    let (name, solver) = (&material.name, method.family.name);
+    let choose = Feature::Elastic.choose_family();
     SolverError::unsupported(
         format!("materials.{name}.law"),
         format!("material `{name}` is elastic, and {solver} supports sand only"),
-        "give it law = \"sand\", or choose method = \"mpm\"",
+        format!("give it law = \"sand\", or {choose}"),
     )
 }
 
 /// The error for a change of a material's law or density during a simulation.
-pub(super) fn changed(solver: &str, material: &Material) -> SolverError {
+pub(super) fn changed(method: &Method, material: &Material) -> SolverError {
+    let solver = method.family.name;
     SolverError::unsupported(
         format!("materials.{}", material.name),
         format!("{solver} cannot change the law or the density of a material during a simulation"),

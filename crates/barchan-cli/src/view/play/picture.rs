@@ -128,13 +128,13 @@ fn round_up(value: f32) -> f32 {
 /// Poses from the frame's record; forces as they are now.
 fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
     let one = |(i, body): (usize, &BodyRecord)| {
-        let (force, torque) = simulation.reaction(i);
+        let reaction = simulation.reaction(i);
         json!({
             "name": body.name,
             "position": body.position,
             "rotation": body.rotation,
-            "force": force.to_array(),
-            "torque": torque.to_array(),
+            "force": reaction.force.to_array(),
+            "torque": reaction.torque.to_array(),
         })
     };
     frame.record.bodies.iter().enumerate().map(one).collect()

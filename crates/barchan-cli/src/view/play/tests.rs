@@ -202,6 +202,7 @@ impl Solver for GivesUp {
             position: Vec3::ZERO,
             quantity: "velocity",
             dt: 1e-3,
+            settings: "max_dt".into(),
         })
     }
     fn download(&mut self, _: &Columns<'_>, _: &mut Frame) -> Result<(), SolverError> {

@@ -2,7 +2,7 @@
 
 use super::{Mpm, memory_estimate};
 use crate::sampling::Spacing;
-use crate::solvers::Method;
+use crate::solvers::{Feature, Method};
 use barchan_scene::numbers::rounded;
 use barchan_scene::{MPM, MpmSpec, Scene};
 
@@ -10,6 +10,7 @@ use barchan_scene::{MPM, MpmSpec, Scene};
 pub static METHOD: Method = Method {
     family: &MPM,
     build: |scene, level| Ok(Box::new(Mpm::new(scene, level)?)),
+    supports: &[Feature::Periodic, Feature::Columns, Feature::Elastic],
     memory: |scene, particles| memory_estimate(&scene.settings(), scene.dimensions, particles),
     spacing,
     describe: |scene| {

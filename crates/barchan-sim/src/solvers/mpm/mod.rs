@@ -22,7 +22,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Kernel, Material, MpmSpec, Scene, Transfer};
@@ -125,7 +125,7 @@ impl Mpm {
     /// A solver without particles. Refuses scenes that it cannot simulate.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: MpmSpec = scene.settings();
-        refusal::check("mpm", scene, &[Feature::Terrain])?;
+        refusal::check(&METHOD, scene)?;
         let prepared = |m| PreparedLaw::new(m, scene.dimensions);
         let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
         Ok(Self {
@@ -247,6 +247,27 @@ impl Mpm {
         );
     }
 
+    /// Bounds by the largest step, elastic waves, and the displacement of particles in a step.
+    fn bounds(&self) -> Pace {
+        let spec = &self.spec;
+        let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
+        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
+        Pace::Bounded {
+            bounds: [
+                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
+                Bound::at_rest(
+                    self.elastic_dt,
+                    "solver.mpm.elastic_cfl",
+                    spec.elastic_cfl,
+                    elastic,
+                ),
+                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
+                Bound::NONE,
+            ],
+            travel: spec.cfl * spec.dx,
+        }
+    }
+
     /// Collects the reports of the blocks; a value that is not finite is an error.
     fn check_finite(&mut self, dt: f32) -> Result<(), SolverError> {
         let mut fastest = 0.0f32;
@@ -262,6 +283,7 @@ impl Mpm {
                         false => "velocity",
                     },
                     dt,
+                    settings: self.bounds().settings(),
                 });
             }
             fastest = fastest.max(report.max_speed_squared);
@@ -326,7 +348,7 @@ impl Solver for Mpm {
             Some(own) if same_kind(own) && own.density == material.density => {
                 *own = material.clone();
             }
-            _ => return Err(refusal::changed("mpm", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         self.laws[index] = PreparedLaw::new(material, self.dimensions);
         self.elastic_dt = elastic_dt(&self.spec, &self.materials);
@@ -334,23 +356,7 @@ impl Solver for Mpm {
     }
 
     fn pace(&mut self) -> Result<Pace, SolverError> {
-        let spec = &self.spec;
-        let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
-        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
-        Ok(Pace::Bounded {
-            bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
-                Bound::at_rest(
-                    self.elastic_dt,
-                    "solver.mpm.elastic_cfl",
-                    spec.elastic_cfl,
-                    elastic,
-                ),
-                Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
-                Bound::NONE,
-            ],
-            travel: spec.cfl * spec.dx,
-        })
+        Ok(self.bounds())
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {

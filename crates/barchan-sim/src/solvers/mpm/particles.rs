@@ -7,6 +7,7 @@
 use crate::material::PreparedLaw;
 use crate::math::lanes::{LANES, Lanes, Row};
 use crate::sampling::Samples;
+use crate::view::{PacketView, Packets};
 use barchan_frame::Unit;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -98,6 +99,21 @@ impl Packet {
     /// Velocity of a particle [m/s].
     pub fn velocity_of(&self, lane: usize) -> Vec3 {
         Vec3::from_array(std::array::from_fn(|axis| self.velocity[axis][lane]))
+    }
+}
+
+impl Packets for Vec<Packet> {
+    fn packet(&self, index: usize) -> Option<PacketView<'_>> {
+        let packet = self.get(index)?;
+        // Particles that were removed stay in their lanes without volume until the next sort.
+        let lanes = (0..usize::from(packet.len)).filter(|lane| packet.volume[*lane] > 0.0);
+        Some(PacketView {
+            position: packet.position.each_ref().map(|row| &row[..]),
+            velocity: packet.velocity.each_ref().map(|row| &row[..]),
+            id: &packet.id,
+            material: packet.material,
+            occupied: lanes.fold(0, |bits, lane| bits | 1 << lane),
+        })
     }
 }
 

@@ -1,17 +1,19 @@
 //! `pbd` in the registry.
 
 use super::Pbd;
+use super::grains::Grains;
 use super::params::{contact_settings, number_density};
 use crate::sampling::Spacing;
-use crate::solvers::Method;
+use crate::solvers::{Feature, Method};
 use barchan_scene::{Material, PBD, PbdMaterial, PbdSpec, Scene};
 
 /// Position-based grains.
 pub static METHOD: Method = Method {
     family: &PBD,
     build: |scene, level| Ok(Box::new(Pbd::new(scene, level)?)),
+    supports: &[Feature::Terrain],
     // The state, its copy, and about three contacts per grain.
-    memory: |_, particles| particles as u64 * (2 * 41 + 32 + 3 * 120),
+    memory: |_, particles| particles as u64 * (2 * Grains::BYTES + 32 + 3 * 120),
     spacing,
     describe: |scene| format!("{} iterations", scene.settings::<PbdSpec>().iterations),
     parameter,

@@ -17,7 +17,7 @@ use crate::sampling::{Samples, grain_volume};
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Dimensions, Material, PbdScheme, PbdSpec, Scene};
@@ -168,7 +168,7 @@ impl Pbd {
     /// A solver without grains. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: PbdSpec = scene.settings();
-        refusal::check("pbd", scene, &[Feature::Periodic, Feature::Columns])?;
+        refusal::check(&METHOD, scene)?;
         let laws = (scene.materials.iter())
             .map(|m| GrainLaw::new(m, &spec, scene.dimensions))
             .collect::<Result<Vec<_>, _>>()?;
@@ -311,8 +311,12 @@ impl Pbd {
     }
 
     /// v = (p − x)/Δt (Eq. 3) over the last substep. Grains that moved less than the sleeping threshold stay in place (§7).
-    /// Returns the highest speed.
-    fn update_velocities(&mut self, step: &Step, cx: &StepContext<'_>) -> f32 {
+    /// Returns the highest speed; one that is not finite is an error.
+    fn update_velocities(
+        &mut self,
+        step: &Step,
+        cx: &StepContext<'_>,
+    ) -> Result<f32, SolverError> {
         // With warm starting heaps rest without sleeping, and moving grains back would push the bodies on them.
         let sleep = match (self.spec.sleep, self.spec.scheme) {
             (Some(threshold), _) => threshold as f32,
@@ -323,7 +327,8 @@ impl Pbd {
         let most = SPEED_LIMIT * step.max_separation;
         let longest = most * self.spec.substeps as f32;
         let contacts = &self.scratch.contacts;
-        self.grains
+        let fastest = self
+            .grains
             .position
             .par_iter_mut()
             .zip(&mut self.grains.velocity)
@@ -337,9 +342,39 @@ impl Pbd {
                     *x += d.clamp_length_max(longest);
                     *v = per_second * motion.displacement.truncate().clamp_length_max(most);
                 }
-                v.length()
+                v.length().to_bits()
             })
-            .reduce(|| 0.0, f32::max)
+            // The bits of speeds are in their order, and those of NaN after all others: the largest keeps it.
+            .reduce(|| 0, u32::max);
+        match f32::from_bits(fastest) {
+            speed if speed.is_finite() => Ok(speed),
+            _ => Err(self.not_finite(cx.dt)),
+        }
+    }
+
+    /// The error for the first grain whose speed is not finite, after a step of `dt` [s].
+    fn not_finite(&self, dt: f32) -> SolverError {
+        let g = &self.grains;
+        let bad = g.velocity.iter().position(|v| !v.length().is_finite());
+        let bad = bad.unwrap_or_default();
+        SolverError::NotFinite {
+            id: g.id[bad],
+            position: g.position[bad],
+            quantity: "velocity",
+            dt,
+            settings: self.bounds().settings(),
+        }
+    }
+
+    /// The fixed step.
+    fn bounds(&self) -> Pace {
+        let dt = self.spec.dt;
+        Pace::Fixed(Bound::at_rest(
+            dt as f32,
+            "solver.pbd.dt",
+            dt,
+            PbdSpec::DEFAULT_DT,
+        ))
     }
 
     /// Stores the contact forces for the next warm start.
@@ -430,16 +465,14 @@ impl Solver for Pbd {
         let law = GrainLaw::new(material, &self.spec, self.dimensions)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => return Err(refusal::changed("pbd", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         self.contact_table = params::contact_table(&self.laws);
         Ok(())
     }
 
     fn pace(&mut self) -> Result<Pace, SolverError> {
-        let dt = self.spec.dt;
-        let bound = Bound::at_rest(dt as f32, "solver.pbd.dt", dt, PbdSpec::DEFAULT_DT);
-        Ok(Pace::Fixed(bound))
+        Ok(self.bounds())
     }
 
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError> {
@@ -471,13 +504,13 @@ impl Solver for Pbd {
         let walls = &self.scratch.walls;
         walls.add_reactions(step.dt, cx.colliders, cx.impulses); // §6.6
         self.store_forces(&step);
-        let max_speed = self.update_velocities(&step, cx); // Eq. 3
+        let max_speed = self.update_velocities(&step, cx)?; // Eq. 3
         self.update_terrain_load();
         watch.lap(cx, "motion");
         Ok(StepStats {
             max_speed,
             iterations: self.spec.substeps * self.spec.iterations,
-            residual: 0.0,
+            residual: None,
         })
     }
 

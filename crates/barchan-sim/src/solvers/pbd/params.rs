@@ -63,7 +63,7 @@ impl GrainLaw {
             damping: Some(damping),
         } = contact_settings(material, spec, dimensions)
         else {
-            return Err(refusal::elastic("pbd", material));
+            return Err(refusal::elastic(&super::METHOD, material));
         };
         Ok(Self {
             density: material.density / solid_fraction(dimensions),

@@ -2,7 +2,7 @@
 
 use super::Pbd;
 use super::grains::Grains;
-use crate::contacts::ContactCache;
+use crate::contacts::{ContactCache, WALL};
 use crate::solver::SolverError;
 use barchan_frame::Checkpoint;
 use barchan_scene::PbdScheme;
@@ -22,7 +22,7 @@ impl Pbd {
         }
         let (rows, s) = (&self.grains.cache_row, &self.scratch);
         s.pairs.cache.save(rows).write("contact", out);
-        s.walls.cache.save(rows).write("wall", out);
+        s.walls.cache.save(rows).write(WALL, out);
         out.set_scalar(SUBSTEP, self.cache_dt);
     }
 
@@ -31,7 +31,7 @@ impl Pbd {
         let is_warm_started = self.spec.scheme == PbdScheme::MassSplitting;
         if let Some(substep) = from.scalar(SUBSTEP).filter(|_| is_warm_started) {
             let pairs = ContactCache::read("contact", from)?;
-            self.scratch.walls.cache = ContactCache::read("wall", from)?;
+            self.scratch.walls.cache = ContactCache::read(WALL, from)?;
             self.scratch.pairs.cache.load(pairs);
             self.cache_dt = substep as f32;
             grains.cache_row = (0..grains.len() as u32).collect();

@@ -23,7 +23,7 @@ impl SandLaw {
     /// Law for a material. Refuses materials other than sand.
     pub fn new(material: &Material, prototype: &Prototype) -> Result<Self, SolverError> {
         let Law::Sand(law) = &material.law else {
-            return Err(refusal::elastic("sph", material));
+            return Err(refusal::elastic(&super::METHOD, material));
         };
         let angle = law.friction.last_angle();
         let SphMaterial {

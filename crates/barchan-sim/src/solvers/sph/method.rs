@@ -1,6 +1,7 @@
 //! `sph` in the registry.
 
 use super::Sph;
+use super::particles::Particles;
 use crate::sampling::Spacing;
 use crate::solvers::Method;
 use barchan_scene::{Material, SPH, Scene, SphMaterial, SphSpec};
@@ -9,8 +10,9 @@ use barchan_scene::{Material, SPH, Scene, SphMaterial, SphSpec};
 pub static METHOD: Method = Method {
     family: &SPH,
     build: |scene, level| Ok(Box::new(Sph::new(scene, level)?)),
+    supports: &[],
     // Twice the state, the neighbor lists of a bed at rest with spare capacity, and the rest of the scratch.
-    memory: |_, particles| particles as u64 * (2 * 89 + 2 * 34 * 16 + 160),
+    memory: |_, particles| particles as u64 * (2 * Particles::BYTES + 2 * 34 * 16 + 160),
     spacing,
     describe: |scene| format!("{} iterations", scene.settings::<SphSpec>().iterations),
     parameter,

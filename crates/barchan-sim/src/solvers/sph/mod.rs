@@ -16,7 +16,7 @@ use crate::sampling::Samples;
 use crate::solver::{
     Columns as Wanted, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
 };
-use crate::solvers::refusal::{self, Feature};
+use crate::solvers::refusal;
 use crate::view::ParticlesView;
 use barchan_frame::{Checkpoint, Frame};
 use barchan_scene::{Bounds, Dimensions, Material, Scene, SphSpec, SphTolerance, Wetting};
@@ -120,8 +120,7 @@ impl Sph {
     /// A solver without particles. Refuses scenes with unsupported features.
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: SphSpec = scene.settings();
-        let missing = [Feature::Periodic, Feature::Terrain, Feature::Columns];
-        refusal::check("sph", scene, &missing)?;
+        refusal::check(&METHOD, scene)?;
         let prototype = Prototype::new(spec.spacing(), scene.dimensions);
         let laws = scene.materials.iter();
         Ok(Self {
@@ -223,8 +222,8 @@ impl Sph {
     }
 
     /// Predictor–corrector loop, starting from the pressure of the present density and the friction of the last step, until the error
-    /// is small or the maximum number of iterations is reached. Returns the number of iterations and the remaining
-    /// compression.
+    /// is small or the maximum number of iterations is reached. Returns the number of iterations and the largest
+    /// compression that the last one found.
     fn iterate(&mut self, cx: &StepContext<'_>) -> (u32, f32) {
         let mut particles = std::mem::take(&mut self.particles);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -293,7 +292,7 @@ impl Solver for Sph {
         let law = SandLaw::new(material, &self.prototype)?;
         match self.laws.get_mut(index) {
             Some(own) if own.density == law.density => *own = law,
-            _ => return Err(refusal::changed("sph", material)),
+            _ => return Err(refusal::changed(&METHOD, material)),
         }
         Ok(())
     }
@@ -322,7 +321,7 @@ impl Solver for Sph {
         Ok(StepStats {
             max_speed,
             iterations,
-            residual,
+            residual: Some(residual),
         })
     }
 

@@ -180,6 +180,7 @@ impl Sph {
                 position: p.position[i],
                 quantity: "velocity",
                 dt,
+                settings: self.bounds().settings(),
             }),
         }
     }

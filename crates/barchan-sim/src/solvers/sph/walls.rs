@@ -268,7 +268,6 @@ impl Search<'_> {
             self.particles.velocity[particle],
         );
         let rotation = collider.pose.rotation;
-        let velocity_at = |arm: Vec3| collider.velocity + collider.angular_velocity.cross(arm);
         let (mut fraction, mut gradient, mut flux) = (0.0, Vec3::ZERO, 0.0);
         let (mut moment, mut arm_sum, mut weight) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         let mut viscous = Vec3::ZERO;
@@ -289,7 +288,7 @@ impl Search<'_> {
             arm_sum += w * arm;
             weight += w;
             if settings.viscosity > 0.0 || !collider.is_still() {
-                let velocity = velocity_at(arm);
+                let velocity = collider.velocity_at_arm(arm);
                 flux += g.dot(velocity);
                 let closing = (v - velocity).dot(apart).min(0.0);
                 let softened = r * r + SOFTENING * kernel.support * kernel.support;
@@ -311,7 +310,7 @@ impl Search<'_> {
             gradient,
             normal: -gradient.normalize_or_zero(),
             flux,
-            velocity: velocity_at(arm),
+            velocity: collider.velocity_at_arm(arm),
             arm,
             moment,
             viscous: collider.friction * viscous,
