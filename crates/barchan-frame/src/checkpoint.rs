@@ -1,9 +1,9 @@
 //! Checkpoints, in memory: the exact state that a run goes on from.
 
 use crate::column::{Column, find};
+use crate::digest;
 use crate::exact::{self, Exact};
 use crate::identities::Identities;
-use crate::digest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -174,7 +174,8 @@ fn cached_contacts_follow_the_names_of_the_bodies() {
         panic!("there are two bodies");
     };
     assert!(floor.0 > 10 && cube.0 > 2, "{floor:?} {cube:?}");
-    let wall = "{ name = \"NAME\", shape = { half_space = { point = [0, -9, 0], normal = [0, 1, 0] } } }";
+    let wall =
+        "{ name = \"NAME\", shape = { half_space = { point = [0, -9, 0], normal = [0, 1, 0] } } }";
     let ground = "{ name = \"floor\", shape = { half_space = { normal = [0, 1, 0] } } }";
     let none = (0, Vec3::ZERO);
     let begun = |colliders: &[&str], others: &[&str]| {
@@ -190,7 +191,10 @@ fn cached_contacts_follow_the_names_of_the_bodies() {
     let deep = wall.replace("NAME", "deep");
     assert_eq!(begun(&[ground], &[]), [floor, cube, none, none]);
     assert_eq!(begun(&[&deep, ground], &[]), [none, floor, cube, none]);
-    assert_eq!(begun(&[&deep, ground], &["body=[]"]), [none, floor, none, none]);
+    assert_eq!(
+        begun(&[&deep, ground], &["body=[]"]),
+        [none, floor, none, none]
+    );
     assert_eq!(begun(&[&deep], &["body=[]"]), [none; 4]);
 }
 

@@ -312,11 +312,7 @@ impl Pbd {
 
     /// v = (p − x)/Δt (Eq. 3) over the last substep. Grains that moved less than the sleeping threshold stay in place (§7).
     /// Returns the highest speed; one that is not finite is an error.
-    fn update_velocities(
-        &mut self,
-        step: &Step,
-        cx: &StepContext<'_>,
-    ) -> Result<f32, SolverError> {
+    fn update_velocities(&mut self, step: &Step, cx: &StepContext<'_>) -> Result<f32, SolverError> {
         // With warm starting heaps rest without sleeping, and moving grains back would push the bodies on them.
         let sleep = match (self.spec.sleep, self.spec.scheme) {
             (Some(threshold), _) => threshold as f32,
