@@ -5,12 +5,15 @@
 use crate::yield_cone::{YieldCone, friction_angle};
 use barchan_frame::{CacheError, ColumnData, FrameInfo, ResultDirectory};
 use barchan_scene::{
-    Dimensions, Law, Material, MpmMaterial, OutputColumn, Overrides, Scene, SceneErrors,
-    SceneSource,
+    Dimensions, Law, Material, MpmMaterial, Overrides, Scene, SceneErrors, SceneSource,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// Columns that a scene requests for the measurement.
+const PRINCIPAL_STRESS: &str = "principal_stress";
+const HARDENING: &str = "hardening";
 
 /// Stress of a grain at the end of a frame. Undefined quantities (the friction of an elastic body) are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,13 +76,12 @@ pub enum StressError {
 
 impl StressError {
     /// A column that scenes must request.
-    fn not_asked_for(frame: u32, column: OutputColumn) -> Self {
+    fn not_asked_for(frame: u32, column: &'static str) -> Self {
         Self::Column {
             frame,
-            column: column.name(),
+            column,
             remedy: format!(
-                "add `[output]` with `columns = [\"{}\"]` to the scene and run it again",
-                OutputColumn::NAMES.join("\", \"")
+                "add `[output]` with `columns = [\"{PRINCIPAL_STRESS}\", \"{HARDENING}\"]` to the scene and run it again"
             ),
         }
     }
@@ -217,13 +219,12 @@ impl Columns {
                 _ => Vec::new(),
             })
         };
-        let (principal, hardening) = (OutputColumn::PrincipalStress, OutputColumn::Hardening);
-        let Some(stress) = floats(principal.name())? else {
-            return Err(StressError::not_asked_for(frame, principal));
+        let Some(stress) = floats(PRINCIPAL_STRESS)? else {
+            return Err(StressError::not_asked_for(frame, PRINCIPAL_STRESS));
         };
-        let q = match floats(hardening.name())? {
+        let q = match floats(HARDENING)? {
             None if substance.hardens() => {
-                return Err(StressError::not_asked_for(frame, hardening));
+                return Err(StressError::not_asked_for(frame, HARDENING));
             }
             q => q.unwrap_or_default(),
         };

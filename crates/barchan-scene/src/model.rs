@@ -60,7 +60,7 @@ pub struct Scene {
     /// Camera; `None`: framed automatically.
     pub camera: Option<Camera>,
     /// Columns that frames hold beside the usual ones, each once.
-    pub columns: Vec<OutputColumn>,
+    pub columns: Vec<&'static str>,
     /// What must hold at the end for the scene to count as a passed test.
     pub check: FinalCheck,
     /// Mesh files that the shapes were made from, each once, and the picture of the terrain.
@@ -336,30 +336,6 @@ pub struct Wetting {
     pub start: f64,
     /// Last moment [s]; infinite when open-ended.
     pub end: f64,
-}
-
-/// A column that frames hold only when the scene asks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputColumn {
-    /// `principal_stress`: principal Kirchhoff stresses [Pa].
-    PrincipalStress,
-    /// `hardening`: hardening state q.
-    Hardening,
-}
-
-impl OutputColumn {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::PrincipalStress, Self::Hardening];
-    /// Their names, in the same order.
-    pub const NAMES: [&'static str; 2] = [Self::ALL[0].name(), Self::ALL[1].name()];
-
-    /// Name in frames and in the scene file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PrincipalStress => "principal_stress",
-            Self::Hardening => "hardening",
-        }
-    }
 }
 
 /// What must hold in the last frame; each bound is optional. `barchan run` exits with 1 when one fails.

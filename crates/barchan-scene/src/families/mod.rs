@@ -35,6 +35,8 @@ pub struct Family {
     pub live: &'static [&'static str],
     /// Whether `[[wetting]]` changes its sand; other families leave it aside.
     pub wetting: bool,
+    /// Columns that its solver writes to frames when `output.columns` requests them.
+    pub columns: &'static [&'static str],
     /// Spacing at which meshes without `voxel` are sampled, as a fraction of the resolution.
     pub(crate) voxel: f64,
     /// Keys of `[solver.NAME]`.
@@ -184,6 +186,34 @@ const NAMES: [&str; FAMILIES.len()] = {
     }
     names
 };
+
+/// Number of names in the `columns` of the families.
+const COLUMN_COUNT: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < FAMILIES.len() {
+        count += FAMILIES[i].columns.len();
+        i += 1;
+    }
+    count
+};
+
+const ALL_COLUMNS: [&str; COLUMN_COUNT] = {
+    let mut columns = [""; COLUMN_COUNT];
+    let (mut next, mut i) = (0, 0);
+    while i < FAMILIES.len() {
+        let mut j = 0;
+        while j < FAMILIES[i].columns.len() {
+            columns[next] = FAMILIES[i].columns[j];
+            next += 1;
+            j += 1;
+        }
+        i += 1;
+    }
+    columns
+};
+
+/// Columns that a scene can request, family by family.
+pub(crate) const COLUMNS: &[&str] = &ALL_COLUMNS;
 
 const COMMON: [Key; 2] = keys! {
     /// Family of solvers that simulates the scene

@@ -14,6 +14,7 @@ pub static MPM: Family = Family {
     sampling: Sampling::Poisson,
     live: &["young", "friction_angle", "cohesion"],
     wetting: false,
+    columns: &["principal_stress", "hardening"],
     voxel: 0.5,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,

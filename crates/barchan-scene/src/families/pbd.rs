@@ -15,6 +15,7 @@ pub static PBD: Family = Family {
     sampling: Sampling::Poisson,
     live: &["friction_angle"],
     wetting: false,
+    columns: &[],
     voxel: 0.25,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,

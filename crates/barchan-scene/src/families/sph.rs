@@ -15,6 +15,7 @@ pub static SPH: Family = Family {
     sampling: Sampling::Lattice,
     live: &["friction_angle", "cohesion", "wet_cohesion"],
     wetting: true,
+    columns: &[],
     voxel: 0.25,
     keys: KEYS,
     material_keys: MATERIAL_KEYS,

@@ -5,6 +5,7 @@ use super::bodies::{Holds, surface, vector};
 use super::node::{Node, Table};
 use crate::bodies::Body;
 use crate::errors::{Place, Places};
+use crate::families::COLUMNS;
 use crate::geometry::Bounds;
 use crate::model::*;
 
@@ -391,11 +392,11 @@ fn can_name(name: &str) -> bool {
     !empty && !name.contains(bad) && name.len() <= NAME_LENGTH
 }
 
-/// Columns that the scene asks for, in the order of [`OutputColumn::ALL`] whatever the order in the file.
-fn output_columns(document: &Table) -> Vec<OutputColumn> {
+/// Columns that the scene requests, in the order of [`COLUMNS`] whatever the order in the file.
+fn output_columns(document: &Table) -> Vec<&'static str> {
     let words = document
         .table("output")
         .map_or(&[][..], |o| o.list("columns"));
-    let asked = |c: &OutputColumn| words.iter().any(|w| w.text() == Some(c.name()));
-    OutputColumn::ALL.into_iter().filter(asked).collect()
+    let is_requested = |c: &&str| words.iter().any(|w| w.text() == Some(c));
+    COLUMNS.iter().copied().filter(is_requested).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::body_keys::{BODY, JOINT, URDF};
 use super::spec::{Key, Kind, Range, keys};
+use crate::families::COLUMNS;
 use crate::families::{Part, SOLVER, tables, with_tables};
-use crate::model::OutputColumn;
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
 pub(super) const MAX_COORDINATE: f64 = 1e6;
@@ -76,7 +76,7 @@ pub(crate) static SCENE: &[Key] = &keys! {
 
 static OUTPUT: &[Key] = &keys! {
     /// Columns to be written beside the usual ones
-    columns: Kind::Words(&OutputColumn::NAMES), default("[]");
+    columns: Kind::Words(COLUMNS), default("[]");
 };
 
 static DOMAIN: &[Key] = &keys! {

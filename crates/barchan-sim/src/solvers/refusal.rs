@@ -14,24 +14,25 @@ pub enum Feature {
     Periodic,
     /// Terrain.
     Terrain,
-    /// Columns of frames on request.
-    Columns,
     /// Elastic materials.
     Elastic,
 }
 
 impl Feature {
     /// All features.
-    pub const ALL: [Self; 4] = [Self::Periodic, Self::Terrain, Self::Columns, Self::Elastic];
+    pub const ALL: [Self; 3] = [Self::Periodic, Self::Terrain, Self::Elastic];
 
     /// Advice to choose a family that supports it.
     fn choose_family(self) -> String {
-        let supporting = METHODS.iter().filter(|m| m.supports.contains(&self));
-        let names: Vec<String> = supporting
-            .map(|m| format!("\"{}\"", m.family.name))
-            .collect();
-        format!("choose method = {}", names.join(" or "))
+        choose(|m| m.supports.contains(&self))
     }
+}
+
+/// Advice to choose one of some families.
+fn choose(is_suitable: impl Fn(&Method) -> bool) -> String {
+    let suitable = METHODS.iter().filter(|m| is_suitable(m));
+    let names: Vec<String> = suitable.map(|m| format!("\"{}\"", m.family.name)).collect();
+    format!("choose method = {}", names.join(" or "))
 }
 
 /// Refuses a scene with too many materials, or with a feature that the method does not support. Elastic materials are refused
@@ -45,25 +46,27 @@ pub(super) fn check(method: &Method, scene: &Scene) -> Result<(), SolverError> {
     let is_missing = |f: &Feature| !method.supports.contains(f);
     for feature in Feature::ALL.into_iter().filter(is_missing) {
         let choose = feature.choose_family();
-        let (at, reason, help) = match (feature, scene.columns.first()) {
-            (Feature::Periodic, _) if scene.periodic.contains(&true) => (
+        let (at, reason, help) = match feature {
+            Feature::Periodic if scene.periodic.contains(&true) => (
                 "domain.periodic",
                 format!("{solver} does not support a periodic domain"),
                 format!("leave out domain.periodic, or {choose}"),
             ),
-            (Feature::Terrain, _) if scene.terrain.is_some() => (
+            Feature::Terrain if scene.terrain.is_some() => (
                 "terrain",
                 format!("{solver} has no [terrain], whose soil turns into grains and back"),
                 format!("{choose}, or fill a box"),
             ),
-            (Feature::Columns, Some(column)) => (
-                "output.columns",
-                format!("{solver} has no column `{}`", column.name()),
-                format!("leave it out of output.columns, or {choose}"),
-            ),
             _ => continue,
         };
         return Err(SolverError::unsupported(at, reason, help));
+    }
+    let is_foreign = |c: &&&str| !method.family.columns.contains(*c);
+    if let Some(column) = scene.columns.iter().find(is_foreign) {
+        let reason = format!("{solver} has no column `{column}`");
+        let has_it = |m: &Method| m.family.columns.contains(column);
+        let help = format!("leave it out of output.columns, or {}", choose(has_it));
+        return Err(SolverError::unsupported("output.columns", reason, help));
     }
     Ok(())
 }

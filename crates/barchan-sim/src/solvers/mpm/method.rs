@@ -10,7 +10,7 @@ use barchan_scene::{MPM, MpmSpec, Scene};
 pub static METHOD: Method = Method {
     family: &MPM,
     build: |scene, level| Ok(Box::new(Mpm::new(scene, level)?)),
-    supports: &[Feature::Periodic, Feature::Columns, Feature::Elastic],
+    supports: &[Feature::Periodic, Feature::Elastic],
     memory: |scene, particles| memory_estimate(&scene.settings(), scene.dimensions, particles),
     spacing,
     describe: |scene| {

@@ -46,7 +46,7 @@ pub struct Mpm {
     laws: Vec<PreparedLaw>,
     density: Vec<f32>,
     /// Columns that the scene requests beside the default ones.
-    columns: Vec<barchan_scene::OutputColumn>,
+    columns: Vec<&'static str>,
     cells: CellFrame,
     /// Longest stable step for elastic waves [s].
     elastic_dt: f32,

@@ -12,8 +12,11 @@ use crate::math::lanes::{LANES, Row};
 use crate::particles::{Recycled, check_materials, missing_column};
 use crate::solver::{Columns, SolverError};
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, Unit};
-use barchan_scene::{Dimensions, Kernel, OutputColumn};
+use barchan_scene::{Dimensions, Kernel};
 use rayon::prelude::*;
+
+/// Column of frames on request; the others are state variables of the laws.
+const PRINCIPAL_STRESS: &str = "principal_stress";
 
 /// Scalar of a checkpoint: the largest speed [m/s], on which the next time step depends.
 const MAX_SPEED: &str = "max_speed";
@@ -183,46 +186,38 @@ impl Mpm {
             let column = particles.flag_column(&flag, recycled.u8(flag.name));
             out.columns.push(column);
         }
-        for column in &self.columns {
-            let memory = recycled.f32(column.name());
+        for name in &self.columns {
+            let memory = recycled.f32(name);
             out.columns
-                .push(self.requested_column(*column, &particles, memory));
+                .push(self.requested_column(name, &particles, memory));
         }
         out.columns.retain(|column| columns.include(&column.name));
     }
 
-    /// A column that the scene requests.
+    /// A column that the scene requests: the principal stress, or a state variable of a law.
     fn requested_column(
         &self,
-        column: OutputColumn,
+        name: &'static str,
         particles: &Reader<'_>,
         memory: Vec<f32>,
     ) -> Column {
-        let name = column.name();
-        match column {
-            OutputColumn::PrincipalStress => {
-                let meaning = match self.dimensions {
-                    Dimensions::Three => {
-                        "principal Kirchhoff stresses, largest first, tension positive"
-                    }
-                    Dimensions::Two => {
-                        "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
-                    }
-                };
-                let stress = particles.read(3, memory, |p, state, lane, out| {
-                    let (stress, _) = self.laws[p.material as usize].stress_of(state, lane);
-                    out.copy_from_slice(&principal_stress(stress, self.dimensions));
-                });
-                Column::vector3(name, Unit::Pascal, meaning, 0.0, stress)
-            }
-            OutputColumn::Hardening => {
-                let columns = material::state_columns(&self.laws);
-                let declared = columns.into_iter().find(|c| c.name == name);
-                let column =
-                    declared.unwrap_or(StateColumn::new(name, 1, Unit::One, "no material has it"));
-                particles.state_column(&column, memory)
-            }
+        if name != PRINCIPAL_STRESS {
+            let columns = material::state_columns(&self.laws);
+            let declared = columns.into_iter().find(|c| c.name == name);
+            let none = StateColumn::new(name, 1, Unit::One, "no material has it");
+            return particles.state_column(&declared.unwrap_or(none), memory);
         }
+        let meaning = match self.dimensions {
+            Dimensions::Three => "principal Kirchhoff stresses, largest first, tension positive",
+            Dimensions::Two => {
+                "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
+            }
+        };
+        let stress = particles.read(3, memory, |p, state, lane, out| {
+            let (stress, _) = self.laws[p.material as usize].stress_of(state, lane);
+            out.copy_from_slice(&principal_stress(stress, self.dimensions));
+        });
+        Column::vector3(name, Unit::Pascal, meaning, 0.0, stress)
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
