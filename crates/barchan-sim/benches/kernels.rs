@@ -63,7 +63,7 @@ fn measured_scatter<const K: usize>(particles: &Particles, laws: &[PreparedLaw])
     let (packets, state) = (&particles.0[..], particles.1.all());
     dispatch!(Level::new(), simd => {
         let stress = |p: usize, packet: &Packet| {
-            prefetch_state(state, (p + 1) * rows);
+            prefetch_state(state, p + 1, rows);
             laws[packet.material as usize].stress(simd, &state[p * rows..])
         };
         scatter_block::<_, 3, K, { MOMENTUM | FORCES }>(simd, packets, stress, &frame, &params, &mut tile)

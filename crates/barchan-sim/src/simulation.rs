@@ -130,7 +130,7 @@ impl Simulation {
             gravity: scene.gravity.clone(),
             domain: walls(scene),
             drains: scene.drains.clone(),
-            is_fixed: solver.pace().is_ok_and(|pace| pace.is_fixed()),
+            is_fixed: solver.pace().map_err(SimulationError::Setup)?.is_fixed(),
             solver,
             colliders,
             bodies,
@@ -204,7 +204,8 @@ impl Simulation {
             });
         }
         samples.first_id = self.state.identities.take(samples.len())?;
-        self.solver.emit(&samples).map_err(SimulationError::Setup)
+        let emitted = self.solver.emit(&samples);
+        emitted.map_err(|error| SimulationError::Setup(at_fill(error, index)))
     }
 
     /// Advances to the end of the next frame, exactly at the time (frame + 1) / frame_rate. `watch` is called after every step; if it
@@ -473,6 +474,21 @@ impl Simulation {
     /// Particles advanced, summed over the steps of this process; divided by [`Self::solver_wall`], the throughput.
     pub fn particle_substeps_here(&self) -> u64 {
         self.particle_substeps_here
+    }
+}
+
+/// The refusal of a fill, at its place in the scene.
+fn at_fill(error: SolverError, index: usize) -> SolverError {
+    match error {
+        SolverError::OutOfRange { position: p, .. } => SolverError::unsupported(
+            format!("fill.{index}.shape"),
+            format!(
+                "it has particles beyond the addressable grid, at ({:.3e}, {:.3e}, {:.3e}) m",
+                p.x, p.y, p.z
+            ),
+            "move the fill toward the origin, or choose a coarser solver.resolution",
+        ),
+        other => other,
     }
 }
 

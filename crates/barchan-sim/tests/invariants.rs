@@ -175,6 +175,23 @@ fn a_position_out_of_range_is_an_error() {
     }
 }
 
+/// Beyond 2²² cells of 0.05 m. The negative control lies within.
+#[test]
+fn a_fill_beyond_the_grid_is_refused_at_its_place() {
+    let scene_at = |x: f64| {
+        let shape = format!(
+            "fill.block.shape.box={{ min = [{x}, 0, -0.1], max = [{}, 0.4, 0.1] }}",
+            x + 0.5
+        );
+        scene_file("tests/block.toml", &["solver.resolution=0.05", &shape])
+    };
+    let scene = scene_at(3e5);
+    let error = Simulation::new(&scene).map(drop).unwrap_err();
+    let shown = error.in_scene(&scene).unwrap().to_string();
+    assert!(shown.contains("addressable grid"), "{shown}");
+    assert!(Simulation::new(&scene_at(1e5)).is_ok());
+}
+
 #[test]
 fn a_particle_that_leaves_the_grid_is_an_error() {
     // The grid ends at 2²² cells, where single precision still resolves a third of a cell.

@@ -31,10 +31,11 @@ use barchan_render::film::FilmError;
 use barchan_render::picture::PictureError;
 use barchan_render::sheet::SheetError;
 use clap::{Parser, Subcommand};
-use miette::Report;
+use miette::{MietteHandlerOpts, Report};
 use serde_json::{Value, json};
 use std::fmt;
 use std::process::ExitCode;
+use textwrap::WordSplitter;
 
 /// Simulates granular material: a scene goes in, frames come out.
 #[derive(Debug, Parser)]
@@ -84,6 +85,7 @@ fn wants_json() -> bool {
 
 /// Reads the command line and obeys it. Exit codes: 0 done, 1 failed, 2 the scene or the call is wrong.
 pub fn main() -> ExitCode {
+    wrap_at_spaces();
     let command = match Arguments::try_parse() {
         Ok(arguments) => arguments.command,
         Err(error) => return refuse_call(&error),
@@ -98,6 +100,13 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Lines of error messages break at spaces only: numbers such as 1e-12, options and file names stay whole.
+fn wrap_at_spaces() {
+    let options = || MietteHandlerOpts::new().word_splitter(WordSplitter::NoHyphenation);
+    // Fails only where a hook was set before, which nothing does.
+    let _ = miette::set_hook(Box::new(move |_| Box::new(options().build())));
 }
 
 /// A command line that cannot be understood, or one that asks for help.

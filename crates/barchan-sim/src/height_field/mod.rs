@@ -5,17 +5,19 @@
 //! columns far from the activity: the size of a site is limited by memory only.
 
 mod fill;
+mod record;
 mod relax;
 
 use barchan_scene::TerrainSpec;
 use glam::{Vec2, Vec3};
+pub use record::{SavedField, StoredField};
 pub use relax::{MAX_COLUMNS_PER_CALL, SurfaceConditions, Unloaded};
 use std::collections::VecDeque;
 
 /// Slope above the angle of repose at which soil starts to slide [degrees]; it stops at the angle of repose itself.
 pub const SLOPE_TOLERANCE: f32 = 0.5;
-/// Minimum number of quanta in the mass of a mean grain: a mass in f32 is a multiple of the quantum down to 1/256 of the mean.
-const QUANTA_PER_GRAIN: f64 = 4294967296.0;
+/// Minimum number of quanta in a portion of soil that is exchanged: a mass in f32 is a multiple of the quantum down to 1/256 of it.
+const QUANTA_PER_PORTION: f64 = 4294967296.0;
 /// Maximum number of quanta in a column at the start.
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
 /// Fill height that the integer type of a column's quanta can represent, as a multiple of (height of the site + 1 m).
@@ -146,8 +148,8 @@ pub struct HeightField {
 }
 
 impl HeightField {
-    /// The terrain of a scene with a bulk density [kg/m³], its quantum fine enough for grains of mean mass `grain_mass` [kg].
-    pub fn new(spec: &TerrainSpec, density: f64, grain_mass: f64) -> Self {
+    /// The terrain of a scene with a bulk density [kg/m³]. Its quantum is fine enough to exchange soil in portions of `portion` [kg].
+    pub fn new(spec: &TerrainSpec, density: f64, portion: f64) -> Self {
         let layout = Layout {
             origin: Vec2::new(spec.origin[0] as f32, spec.origin[1] as f32),
             cell: spec.cell as f32,
@@ -157,7 +159,7 @@ impl HeightField {
         let highest = spec.heights.iter().copied().fold(f32::MIN, f32::max);
         let deepest = (f64::from(highest) - spec.floor).max(0.0) + 1.0;
         let fullest = HEADROOM * deepest * area * density;
-        let quantum = (grain_mass / QUANTA_PER_GRAIN).max(fullest / QUANTA_PER_COLUMN);
+        let quantum = (portion / QUANTA_PER_PORTION).max(fullest / QUANTA_PER_COLUMN);
         let quantum = 2f64.powi(quantum.log2().ceil() as i32);
         let quantum_height = quantum / (density * area);
         let quanta =
@@ -314,24 +316,6 @@ impl HeightField {
             height < target
         });
         self.rising = rising;
-    }
-
-    /// Restores the queue of active columns, and the columns that are still rising with their surface heights [m].
-    pub(crate) fn restore(&mut self, active: &[u32], rising: impl Iterator<Item = (u32, f32)>) {
-        self.is_active.fill(false);
-        self.active.clear();
-        for column in active {
-            self.activate(*column as usize);
-        }
-        self.reset_surface();
-        self.is_rising.fill(false);
-        self.rising.clear();
-        for (index, height) in rising {
-            let column = index as usize;
-            self.rising.push(index);
-            self.is_rising[column] = true;
-            self.height[column] = height.clamp(self.floor, self.height[column]);
-        }
     }
 }
 

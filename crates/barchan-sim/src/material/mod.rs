@@ -149,12 +149,6 @@ macro_rules! with_law {
 pub(crate) use with_law;
 
 impl PreparedLaw {
-    /// Largest number of rows of any law.
-    pub const MAX_ROWS: usize = match drucker_prager::ROWS > elastic::ROWS {
-        true => drucker_prager::ROWS,
-        false => elastic::ROWS,
-    };
-
     /// Prepares the law of a material.
     pub fn new(material: &Material, dimensions: Dimensions) -> Self {
         match &material.law {
@@ -286,7 +280,6 @@ fn columns_of<L: ConstitutiveLaw<N>, const N: usize>(_: &L) -> &'static [StateCo
             i += 1;
         }
         assert!(rows == N, "the columns of a law fill its rows");
-        assert!(rows <= PreparedLaw::MAX_ROWS);
     }
     L::COLUMNS
 }

@@ -248,7 +248,7 @@ pub trait Solver: Send {
     }
     /// Changes the parameters of a material from now on.
     fn set_material(&mut self, index: usize, material: &Material) -> Result<(), SolverError>;
-    /// How long the next step may be.
+    /// How long the next step may be. Whether steps are fixed does not change during a run.
     fn pace(&mut self) -> Result<Pace, SolverError>;
     /// Advances by one step. On [`SolverError::Rejected`] the state is unchanged, and a shorter step is tried.
     fn step(&mut self, cx: &mut StepContext<'_>) -> Result<StepStats, SolverError>;

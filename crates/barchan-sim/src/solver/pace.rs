@@ -92,7 +92,12 @@ impl Pace {
     /// Keys of the settings that bound the step, for a sentence.
     pub fn settings(&self) -> String {
         let settings = self.bounds().iter().filter_map(|b| b.setting);
-        let keys: Vec<&str> = settings.map(|s| s.key).collect();
+        let mut keys: Vec<&str> = Vec::new();
+        for setting in settings {
+            if !keys.contains(&setting.key) {
+                keys.push(setting.key);
+            }
+        }
         keys.join(" or ")
     }
 

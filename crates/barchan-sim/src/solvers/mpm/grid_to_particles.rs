@@ -64,7 +64,7 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     let mut planes = Planes::<K>::ZERO;
     for p in 0..packets.len() {
         prefetch(packets.get(p + 1));
-        prefetch_state(state, (p + 1) * params.state_rows);
+        prefetch_state(state, p + 1, params.state_rows);
         let packet = &mut packets[p];
         let state = &mut state[p * params.state_rows..(p + 1) * params.state_rows];
         let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);

@@ -11,7 +11,7 @@ pub static METHOD: Method = Method {
     family: &MPM,
     build: |scene, level| Ok(Box::new(Mpm::new(scene, level)?)),
     supports: &[Feature::Periodic, Feature::Elastic],
-    memory: |scene, particles| memory_estimate(&scene.settings(), scene.dimensions, particles),
+    memory: memory_estimate,
     spacing,
     describe: |scene| {
         let spec: MpmSpec = scene.settings();

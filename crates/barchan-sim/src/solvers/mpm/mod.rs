@@ -17,7 +17,7 @@ use crate::grid::tile::{BLOCK_FLOATS, Tile};
 use crate::grid::{BLOCK, Field, Tiles, Topology};
 use crate::material::{self, PreparedLaw};
 use crate::math::bspline;
-use crate::math::lanes::LANES;
+use crate::math::lanes::{LANES, Row};
 use crate::sampling::Samples;
 use crate::solver::{
     Bound, Columns, Pace, Region, Solver, SolverError, StepContext, StepStats, Stopwatch,
@@ -95,6 +95,12 @@ macro_rules! passes {
     };
 }
 
+/// The law of each material of a scene.
+fn prepared_laws(scene: &Scene) -> Vec<PreparedLaw> {
+    let prepared = |m| PreparedLaw::new(m, scene.dimensions);
+    scene.materials.iter().map(prepared).collect()
+}
+
 /// Longest stable step for elastic waves [s].
 fn elastic_dt(spec: &MpmSpec, materials: &[Material]) -> f32 {
     let law = |m: &Material| PreparedLaw::new(m, Dimensions::Three);
@@ -126,8 +132,7 @@ impl Mpm {
     pub fn new(scene: &Scene, level: Level) -> Result<Self, SolverError> {
         let spec: MpmSpec = scene.settings();
         refusal::check(&METHOD, scene)?;
-        let prepared = |m| PreparedLaw::new(m, scene.dimensions);
-        let laws: Vec<PreparedLaw> = scene.materials.iter().map(prepared).collect();
+        let laws = prepared_laws(scene);
         Ok(Self {
             spec,
             dimensions: scene.dimensions,
@@ -448,8 +453,9 @@ fn tile_len(dimensions: Dimensions, kernel: Kernel) -> usize {
 }
 
 /// Memory of a run at its peak [bytes]: packets twice (the sort), tiles, nodes, and the columns of a frame and a checkpoint.
-pub fn memory_estimate(spec: &MpmSpec, dimensions: Dimensions, particles: usize) -> u64 {
-    let state = PreparedLaw::MAX_ROWS * size_of::<crate::math::lanes::Row>();
+fn memory_estimate(scene: &Scene, particles: usize) -> u64 {
+    let (spec, dimensions): (MpmSpec, _) = (scene.settings(), scene.dimensions);
+    let state = material::state_rows(&prepared_laws(scene)) * size_of::<Row>();
     let packets = 2.0 * (size_of::<Packet>() + state) as f64 / LANES as f64;
     let sorting = 12.0;
     let columns = 45.0 + 140.0;

@@ -141,11 +141,15 @@ pub fn prefetch<T>(next: Option<&T>) {
     }
 }
 
-/// Prefetches the state of a packet, whose rows begin at `first`.
+/// Prefetches the state of a packet, of `rows` rows.
 #[inline(always)]
-pub fn prefetch_state(state: &[Row], first: usize) {
-    let rows = state.get(first..).unwrap_or_default();
-    prefetch(rows.first_chunk::<{ PreparedLaw::MAX_ROWS }>());
+pub fn prefetch_state(state: &[Row], packet: usize, rows: usize) {
+    for row in state
+        .get(packet * rows..(packet + 1) * rows)
+        .unwrap_or_default()
+    {
+        prefetch(Some(row));
+    }
 }
 
 /// A fixed number of rows for each packet: the states of the laws, or the results of a pass.

@@ -70,7 +70,7 @@ impl Passes<'_> {
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let frame = self.frame::<D, K>(b);
                 let stress = |p: usize, packet: &Packet| {
-                    prefetch_state(state, (p + 1) * rows);
+                    prefetch_state(state, p + 1, rows);
                     self.laws[packet.material as usize].stress(simd, &state[p * rows..])
                 };
                 scatter_block::<_, D, K, { MOMENTUM | FORCES }>(simd, packets, stress, &frame, params, tile)

@@ -26,7 +26,6 @@ impl Sph {
         let (spacing, cfl) = (spec.spacing() as f32, spec.cfl as f32);
         let default = spec.spacing() / SphSpec::DEFAULT_PACE;
         let moving = cfl * spacing / max_speed(&self.particles.velocity);
-        let other = |dt: f32| Bound { dt, ..Bound::NONE };
         Pace::Bounded {
             bounds: [
                 Bound::at_rest(
@@ -36,8 +35,16 @@ impl Sph {
                     default,
                 ),
                 Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::DEFAULT_CFL),
-                other(self.viscous_dt()),
-                other(self.cohesive_dt()),
+                Bound {
+                    dt: self.viscous_dt(),
+                    ..Bound::NONE
+                },
+                Bound::at_rest(
+                    self.cohesive_dt(),
+                    "solver.sph.cfl",
+                    spec.cfl,
+                    SphSpec::DEFAULT_CFL,
+                ),
             ],
             travel: spec.cfl * spec.spacing(),
         }
