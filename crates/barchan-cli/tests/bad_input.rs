@@ -224,7 +224,7 @@ fn sand_beyond_the_addressable_grid() {
     refused(
         &place,
         &["run", "block.toml", "--set", shape],
-        &["left the addressable grid", "domain"],
+        &["beyond the addressable grid", "fill", "origin"],
     );
 }
 
