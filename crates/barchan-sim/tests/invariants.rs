@@ -187,8 +187,11 @@ fn a_fill_beyond_the_grid_is_refused_at_its_place() {
     };
     let scene = scene_at(3e5);
     let error = Simulation::new(&scene).map(drop).unwrap_err();
-    let shown = error.in_scene(&scene).unwrap().to_string();
-    assert!(shown.contains("addressable grid"), "{shown}");
+    let placed = error.in_scene(&scene).unwrap();
+    let [fault] = placed.errors() else {
+        panic!("{placed:?}")
+    };
+    assert!(fault.message().contains("addressable grid"), "{fault:?}");
     assert!(Simulation::new(&scene_at(1e5)).is_ok());
 }
 
