@@ -64,7 +64,7 @@ function header(page: Page): Promise<LiveHeader> {
 }
 
 async function angle(page: Page): Promise<number> {
-  return (await header(page)).joints[0]![0];
+  return (await header(page)).joints[0]!.position;
 }
 
 afterEach(async () => {
@@ -126,14 +126,14 @@ test("a key moves the arm, and letting go holds it", async () => {
   expect(await page.locator("#machine").textContent()).toMatch(/Q.*Arm.*E/s);
   const before = await angle(page);
   await page.keyboard.down("e");
-  await until(page, `window.barchan.header().joints[0][0] > ${before} + 0.2`);
+  await until(page, `window.barchan.header().joints[0].position > ${before} + 0.2`);
   await page.keyboard.up("e");
-  await until(page, "Math.abs(window.barchan.header().joints[0][1]) < 0.02");
+  await until(page, "Math.abs(window.barchan.header().joints[0].velocity) < 0.02");
   const held = await angle(page);
   await page.waitForTimeout(300);
   expect(Math.abs((await angle(page)) - held)).toBeLessThan(0.03);
   await page.keyboard.down("q");
-  await until(page, `window.barchan.header().joints[0][0] < ${held} - 0.15`);
+  await until(page, `window.barchan.header().joints[0].position < ${held} - 0.15`);
   await page.keyboard.up("q");
   expect(await page.locator("output[data-joint=hinge]").textContent()).toMatch(/°$/);
   // The button does the same.
@@ -141,7 +141,7 @@ test("a key moves the arm, and letting go holds it", async () => {
   const button = (await page.getByRole("button", { name: "Arm on" }).boundingBox())!;
   await page.mouse.move(button.x + 8, button.y + 8);
   await page.mouse.down();
-  await until(page, `window.barchan.header().joints[0][0] > ${now} + 0.1`);
+  await until(page, `window.barchan.header().joints[0].position > ${now} + 0.1`);
   await page.mouse.up();
 });
 
@@ -173,9 +173,9 @@ test("a gamepad drives, and its rest does not", async () => {
   expect(Math.abs(rest)).toBeLessThan(0.03);
   expect(await page.locator("#machine").textContent()).toContain("Gamepad: Stick");
   await pad(-0.8);
-  await until(page, `window.barchan.header().joints[0][0] < ${rest} - 0.15`);
+  await until(page, `window.barchan.header().joints[0].position < ${rest} - 0.15`);
   await pad(0);
-  await until(page, "Math.abs(window.barchan.header().joints[0][1]) < 0.02");
+  await until(page, "Math.abs(window.barchan.header().joints[0].velocity) < 0.02");
 });
 
 test("a slider changes the heap", async () => {

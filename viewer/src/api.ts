@@ -123,10 +123,33 @@ export interface Statistics {
   forces_n: Vector[][];
 }
 
-export interface Pose {
+/** Pose, motion and load of a body; `BodyRecord` of barchan-frame. */
+export interface BodyRecord {
+  name: string;
+  /** [m] */
   position: Vector;
+  /** Quaternion x, y, z, w. */
   rotation: [number, number, number, number];
+  /** Of the origin [m/s]. */
+  velocity: Vector;
+  /** [rad/s] */
+  angular_velocity: Vector;
+  /** Of the grains [N]: mean since the previous frame; of the last step in a live scene. */
   force: Vector;
+  /** About the origin [N m]. */
+  torque: Vector;
+}
+
+/** State of a joint; `JointRecord` of barchan-frame. */
+export interface JointRecord {
+  name: string;
+  type: Joint["kind"];
+  /** [rad or m] */
+  position: number;
+  /** [rad/s or m/s] */
+  velocity: number;
+  /** [N m or N] */
+  motor_force: number;
 }
 
 export interface GrainsHeader {
@@ -135,7 +158,7 @@ export interface GrainsHeader {
   grains: number;
   lower: Vector;
   upper: Vector;
-  bodies: Pose[];
+  bodies: BodyRecord[];
   /** Address of its terrain; null or absent: there is none. */
   terrain?: string | null;
 }

@@ -16,7 +16,7 @@ import {
   type Vector4,
 } from "three";
 import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
-import { api, type Body, type Pose, troubleOf, type Vector } from "./api";
+import { api, type Body, type BodyRecord, troubleOf, type Vector } from "./api";
 import { SHADOW_LAYER, type Light } from "./light";
 import { bodyFragment, bodyVertex, depthFragment, groundFragment, linear, shaded } from "./shaders";
 
@@ -70,7 +70,7 @@ export class Bodies {
     this.group.add(this.ground([0, height, 0], [0, 1, 0]));
   }
 
-  pose(poses: Pose[]): void {
+  pose(poses: BodyRecord[]): void {
     poses.forEach((pose, i) => {
       this.groups[i]?.position.set(...pose.position);
       this.groups[i]?.quaternion.copy(new Quaternion(...pose.rotation));

@@ -5,9 +5,9 @@
 mod common;
 
 use barchan::gallery;
-use barchan::scene::{FAMILIES, Law, Overrides, Scene, SceneSource, load, load_file};
+use barchan::scene::{FAMILIES, Overrides, Scene, SceneSource, load, load_file};
 use barchan::sim::simulation::{Control, Simulation};
-use barchan::sim::solvers::{METHODS, parameters, set_parameter};
+use barchan::sim::solvers::{Feature, METHODS, parameters, set_parameter};
 use common::{Place, SCENE, scene_path, viewer::Viewer};
 use std::io::{Read, Write};
 
@@ -76,34 +76,41 @@ fn the_live_view_takes_another_solver() {
     }
 }
 
-/// Lines that a solver refuses, with the solver.
-const REFUSED: &[(&str, &str, &str)] = &[
-    (
-        "sph",
-        "domain = { min = [-1, -1, -1], max = [1, 1, 1], periodic = [\"x\"] }",
-        "[\"x\"]",
-    ),
-    (
-        "pbd",
-        "output = { columns = [\"hardening\"] }",
-        "[\"hardening\"]",
-    ),
-    (
-        "mpm",
-        "terrain = { material = \"soil\", size = [4, 4], cell = 0.5, height = -3 }",
-        "terrain",
-    ),
-    (
-        "sph",
-        "materials = { jelly = { preset = \"jelly\" } }",
-        "jelly",
-    ),
-    (
-        "mpm",
-        "domain = { min = [-1, -1, -1], max = [1, 1, 1], periodic = [\"x\"] }",
-        "[\"x\"]",
-    ),
-];
+/// A line that adds a feature to a scene, and what of it a refusal marks.
+fn line_with(feature: Feature) -> (&'static str, &'static str) {
+    match feature {
+        Feature::Periodic => (
+            "domain = { min = [-1, -1, -1], max = [1, 1, 1], periodic = [\"x\"] }",
+            "[\"x\"]",
+        ),
+        Feature::Terrain => (
+            "terrain = { material = \"soil\", size = [4, 4], cell = 0.5, height = -3 }",
+            "terrain",
+        ),
+        Feature::Elastic => ("materials = { jelly = { preset = \"jelly\" } }", "jelly"),
+    }
+}
+
+/// Lines that solvers refuse: the solver, the line, and what is marked. Every feature that a family does not support, a
+/// column that another one has, and a periodic domain that is no whole number of blocks wide.
+fn refused() -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut all = vec![];
+    for method in METHODS {
+        let name = method.family.name;
+        let missing = Feature::ALL.iter().filter(|f| !method.supports.contains(f));
+        all.extend(missing.map(|feature| {
+            let (line, marked) = line_with(*feature);
+            (name, line, marked)
+        }));
+        if !method.family.columns.contains(&"hardening") {
+            let line = "output = { columns = [\"hardening\"] }";
+            all.push((name, line, "[\"hardening\"]"));
+        }
+    }
+    let (line, marked) = line_with(Feature::Periodic);
+    all.push(("mpm", line, marked));
+    all
+}
 
 /// Scenes that a solver takes, but that cannot begin: what is replaced by what, and the line with what it marks.
 const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
@@ -127,14 +134,14 @@ const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
 #[test]
 fn a_refusal_points_at_its_line() {
     let place = Place::new();
-    for (solver, line, marked) in REFUSED {
+    for (solver, line, marked) in refused() {
         place.write(
             "refused.toml",
             &format!("name = \"refused\"\n{line}\n{SCENE}"),
         );
         for command in ["run", "check", "view"] {
             let outcome = place.run(&[command, "refused.toml", "--solver", solver, "--json"]);
-            assert_eq!(outcome.code, Some(2), "{line}: {outcome:?}");
+            assert_eq!(outcome.code, Some(2), "{solver}, {line}: {outcome:?}");
             let said = outcome.json();
             let problem = &said["problems"][0];
             assert_eq!(problem["line"], 2, "{said}");
@@ -173,13 +180,24 @@ fn what_a_solver_leaves_aside_is_told_with_its_line() {
     place.write("wet.toml", &wetting);
     let idle = SCENE.replace("0.04", "0.04\npbd.error_reduction = 0.5");
     place.write("idle.toml", &idle);
-    for (file, solver, says) in [
-        ("wet.toml", "mpm", &[&*wet, "`mpm` leaves", "`sph`"][..]),
-        ("wet.toml", "pbd", &[&*wet, "`pbd` leaves", "`sph`"]),
-        ("wet.toml", "sph", &[]),
-        ("idle.toml", "pbd", &["idle.toml:7: ", "mass splitting"]),
-        ("idle.toml", "mpm", &[]),
-    ] {
+    let mut cases = vec![
+        (
+            "idle.toml",
+            "pbd",
+            vec!["idle.toml:7: ".to_owned(), "mass splitting".into()],
+        ),
+        ("idle.toml", "mpm", vec![]),
+    ];
+    cases.extend(FAMILIES.iter().map(|family| {
+        let says = vec![
+            wet.clone(),
+            format!("`{}` leaves", family.name),
+            "`sph`".into(),
+        ];
+        let says = if family.wetting { vec![] } else { says };
+        ("wet.toml", family.name, says)
+    }));
+    for (file, solver, says) in cases {
         let checked = place.json(&["check", file, "--solver", solver, "--json"]);
         let warnings = checked["warnings"].as_array().unwrap();
         assert_eq!(warnings.len(), usize::from(!says.is_empty()), "{checked}");
@@ -187,8 +205,8 @@ fn what_a_solver_leaves_aside_is_told_with_its_line() {
         let ran = place.run(&[&arguments[..], &[&format!("{file}-{solver}")]].concat());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         for text in says {
-            assert!(warnings[0].as_str().unwrap().contains(text), "{checked}");
-            assert!(ran.message().contains(text), "{ran:?}");
+            assert!(warnings[0].as_str().unwrap().contains(&text), "{checked}");
+            assert!(ran.message().contains(&text), "{ran:?}");
         }
     }
 }
@@ -203,24 +221,23 @@ fn gallery_scenes_run_with_every_solver() {
             text: gallery::text(name).unwrap().to_owned(),
             directory: ".".into(),
         };
-        for solver in names() {
+        for method in METHODS {
+            let solver = method.family.name;
             let overrides = Overrides {
                 scale: Some(0.3),
                 solver: Some(solver.to_owned()),
                 ..Overrides::default()
             };
             let scene = load(&source, &overrides).unwrap();
-            let is_elastic = scene
-                .materials
-                .iter()
-                .any(|m| matches!(m.law, Law::Elastic(_)));
-            let impossible = match solver {
-                "pbd" => is_elastic,
-                "sph" => is_elastic || scene.terrain.is_some(),
-                _ => scene.terrain.is_some(),
-            };
+            let mut features = Feature::ALL.iter().filter(|f| f.is_in(&scene));
+            let impossible = features.find(|f| !method.supports.contains(f));
             let begun = Simulation::new(&scene);
-            assert_eq!(begun.is_err(), impossible, "{name} with {solver}");
+            assert_eq!(
+                begun.is_err(),
+                impossible.is_some(),
+                "{name} with {solver}: unsupported is {impossible:?}, but the result is {:?}",
+                begun.err()
+            );
             let Ok(mut simulation) = begun else { continue };
             for _ in 0..2 {
                 let end = simulation.advance_frame(&mut |_| Control::Continue);
@@ -242,10 +259,11 @@ fn own_sand(solver: &str) -> Scene {
     load_file(scene_path("tests/block.toml"), &set).unwrap()
 }
 
-#[test]
-fn live_parameters_are_those_of_the_family() {
-    for (method, keys) in METHODS.iter().zip([
-        &["young", "friction_angle", "cohesion"][..],
+/// Live parameters of such a block, by family. The tests below hold for families that are not listed, too.
+const LIVE: &[(&str, &[&str])] = &[
+    ("mpm", &["young", "friction_angle", "cohesion"]),
+    (
+        "pbd",
         &[
             "friction_angle",
             "static_friction_angle",
@@ -253,6 +271,9 @@ fn live_parameters_are_those_of_the_family() {
             "stiffness",
             "damping",
         ],
+    ),
+    (
+        "sph",
         &[
             "friction_angle",
             "cohesion",
@@ -260,20 +281,33 @@ fn live_parameters_are_those_of_the_family() {
             "viscosity",
             "wet_viscosity",
         ],
-    ]) {
-        let mut scene = own_sand(method.family.name);
+    ),
+];
+
+#[test]
+fn live_parameters_are_those_of_the_family() {
+    assert!(LIVE.iter().all(|(name, _)| names().any(|n| n == *name)));
+    for method in METHODS {
+        let family = method.family;
+        let mut scene = own_sand(family.name);
         let before = scene.materials[0].clone();
         let found = parameters(&scene, &scene.materials[0]);
-        assert_eq!(found.iter().map(|p| p.key).collect::<Vec<_>>(), keys);
+        let keys: Vec<&str> = found.iter().map(|p| p.key).collect();
+        assert!(family.live.iter().all(|key| keys.contains(key)), "{keys:?}");
+        if let Some((name, listed)) = LIVE.iter().find(|(name, _)| *name == family.name) {
+            assert_eq!(&keys, listed, "{name}");
+        }
         // Reading parameters does not fix them; setting one changes it and the values derived from it.
         assert_eq!(scene.materials[0], before);
-        for key in keys {
+        for key in &keys {
             assert!(set_parameter(&mut scene, 0, key, 12.0), "{key}");
             let found = parameters(&scene, &scene.materials[0]);
             assert_eq!(found.iter().find(|p| p.key == *key).unwrap().value, 12.0);
         }
         assert!(!set_parameter(&mut scene, 0, "color", 1.0));
-        assert!(!set_parameter(&mut scene, 9, keys[0], 1.0));
+        for key in keys {
+            assert!(!set_parameter(&mut scene, 9, key, 1.0));
+        }
     }
 }
 

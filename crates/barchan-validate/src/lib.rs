@@ -101,6 +101,19 @@ impl Context<'_> {
             Form::Full => full,
         }
     }
+
+    /// The entry of the solver in a table of a case.
+    ///
+    /// # Errors
+    /// The table has no such entry.
+    pub fn of_solver<T>(
+        &self,
+        table: &'static [(&'static str, T)],
+    ) -> Result<&'static T, ValidateError> {
+        let own = table.iter().find(|(solver, _)| *solver == self.solver);
+        own.map(|(_, entry)| entry)
+            .ok_or_else(|| ValidateError::unusable(self.solver, "the case has no entry for it"))
+    }
 }
 
 /// The cases that an argument selects: the one of that name, or all whose name begins with it.

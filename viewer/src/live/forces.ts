@@ -1,11 +1,10 @@
 // Forces of the grains on the bodies: numbers in the panel, arrows in the view.
 
 import { ArrowHelper, type LineBasicMaterial, type MeshBasicMaterial, Vector3 } from "three";
-import type { Body } from "../api";
+import type { Body, BodyRecord } from "../api";
 import { make, tableRow } from "../dom";
 import { text } from "../scales";
 import type { Scene3d } from "../scene3d";
-import type { LivePose } from "./link";
 
 /** Weight of the past in the moving average, which keeps the numbers readable. */
 const CALM = 0.85;
@@ -38,7 +37,7 @@ export class Forces {
       : null;
   }
 
-  update(poses: LivePose[], isStill: boolean): void {
+  update(poses: BodyRecord[], isStill: boolean): void {
     // Every sixth picture: numbers that change faster cannot be read.
     const isDue = isStill || this.drawn++ % 6 === 0;
     const keep = isStill ? 0 : CALM;

@@ -1,7 +1,7 @@
 // The connection to a live scene: pictures come in, orders go out. The page confirms each picture that it has drawn,
 // and the server sends at most two beyond that, so a slow page gets fewer pictures instead of late ones.
 
-import type { GrainsHeader, Pose, Range, Trouble, Vector } from "../api";
+import type { GrainsHeader, JointRecord, Range, Trouble, Vector } from "../api";
 import { decode, words } from "../decode";
 import type { Grains } from "../frames";
 
@@ -20,11 +20,6 @@ export interface Pull {
   target: Vector;
 }
 
-export interface LivePose extends Pose {
-  /** [N m] */
-  torque: Vector;
-}
-
 /** Everything that changes besides the grains. */
 export interface LiveHeader extends GrainsHeader {
   playing: boolean;
@@ -32,9 +27,7 @@ export interface LiveHeader extends GrainsHeader {
   rates: Rates;
   trouble: Trouble | null;
   drag: Pull | null;
-  bodies: LivePose[];
-  /** Position, velocity and motor force of each joint. */
-  joints: [number, number, number][];
+  joints: JointRecord[];
   /** Values of the parameters of each material. */
   parameters: number[][];
   /** Range of the speeds [m/s], where they were requested. */

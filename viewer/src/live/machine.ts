@@ -1,6 +1,6 @@
 // The joints over the view: keys, positions, and buttons for touch screens.
 
-import type { Joint } from "../api";
+import type { Joint, JointRecord } from "../api";
 import { make } from "../dom";
 import { type Drive } from "./drive";
 
@@ -31,8 +31,8 @@ export class Machine {
     root.replaceChildren(make("h2", {}, "Joints"), ...rows.filter((row) => row !== null), this.pad);
   }
 
-  update(states: readonly (readonly number[])[]): void {
-    states.forEach(([position = 0], i) => this.shown[i]?.(position));
+  update(joints: readonly JointRecord[]): void {
+    joints.forEach(({ position }, i) => this.shown[i]?.(position));
   }
 
   /** Shows the name of the gamepad, if there is one. */

@@ -6,10 +6,11 @@ use super::grain;
 use super::look::Palette;
 use super::terrain;
 use super::values::{self, Part, Range};
-use barchan::frame::{Column, ColumnData, FrameInfo};
+use barchan::frame::{BodyRecord, Column, ColumnData, FrameInfo, Statistics};
 use barchan::scene::Bounds;
 use glam::Vec3;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 /// First bytes of every answer in this form.
 const MAGIC: &[u8; 8] = b"BARCHAN1";
@@ -21,6 +22,34 @@ const NO_VALUE: u16 = 65_535;
 /// Material of a grain that cannot be drawn, since its position is not finite.
 const NOT_DRAWN: u8 = 255;
 
+/// Header of grains, in a frame of a result and in a picture of a live scene: `GrainsHeader` of viewer/src/api.ts.
+#[derive(Serialize)]
+pub struct GrainsHeader<'a> {
+    /// Number of the frame or picture.
+    pub frame: u64,
+    /// Simulated time [s].
+    pub time: f64,
+    /// Number of grains.
+    pub grains: usize,
+    /// Corners of the box that coordinates are steps of [m].
+    pub lower: [f32; 3],
+    pub upper: [f32; 3],
+    /// [m].
+    pub error_bound: [f32; 3],
+    /// Poses and loads.
+    pub bodies: &'a [BodyRecord],
+    /// Address of the terrain, where there is one.
+    pub terrain: Option<String>,
+}
+
+/// Header of a frame of a result.
+#[derive(Serialize)]
+struct FrameHeader<'a> {
+    #[serde(flatten)]
+    grains: GrainsHeader<'a>,
+    statistics: &'a Statistics,
+}
+
 /// Positions, color and material of all grains: eight bytes each.
 pub fn grains(
     info: &FrameInfo,
@@ -31,17 +60,19 @@ pub fn grains(
     let grains =
         grains.ok_or_else(|| ViewError::Internal("positions are not three floats".into()))?;
     let (lower, upper) = bounds(grains.position);
-    let header = json!({
-        "frame": info.index,
-        "time": info.time,
-        "grains": info.particles,
-        "lower": lower,
-        "upper": upper,
-        "error_bound": error_bound((lower, upper)),
-        "statistics": info.record.statistics,
-        "bodies": info.record.bodies,
-        "terrain": terrain::address(info),
-    });
+    let header = FrameHeader {
+        grains: GrainsHeader {
+            frame: u64::from(info.index),
+            time: info.time,
+            grains: info.particles,
+            lower,
+            upper,
+            error_bound: error_bound((lower, upper)),
+            bodies: &info.record.bodies,
+            terrain: terrain::address(info),
+        },
+        statistics: &info.record.statistics,
+    };
     let mut out = begin(&header, 8 * info.particles);
     put_grains(&mut out, &grains, (lower, upper), palette);
     Ok(out)
@@ -151,8 +182,9 @@ pub fn surface(mesh: &barchan::scene::mesh::TriangleMesh) -> Vec<u8> {
 }
 
 /// Magic bytes, length of the header, and the header as JSON, filled up so that the data begins at a multiple of 8.
-pub fn begin(header: &Value, data: usize) -> Vec<u8> {
-    let mut text = header.to_string();
+pub fn begin(header: &impl Serialize, data: usize) -> Vec<u8> {
+    // Headers have text as keys: they are always JSON.
+    let mut text = serde_json::to_string(header).unwrap_or_default();
     while !(12 + text.len()).is_multiple_of(8) {
         text.push(' ');
     }

@@ -11,7 +11,7 @@ use barchan::scene::{
     Bounds, Collider, ColorMix, Overrides, Pose, Scene, SceneSource, TerrainSpec, View,
     load_for_viewing,
 };
-use barchan::sim::solvers::Method;
+use barchan::sim::solvers::{METHODS, Method};
 use barchan_render::camera::corners;
 use barchan_render::color::chance;
 use barchan_render::framing::spread;
@@ -102,11 +102,7 @@ impl Look {
         let boxes = small.filter_map(|(own, pose)| placed(&own, &pose));
         let bounds = boxes.chain(grains).reduce(|a, b| a.union(&b));
         let bounds = bounds.or_else(|| scene.terrain.as_ref().map(around));
-        let grain_radius = typical_radius(
-            |name| typical(frame.column(name)?),
-            manifest,
-            Method::of(&scene).drawn_radius * scene.solver.resolution,
-        );
+        let grain_radius = typical_radius(|name| typical(frame.column(name)?), manifest);
         let grains = [(frame.time, points.step_by(stride).collect())];
         Self::new(manifest, Some(scene), &grains, bounds, grain_radius, notes)
     }
@@ -283,7 +279,7 @@ fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
         let mut found = first.filter_map(|f| typical(&store.column(*f, name).ok()?));
         found.next()
     };
-    typical_radius(of, manifest, 0.3 * manifest.dx)
+    typical_radius(of, manifest)
 }
 
 /// The middle one of the values of a column.
@@ -293,12 +289,8 @@ fn typical(column: &Column) -> Option<f32> {
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }
 
-/// From the radii, or else from the masses [m].
-fn typical_radius(
-    typical: impl Fn(&str) -> Option<f32>,
-    manifest: &Manifest,
-    otherwise: f64,
-) -> f32 {
+/// From the radii, or else from the masses, or else from the resolution [m].
+fn typical_radius(typical: impl Fn(&str) -> Option<f32>, manifest: &Manifest) -> f32 {
     if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
         return radius;
     }
@@ -308,9 +300,10 @@ fn typical_radius(
         2 => (v / std::f32::consts::PI).sqrt(),
         _ => (0.75 * v / std::f32::consts::PI).cbrt(),
     });
+    let method = Method::find(&manifest.solver).unwrap_or(METHODS[0]);
     radius
         .filter(|r| *r > 0.0 && r.is_finite())
-        .unwrap_or(otherwise as f32)
+        .unwrap_or((method.drawn_radius * manifest.dx) as f32)
 }
 
 /// Colors of all grains: one list, in which each material has its part.

@@ -4,14 +4,12 @@ use super::encode;
 use super::error::ViewError;
 use super::store::Store;
 use barchan::frame::{Column, FrameInfo, TERRAIN_HEIGHT, TerrainRecord};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Where the page finds the terrain of a frame; null when there is none.
-pub fn address(info: &FrameInfo) -> Value {
-    match info.record.terrain {
-        Some(_) => json!(format!("/api/frames/{}/terrain", info.index)),
-        None => Value::Null,
-    }
+pub fn address(info: &FrameInfo) -> Option<String> {
+    let terrain = info.record.terrain.as_ref();
+    terrain.map(|_| format!("/api/frames/{}/terrain", info.index))
 }
 
 /// The terrain of a frame of a result; `color` gives that of a material.

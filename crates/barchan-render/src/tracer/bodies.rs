@@ -37,8 +37,8 @@ struct Triangle {
 impl Boundable for Triangle {
     fn aabb(&self) -> Aabb {
         let (a, [e, f]) = (self.corner, self.edges);
-        let low = a.min(a + e).min(a + f).to_array();
-        let high = a.max(a + e).max(a + f).to_array();
+        let low = a.min(a + e).min(a + f);
+        let high = a.max(a + e).max(a + f);
         Aabb::new(low.into(), high.into())
     }
 }

@@ -52,7 +52,6 @@ impl Ray {
     fn traversal(&self, limit: f32) -> obvhs::ray::Ray {
         let finite = self.origin.is_finite() && self.direction.is_finite();
         let limit = if finite { limit } else { -1.0 };
-        let (origin, direction) = (self.origin.to_array(), self.direction.to_array());
-        obvhs::ray::Ray::new(origin.into(), direction.into(), 0.0, limit)
+        obvhs::ray::Ray::new(self.origin.into(), self.direction.into(), 0.0, limit)
     }
 }

@@ -23,10 +23,7 @@ struct Sphere {
 impl Boundable for Sphere {
     fn aabb(&self) -> Aabb {
         let reach = 0.5 * self.motion.abs() + Vec3::splat(self.radius);
-        Aabb::new(
-            (self.center - reach).to_array().into(),
-            (self.center + reach).to_array().into(),
-        )
+        Aabb::new((self.center - reach).into(), (self.center + reach).into())
     }
 }
 

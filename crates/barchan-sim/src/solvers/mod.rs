@@ -41,10 +41,14 @@ pub struct Method {
 }
 
 impl Method {
+    /// The method of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().copied().find(|m| m.family.name == name)
+    }
+
     /// The method of a scene; the first one if the scene's family has none, which [`build_on`] reports as an error.
     pub fn of(scene: &Scene) -> &'static Self {
-        let own = METHODS.iter().find(|m| m.is_of(scene));
-        own.unwrap_or(&METHODS[0])
+        Self::find(scene.solver.family.name).unwrap_or(METHODS[0])
     }
 
     fn is_of(&self, scene: &Scene) -> bool {

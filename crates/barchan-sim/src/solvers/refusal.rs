@@ -2,7 +2,7 @@
 
 use super::{METHODS, Method};
 use crate::solver::SolverError;
-use barchan_scene::{Material, Scene};
+use barchan_scene::{Law, Material, Scene};
 
 /// Maximum number of materials of a solver.
 const MATERIALS: usize = 256;
@@ -22,6 +22,18 @@ impl Feature {
     /// All features.
     pub const ALL: [Self; 3] = [Self::Periodic, Self::Terrain, Self::Elastic];
 
+    /// Whether a scene has it.
+    pub fn is_in(self, scene: &Scene) -> bool {
+        match self {
+            Self::Periodic => scene.periodic.contains(&true),
+            Self::Terrain => scene.terrain.is_some(),
+            Self::Elastic => scene
+                .materials
+                .iter()
+                .any(|m| matches!(m.law, Law::Elastic(_))),
+        }
+    }
+
     /// Advice to choose a family that supports it.
     fn choose_family(self) -> String {
         choose(|m| m.supports.contains(&self))
@@ -35,29 +47,35 @@ fn choose(is_suitable: impl Fn(&Method) -> bool) -> String {
     format!("choose method = {}", names.join(" or "))
 }
 
-/// Refuses a scene with too many materials, or with a feature that the method does not support. Elastic materials are refused
-/// where the law of a material is built, see [`elastic`].
+/// Refuses a scene with too many materials, with a feature that the method does not support, or with a column that its family does
+/// not have.
 pub(super) fn check(method: &Method, scene: &Scene) -> Result<(), SolverError> {
     let solver = method.family.name;
     if scene.materials.len() > MATERIALS {
         let reason = format!("{solver} takes at most {MATERIALS} materials");
         return Err(SolverError::unsupported("materials", reason, "use fewer"));
     }
-    let is_missing = |f: &Feature| !method.supports.contains(f);
+    let is_missing = |f: &Feature| !method.supports.contains(f) && f.is_in(scene);
     for feature in Feature::ALL.into_iter().filter(is_missing) {
         let choose = feature.choose_family();
         let (at, reason, help) = match feature {
-            Feature::Periodic if scene.periodic.contains(&true) => (
+            Feature::Periodic => (
                 "domain.periodic",
                 format!("{solver} does not support a periodic domain"),
                 format!("leave out domain.periodic, or {choose}"),
             ),
-            Feature::Terrain if scene.terrain.is_some() => (
+            Feature::Terrain => (
                 "terrain",
                 format!("{solver} has no [terrain], whose soil turns into grains and back"),
                 format!("{choose}, or fill a box"),
             ),
-            _ => continue,
+            Feature::Elastic => {
+                let is_elastic = |m: &&Material| matches!(m.law, Law::Elastic(_));
+                let Some(material) = scene.materials.iter().find(is_elastic) else {
+                    continue;
+                };
+                return Err(elastic(method, material));
+            }
         };
         return Err(SolverError::unsupported(at, reason, help));
     }

@@ -498,7 +498,6 @@ const BALLS: [(&str, f32, f64); 3] = [
 
 /// The bed of a solver.
 struct Bed {
-    solver: &'static str,
     setup: &'static str,
     /// [m].
     resolution: f64,
@@ -510,23 +509,27 @@ struct Bed {
     restless: bool,
 }
 
-const BEDS: [Bed; 2] = [
-    Bed {
-        solver: "pbd",
-        setup: "3200 grains of 3 cm",
-        resolution: 0.06,
-        coarser: 1.0,
-        slick: (CONTACT, 0.0),
-        restless: false,
-    },
-    Bed {
-        solver: "sph",
-        setup: "5760 particles of 2.5 cm",
-        resolution: 0.05,
-        coarser: 1.5,
-        slick: (BULK, 0.0),
-        restless: true,
-    },
+const BEDS: &[(&str, Bed)] = &[
+    (
+        "pbd",
+        Bed {
+            setup: "3200 grains of 3 cm",
+            resolution: 0.06,
+            coarser: 1.0,
+            slick: (CONTACT, 0.0),
+            restless: false,
+        },
+    ),
+    (
+        "sph",
+        Bed {
+            setup: "5760 particles of 2.5 cm",
+            resolution: 0.05,
+            coarser: 1.5,
+            slick: (BULK, 0.0),
+            restless: true,
+        },
+    ),
 ];
 
 /// Center [m] and velocity [m/s] of each ball.
@@ -583,8 +586,7 @@ const ROCKING: &str = "The lightest ball hardly sinks and rocks in its indentati
     Nothing damps that: contacts of sph have no rolling friction, and walls no viscosity.";
 
 fn balls_on_sand(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let bed = BEDS.iter().find(|bed| bed.solver == context.solver);
-    let bed = bed.unwrap_or(&BEDS[0]);
+    let bed = context.of_solver(BEDS)?;
     let rough = penetration(context, bed, (BULK, 35.0), 300)?;
     let smooth = penetration(context, bed, bed.slick, context.pick(120, 300))?;
     let points = |all: &[[f64; 2]]| -> Vec<[f64; 2]> {

@@ -1,17 +1,17 @@
 //! What pages are sent: the grains as eight bytes each, and beside them, as JSON, everything else that changes.
 
-use super::super::encode::{self, GrainData};
+use super::super::encode::{self, GrainData, GrainsHeader};
 use super::super::look::Palette;
 use super::super::terrain;
 use super::super::values::{Part, Range};
 use super::Trouble;
 use super::pace::Rates;
-use barchan::frame::{BodyRecord, Frame, TERRAIN_HEIGHT};
+use barchan::frame::{Frame, JointRecord, TERRAIN_HEIGHT};
 use barchan::scene::Scene;
 use barchan::sim::bodies::Drag;
 use barchan::sim::simulation::Simulation;
 use barchan::sim::solvers::parameters;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The part of the range of speeds that is kept from one picture to the next: the scale must not flicker.
 const MEMORY: f32 = 0.985;
@@ -29,6 +29,41 @@ pub(super) struct Beside<'a> {
 /// Pictures between two looks at the terrain of a scene that runs: it is large, and changes slowly.
 const TERRAIN_EVERY: u64 = 6;
 
+/// Header of a picture: `LiveHeader` of viewer/src/live/link.ts.
+#[derive(Serialize)]
+struct Header<'a> {
+    #[serde(flatten)]
+    grains: GrainsHeader<'a>,
+    playing: bool,
+    speed: f64,
+    rates: Rates,
+    trouble: Option<&'a Trouble>,
+    drag: Option<Pull>,
+    joints: &'a [JointRecord],
+    /// Values of all parameters, by material.
+    parameters: Vec<Vec<f64>>,
+    /// Range of the speeds [m/s].
+    colors: Option<Range>,
+}
+
+/// A body that a page pulls: `Pull` of viewer/src/live/link.ts.
+#[derive(Serialize)]
+struct Pull {
+    body: usize,
+    point: [f32; 3],
+    target: [f32; 3],
+}
+
+impl Pull {
+    fn of(drag: &Drag) -> Self {
+        Self {
+            body: drag.body,
+            point: drag.point.to_array(),
+            target: drag.target.to_array(),
+        }
+    }
+}
+
 /// Makes pictures, each in the memory of the one before it.
 #[derive(Default)]
 pub(super) struct Painter {
@@ -40,8 +75,8 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
-    /// bodies alone.
+    /// The picture of a simulation now, and its terrain if that is another. If the solver's columns cannot be
+    /// downloaded, the picture has neither grains nor bodies.
     pub fn paint(
         &mut self,
         simulation: &mut Simulation,
@@ -51,7 +86,8 @@ impl Painter {
         beside: &Beside<'_>,
     ) -> (Vec<u8>, Option<Vec<u8>>) {
         let spent = std::mem::take(&mut self.spent);
-        let frame = simulation.write_frame_over(spent).unwrap_or_default();
+        let mut frame = simulation.write_frame_over(spent).unwrap_or_default();
+        show_present_forces(simulation, &mut frame);
         let is_due = !beside.playing || beside.number % TERRAIN_EVERY == 1;
         let terrain = is_due.then(|| self.terrain(&frame, palette)).flatten();
         let grains = GrainData::of(|name| frame.column(name)).unwrap_or_default();
@@ -62,27 +98,27 @@ impl Painter {
             let range = self.range(&frame);
             (velocity, range)
         });
-        let header = json!({
-            "frame": beside.number,
-            "time": simulation.time(),
-            "grains": count,
-            "lower": corners.0,
-            "upper": corners.1,
-            "error_bound": encode::error_bound(corners),
-            "playing": beside.playing,
-            "speed": beside.speed,
-            "rates": beside.rates,
-            "trouble": beside.trouble,
-            "drag": beside.drag.map(|d| json!({
-                "body": d.body, "point": d.point.to_array(), "target": d.target.to_array(),
-            })),
-            "bodies": bodies(simulation, &frame),
-            "joints": simulation.bodies().joints().iter()
-                .map(|j| [j.position, j.velocity, j.force]).collect::<Vec<_>>(),
-            "parameters": values(scene),
-            "colors": speeds.as_ref().map(|(_, range)| range),
-            "terrain": (self.terrains > 0).then(|| format!("/api/live/terrain?number={}", self.terrains)),
-        });
+        let terrains = self.terrains;
+        let header = Header {
+            grains: GrainsHeader {
+                frame: beside.number,
+                time: simulation.time(),
+                grains: count,
+                lower: corners.0,
+                upper: corners.1,
+                error_bound: encode::error_bound(corners),
+                bodies: &frame.record.bodies,
+                terrain: (terrains > 0).then(|| format!("/api/live/terrain?number={terrains}")),
+            },
+            playing: beside.playing,
+            speed: beside.speed,
+            rates: beside.rates,
+            trouble: beside.trouble,
+            drag: beside.drag.map(Pull::of),
+            joints: &frame.record.joints,
+            parameters: values(scene),
+            colors: speeds.as_ref().map(|(_, range)| *range),
+        };
         let bytes = if speeds.is_some() { 10 } else { 8 };
         let mut out = encode::begin(&header, bytes * count);
         encode::put_grains(&mut out, &grains, corners, palette);
@@ -125,26 +161,20 @@ fn round_up(value: f32) -> f32 {
     found.filter(|step| step.is_finite()).unwrap_or(1.0)
 }
 
-/// Poses from the frame's record; forces as they are now.
-fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
-    let one = |(i, body): (usize, &BodyRecord)| {
+/// Replaces the forces of a frame's record, means since the frame before, with those of the last step.
+fn show_present_forces(simulation: &Simulation, frame: &mut Frame) {
+    for (i, body) in frame.record.bodies.iter_mut().enumerate() {
         let reaction = simulation.reaction(i);
-        json!({
-            "name": body.name,
-            "position": body.position,
-            "rotation": body.rotation,
-            "force": reaction.force.to_array(),
-            "torque": reaction.torque.to_array(),
-        })
-    };
-    frame.record.bodies.iter().enumerate().map(one).collect()
+        body.force = reaction.force.to_array();
+        body.torque = reaction.torque.to_array();
+    }
 }
 
 /// Values of all parameters, by material.
-fn values(scene: &Scene) -> Value {
+fn values(scene: &Scene) -> Vec<Vec<f64>> {
     let of = |material| {
         let all = parameters(scene, material);
-        all.iter().map(|p| p.value).collect::<Value>()
+        all.iter().map(|p| p.value).collect()
     };
     scene.materials.iter().map(of).collect()
 }

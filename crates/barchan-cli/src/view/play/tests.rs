@@ -6,7 +6,7 @@ use super::message::{self, Limits, Message};
 use super::orders::Orders;
 use super::*;
 use crate::manifest;
-use barchan::frame::{Checkpoint, Frame};
+use barchan::frame::{BodyRecord, Checkpoint, Frame, JointRecord};
 use barchan::scene::{Material, load_file};
 use barchan::sim::bodies::MotorTarget;
 use barchan::sim::sampling::Samples;
@@ -129,12 +129,24 @@ fn a_motor_turns_its_joint_and_stops_at_zero() {
     let live = live(&[]);
     let _page = live.play.page();
     say(&live, r#"{"type":"motor","joint":0,"velocity":1.0}"#);
-    let position = |h: &Value| h["joints"][0][0].as_f64().unwrap();
+    let position = |h: &Value| h["joints"][0]["position"].as_f64().unwrap();
     let turned = when(&live, |h| position(h) > 0.3);
     assert!(position(&turned) < 1.0, "{turned}");
     say(&live, r#"{"type":"motor","joint":0,"velocity":0.0}"#);
-    let speed = |h: &Value| h["joints"][0][1].as_f64().unwrap().abs();
+    let speed = |h: &Value| h["joints"][0]["velocity"].as_f64().unwrap().abs();
     when(&live, |h| speed(h) < 0.01);
+}
+
+#[test]
+fn bodies_and_joints_are_records_of_a_frame() {
+    let live = live(&[]);
+    let header = when(&live, |_| true);
+    let bodies: Vec<BodyRecord> = serde_json::from_value(header["bodies"].clone()).unwrap();
+    assert_eq!(bodies.len(), live.play.limits.bodies.len());
+    assert!(bodies.iter().all(|body| !body.name.is_empty()));
+    let joints: Vec<JointRecord> = serde_json::from_value(header["joints"].clone()).unwrap();
+    assert_eq!(joints.len(), 1);
+    assert_eq!(joints[0].kind, "revolute");
 }
 
 #[test]

@@ -201,7 +201,7 @@ impl Passes<'_> {
         for_each_block((0, 0), self.ranges, parts, &mut reports, &gather);
     }
 
-    /// The states after Δt ∇v of the given gradients ([`Part::Gradient`]), before projection: Eq. 16.
+    /// The states after Δt ∇v of the given gradients ([`GRADIENT`](super::grid_to_particles::GRADIENT)), before projection: Eq. 16.
     pub fn trial(
         &self,
         packets: &[Packet],

@@ -25,6 +25,48 @@ const D0: f64 = 0.1;
 /// Setting with which friction starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
+/// What differs between solvers.
+struct Setup {
+    /// Largest displacement in a minute that counts as rest [spacings].
+    still: f64,
+    /// Lower limits of the height of the heap in the quick and the full form [m]: sand that flowed would be lower than half the
+    /// block.
+    heights: [f64; 2],
+    /// Setting with which the heap stands.
+    standing: &'static str,
+    /// What the control does without, and the setting for that.
+    control: (&'static str, &'static str),
+    /// Setting with which particles sleep, where the heap is compared with a sleeping one.
+    sleeping: Option<&'static str>,
+    /// Whether a load on a truck and a column in a shaft are checked, too.
+    has_load: bool,
+}
+
+const SETUPS: &[(&str, Setup)] = &[
+    (
+        "pbd",
+        Setup {
+            still: 0.05,
+            heights: [0.26, 0.35],
+            standing: "collider.floor.friction=0.6",
+            control: ("floor without friction", "collider.floor.friction=0"),
+            sleeping: None,
+            has_load: false,
+        },
+    ),
+    (
+        "sph",
+        Setup {
+            still: 0.1,
+            heights: [0.225, 0.3],
+            standing: "materials.sand.friction_angle=45",
+            control: ("friction from zero", ANEW),
+            sleeping: Some("solver.sph.sleep_velocity=0.01"),
+            has_load: true,
+        },
+    ),
+];
+
 /// Positions by identity [m], with any solver.
 fn places(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
     let state = trial.save()?;
@@ -79,30 +121,19 @@ impl Heap {
 }
 
 fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    // Sand that flowed would be lower than half the block.
-    let (still, height, settings, without) = match context.solver {
-        "pbd" => (
-            0.05,
-            context.pick(0.26, 0.35),
-            "collider.floor.friction=0.6",
-            ("floor without friction", "collider.floor.friction=0"),
-        ),
-        _ => (
-            0.1,
-            context.pick(0.225, 0.3),
-            "materials.sand.friction_angle=45",
-            ("friction from zero", ANEW),
-        ),
-    };
-    let (still, high) = (Band::below(still), Band::above(height));
-    let awake = Heap::run(context, "heap", 60, &[settings])?;
+    let setup = context.of_solver(SETUPS)?;
+    let [quick, full] = setup.heights;
+    let still = Band::below(setup.still);
+    let high = Band::above(context.pick(quick, full));
+    let (without, change) = setup.control;
+    let awake = Heap::run(context, "heap", 60, &[setup.standing])?;
     let moving = Heap::run(
         context,
-        without.0,
+        without,
         context.pick(10, 60),
-        &[settings, without.1],
+        &[setup.standing, change],
     )?;
-    let control = format!("heap: largest displacement, {}", without.0);
+    let control = format!("heap: largest displacement, {without}");
     let mut plot = Plot::new(
         "Largest displacement of a particle",
         Axis::new("time t [s]"),
@@ -120,13 +151,8 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::control(control, moving.most(), "spacings", still),
     ];
     let mut notes = vec![];
-    if context.solver == "sph" {
-        let asleep = Heap::run(
-            context,
-            "heap, sleeping",
-            60,
-            &[settings, "solver.sph.sleep_velocity=0.01"],
-        )?;
+    if let Some(sleeping) = setup.sleeping {
+        let asleep = Heap::run(context, "heap, sleeping", 60, &[setup.standing, sleeping])?;
         plot = plot.with(Style::Curve, "heap, sleeping", &asleep.path);
         checks.extend([
             Check::new(
@@ -137,6 +163,8 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new("heap with sleeping: height", asleep.height, "m", high),
         ]);
+    }
+    if setup.has_load {
         checks.extend(load(context, still, &mut notes)?);
         checks.extend(corners(context)?);
     }
@@ -149,7 +177,7 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "No motion. [Ihmsen13] §6 names loads on accelerating bodies as a limitation of its friction, which starts from zero \
                     in every step."
             .into(),
-        plots: vec![plot.with(Style::ControlCurve, &format!("control: {}", without.0), &moving.path)],
+        plots: vec![plot.with(Style::ControlCurve, &format!("control: {without}"), &moving.path)],
         checks,
         notes,
     })
