@@ -129,7 +129,7 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let what = format!("difference of slope with isotropic initial stress, φ = {angle}°");
         checks.push(Check::new(&what, late, "°", Band::between(-0.1, 0.1)));
         checks.push(Check::control(
-            what + ", against that of a layer under its weight",
+            what + ", against a layer under its weight",
             late,
             "°",
             before,

@@ -184,7 +184,7 @@ fn floors(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
         );
         checks.push(Check::new(&what, difference, "cells", band));
         if boundary == "separating" {
-            let what = what + ", second floor 0.3 cells lower";
+            let what = what + ", 0.3 cells lower";
             checks.push(Check::control(what, difference - 0.3, "cells", band));
         }
     }

@@ -313,7 +313,8 @@ fn plain_floor() -> Vec<Check> {
         checks.push(Check::new(what, above + sum, "ρ0", band));
         if gap == 0.75 {
             let thin = above + sum / 1.4273;
-            let what = "density of the lowest layer at a gap of 0.75 d0, boundary particles with the volume of bed particles";
+            let what =
+                "density of the lowest layer at a gap of 0.75 d0, boundary volumes as in a bed";
             checks.push(Check::control(what, thin, "ρ0", Band::around(exact, 0.05)));
         }
     }
