@@ -4,8 +4,8 @@
 //! barchan validate, barchan bench ──► docs/results/*.json ──► blocks of the pages
 //! ```
 //!
-//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `validation cases`, `bench mpm`,
-//! `bench mpm speedup 2`, `replicate looks`. So no two pages disagree.
+//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `grid D6 mpm "slope, φ = {}, ν = {}" 1`,
+//! `validation cases`, `bench mpm`, `bench mpm speedup 2`, `replicate looks`. So no two pages disagree.
 
 mod blocks;
 mod performance;
@@ -100,11 +100,13 @@ impl Results {
             ["validation", "overview"] => validation::overview(&self.validation),
             ["summary", solver] => validation::summary(&self.validation, solver),
             ["cases", which @ ..] => validation::cases(&self.validation, which),
+            ["grid", which @ ..] => validation::grid(&self.validation, which),
             ["check", which @ ..] => validation::check(&self.validation, which),
             ["bench", which @ ..] => performance::bench(&self.performance, which),
             ["replicate", name] => replicate::table(name, &self.replicability),
             _ => Err(
-                "a key begins with cases, summary, check, validation, bench or replicate".into(),
+                "a key begins with cases, summary, check, grid, validation, bench or replicate"
+                    .into(),
             ),
         }
     }

@@ -265,6 +265,62 @@ fn limits(entries: &[&Value]) -> String {
     }
 }
 
+/// A table of the checks of a case whose names differ in two values, `{}` in the pattern: the first one by rows, the second by columns.
+/// Rows and columns are headed by what stands between the comma before a value and the value: `, φ = {}, ν = {}`.
+pub fn grid(report: &Value, which: &[&str]) -> Result<String, String> {
+    let [case, solver, pattern, decimals] = which else {
+        return Err("write: grid CASE SOLVER \"what, row = {}, column = {}\" decimals".into());
+    };
+    let decimals: usize = decimals.parse().map_err(|_| "decimals are a number")?;
+    let parts: Vec<&str> = pattern.split("{}").collect();
+    let [before, between, after] = parts[..] else {
+        return Err("the pattern has two {}".into());
+    };
+    let values = |what: &str| {
+        let rest = what.strip_prefix(before)?.strip_suffix(after)?;
+        let (row, column) = rest.split_once(between)?;
+        Some((row.to_owned(), column.to_owned()))
+    };
+    let entry = items(&report["entries"]).find(|e| e["case"] == **case && e["solver"] == **solver);
+    let checks = entry.map_or(&Value::Null, |e| &e["checks"]);
+    let (mut columns, mut rows): (Vec<String>, Vec<(String, Vec<String>)>) = (vec![], vec![]);
+    for check in items(checks) {
+        let (Some((row, column)), Some(value)) =
+            (values(text(check, "what")), check["measured"].as_f64())
+        else {
+            continue;
+        };
+        let at = columns.iter().position(|c| *c == column);
+        let at = at.unwrap_or_else(|| {
+            columns.push(column);
+            columns.len() - 1
+        });
+        let line = rows.iter().position(|(name, _)| *name == row);
+        let line = line.unwrap_or_else(|| {
+            rows.push((row, vec![]));
+            rows.len() - 1
+        });
+        let cells = &mut rows[line].1;
+        cells.resize(cells.len().max(at + 1), String::new());
+        cells[at] = format!("{value:.decimals$}{}", text(check, "unit")).replace('-', "−");
+    }
+    if rows.is_empty() {
+        return Err(format!(
+            "no check of {case} with {solver} is like `{pattern}`"
+        ));
+    }
+    let label = |text: &str| text.rsplit(", ").next().unwrap_or_default().to_owned();
+    let mut head = vec![String::new()];
+    head.extend(columns.iter().map(|c| label(between) + c + after));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let rows = rows.into_iter().map(|(row, mut cells)| {
+        let unit = between.rsplit_once(", ").map_or("", |(unit, _)| unit);
+        cells.resize(head.len() - 1, String::new());
+        [vec![label(before) + &row + unit], cells].concat()
+    });
+    Ok(table(&head, rows))
+}
+
 /// The measured value of a check, with so many decimals.
 pub fn check(report: &Value, which: &[&str]) -> Result<String, String> {
     let (case, solver, what, decimals) = match which {
@@ -411,6 +467,20 @@ mod tests {
             told.contains("P (Avx2), 2 threads: 2 runs 1 of them in quick form in 2 min"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn checks_that_differ_in_two_values_make_a_table() {
+        let checks: Vec<Value> = [("20", "0.1", 22.46), ("20", "0.2", 22.3), ("25", "0.1", -1.0)]
+            .map(|(angle, ratio, slope)| json!({"what": format!("slope, φ = {angle}°, ν = {ratio}"), "measured": slope, "unit": "°"}))
+            .to_vec();
+        let report = json!({"entries": [{"case": "D6", "solver": "mpm", "checks": checks}]});
+        let made = grid(&report, &["D6", "mpm", "slope, φ = {}°, ν = {}", "1"]);
+        let expected = "|  | ν = 0.1 | ν = 0.2 |\n| --- | --- | --- |\n| φ = 20° | 22.5° | 22.3° |\n| φ = 25° | −1.0° |  |\n";
+        assert_eq!(made.as_deref(), Ok(expected));
+        for wrong in ["slope, φ = {}°", "slope, φ = {}, μ = {}"] {
+            assert!(grid(&report, &["D6", "mpm", wrong, "1"]).is_err());
+        }
     }
 
     #[test]

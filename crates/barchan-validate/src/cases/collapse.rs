@@ -246,11 +246,11 @@ fn orders(
         let steps = deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i]));
         steps.fold(f64::MAX, f64::min)
     };
-    let what = |what: &str| format!("least {what} from φ = 20 to 30 to 40°");
+    let what = |what: &str| format!("smallest {what} from φ = 20 to 30 to 40°");
     let more = Band::above(0.0);
     Ok([
-        Check::new(what("loss of run-out"), least(0, -1.0), "", more),
-        Check::new(what("gain of height"), least(1, 1.0), "", more),
+        Check::new(what("decrease of the run-out"), least(0, -1.0), "", more),
+        Check::new(what("increase of the height"), least(1, 1.0), "", more),
     ])
 }
 
@@ -460,7 +460,7 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Halfway at 1.75 τ within 20 %, from the three phases that [Lube05] describes; z = h − g t²/2 until 0.8 τ.".into(),
         plots: vec![
             Plot::new("Front", Axis::new("time t/τ"), Axis::new("front over its final run-out"))
-                .with_level_band("half-way at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)
+                .with_level_band("halfway at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)
                 .with(Style::Curve, "mpm, a = 2", &part(&usual))
                 .with(Style::Curve, "mpm, a = 5", &part(&tall))
                 .with(Style::ControlCurve, "control: half the gravity, the same τ", &part(&light)),
@@ -473,10 +473,10 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with(Style::Curve, "mpm", &fall),
         ],
         checks: vec![
-            Check::new("front half-way, a = 2", half_way(&usual), "τ", band),
-            Check::new("front half-way, a = 5", half_way(&tall), "τ", band),
-            Check::new("height of the top at 0.8 τ over free fall, a = 5", at / (1.0 - 0.32), "", Band::around(1.0, 0.2)),
-            Check::control("front half-way with half the gravity, in the same τ", half_way(&light), "τ", band),
+            Check::new("time at which the front is halfway, a = 2", half_way(&usual), "τ", band),
+            Check::new("time at which the front is halfway, a = 5", half_way(&tall), "τ", band),
+            Check::new("height of the top at 0.8 τ over that of free fall, a = 5", at / (1.0 - 0.32), "", Band::around(1.0, 0.2)),
+            Check::control("time at which the front is halfway, half the gravity, same τ", half_way(&light), "τ", band),
         ],
         notes: vec![],
     })

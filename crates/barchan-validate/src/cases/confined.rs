@@ -243,7 +243,7 @@ fn dense_checks(dense: &[[f64; 2]], plain: &[[f64; 2]]) -> Vec<Check> {
         Check::new(what, p[1], "%", KEPT)
     };
     let mut checks: Vec<Check> = dense[1..].iter().map(after).collect();
-    let what = "change after pass 1 without correction, 16 particles a cell";
+    let what = "change of the volume after pass 1 without correction, 16 particles a cell";
     checks.push(Check::control(what, plain[1][1], "%", GAINED));
     checks
 }
@@ -257,7 +257,7 @@ fn hourglass(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new(what, sparse[passes as usize][1], "%", KEPT)
             .limited(Band::between(-25.0, -3.0), VOLUME_LIMIT),
         Check::control(
-            "change after pass 1 without correction, 4 particles a cell",
+            "change of the volume after pass 1 without correction, 4 particles a cell",
             plain_sparse[1][1],
             "%",
             GAINED,

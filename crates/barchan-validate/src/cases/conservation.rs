@@ -77,7 +77,12 @@ fn collapse_keeps_all(context: &Context<'_>, dimensions: u32) -> Result<Vec<Chec
             "kg",
             zero,
         ),
-        Check::new(named("change of the identities in 1 s"), changed, "", zero),
+        Check::new(
+            named("change of the particle identities in 1 s"),
+            changed,
+            "",
+            zero,
+        ),
     ])
 }
 
@@ -272,7 +277,7 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mirror = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
     let quarter = DMat3::from_cols(DVec3::NEG_Z, DVec3::Y, DVec3::X);
     let (ball, gravity) = (DVec3::new(0.22, 0.1, 0.06), DVec3::new(2.0, -9.5, 0.7));
-    let mut trial = Trial::start(context, "as it is", 12, askew(ball, gravity))?;
+    let mut trial = Trial::start(context, "original", 12, askew(ball, gravity))?;
     trial.advance(2)?;
     let start = trial.save()?;
     let before = mean_position(&trial.particles()?);
@@ -288,7 +293,7 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     };
     let mirrored = seen("mirrored", mirror, mirror * ball)?;
     let turned = seen("turned by 90°", quarter, quarter * ball)?;
-    let wrong = seen("mirrored, the ball is not", mirror, ball)?;
+    let wrong = seen("mirrored except the ball", mirror, ball)?;
     let worst = |d: &[[f64; 2]]| d.iter().map(|p| p[1]).fold(0.0, f64::max);
     let band = Band::below(2e-3);
     let plane = Band::between(0.0, 0.0);
@@ -316,8 +321,8 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("largest difference, turned", worst(&turned), "cells", band),
             Check::control("largest difference, ball not mirrored", worst(&wrong), "cells", Band::below(0.02)),
             Check::new("displacement of the sand's center of mass", moved, "m", Band::above(0.01)),
-            Check::new("largest component across the plane in 2D", across(context, 2)?, "", plane),
-            Check::control("the same in 3D", across(context, 3)?, "", plane),
+            Check::new("largest out-of-plane component in 2D", across(context, 2)?, "", plane),
+            Check::control("largest out-of-plane component in 3D", across(context, 3)?, "", plane),
         ],
         notes: vec![],
     })
@@ -456,9 +461,9 @@ fn energy_never_grows(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("largest rise of the energy over the tolerance, 2D", flat.rise(), "", never),
             Check::new("largest rise of the energy over the tolerance, 3D", deep.rise(), "", never),
-            Check::new("energy at the end over that at the start, 2D", flat.left(), "", friction),
-            Check::new("energy at the end over that at the start, 3D", deep.left(), "", friction),
-            Check::control("largest rise over the tolerance when the floor rises at 0.2 m/s", open.rise(), "", never),
+            Check::new("final over initial energy, 2D", flat.left(), "", friction),
+            Check::new("final over initial energy, 3D", deep.left(), "", friction),
+            Check::control("largest rise of the energy over the tolerance, floor rising at 0.2 m/s", open.rise(), "", never),
         ],
         notes: vec![],
     })
@@ -559,7 +564,7 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 band,
             ),
             Check::control(
-                named("the same without the force of the floor"),
+                named("largest imbalance over the weight without the force of the floor"),
                 of.without,
                 "",
                 band,
@@ -586,19 +591,19 @@ fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     checks.extend([
         Check::new(
-            "momentum lost when a ball strikes sand, over the initial one",
+            "momentum lost when a ball strikes sand, over the initial momentum",
             lost,
             "",
             rounding,
         ),
         Check::new(
-            "momentum transferred by the ball, over the initial one",
+            "momentum transferred by the ball, over the initial momentum",
             given,
             "",
             Band::above(0.2),
         ),
         Check::control(
-            "the same, against the tolerance of the loss",
+            "momentum transferred by the ball, against the tolerance of the loss",
             given,
             "",
             rounding,

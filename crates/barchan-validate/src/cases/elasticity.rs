@@ -203,10 +203,10 @@ fn free_flight(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("error of the position", worst(0), "m", nothing),
             Check::new("error of the velocity", worst(1), "m/s", nothing),
             Check::new("strain", worst(2), "", nothing),
-            Check::control("distance from the parabola itself", worst(3), "m", nothing),
-            Check::new("the same over g t Δt/2", worst(3) / lag, "", Band::around(1.0, 1e-10 / lag)),
+            Check::control("distance from the parabola", worst(3), "m", nothing),
+            Check::new("distance from the parabola over g t Δt/2", worst(3) / lag, "", Band::around(1.0, 1e-10 / lag)),
             Check::new("error of the position in the solver over rounding", largest(solver.iter().map(|s| s[0])), "", Band::below(1.0)),
-            Check::control("g t Δt/2 over rounding", solver[0][1], "", Band::below(10.0)),
+            Check::control("distance from the parabola, g t Δt/2, over rounding", solver[0][1], "", Band::below(10.0)),
         ],
         ..Outcome::default()
     })
@@ -412,7 +412,7 @@ fn uniaxial_stress(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let percent = Band::around(1.0, 0.01);
     checks.extend([
         Check::new(
-            "largest departure from the formulas",
+            "largest relative difference from the formulas",
             largest(off),
             "",
             Band::below(1e-10),
@@ -524,7 +524,7 @@ fn energy_derivative(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         .map(transposed)
         .fold(f64::INFINITY, f64::min);
     checks.push(Check::control(
-        "least relative error with FᵀF for FFᵀ",
+        "smallest relative error with FᵀF instead of FFᵀ",
         control,
         "",
         band,
@@ -714,14 +714,14 @@ fn self_weight(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .into(),
         checks: vec![
             Check::new("force on the floor over weight", deep.force, "", Band::around(1.0, 0.01)),
-            Check::new("error of the stress, means over two cells, a cell from the ends", largest(means), "", Band::below(0.02)),
+            Check::new("error of the stress averaged over two cells, without the outermost cells", largest(means), "", Band::below(0.02)),
             Check::new("error of the stress from the fifth cell to two below the top", largest(single), "", Band::below(0.02)),
             Check::new("error of the stress from the fifth cell on, over the stress at the floor", largest(of_floor), "", Band::below(0.02)),
             Check::control("error of the stress in the second cell", deep.layers[3][1] - 1.0, "", percents(2.0)),
-            Check::new("excess of the settlement, 40 cells", excess[1], "", percents(2.0)),
-            Check::new("excess of the settlement, 80 cells", excess[2], "", percents(1.0)),
-            Check::new("excess with 20 over that with 40 cells", excess[0] / excess[1], "", halves),
-            Check::new("excess with 40 over that with 80 cells", excess[1] / excess[2], "", halves),
+            Check::new("relative excess of the settlement, 40 cells", excess[1], "", percents(2.0)),
+            Check::new("relative excess of the settlement, 80 cells", excess[2], "", percents(1.0)),
+            Check::new("excess of the settlement, ratio of 20 to 40 cells", excess[0] / excess[1], "", halves),
+            Check::new("excess of the settlement, ratio of 40 to 80 cells", excess[1] / excess[2], "", halves),
         ],
         ..Outcome::default()
     })

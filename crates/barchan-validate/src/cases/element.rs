@@ -313,7 +313,7 @@ fn simple_shear(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::between(-4e-3, 4e-3),
             ),
             Check::new(
-                named("p over that at the start"),
+                named("p over its initial value"),
                 p / (1e-3 * BULK),
                 "",
                 permille,
@@ -325,7 +325,7 @@ fn simple_shear(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let control = last(&other)[1];
     plot = plot.with(
         Style::ControlCurve,
-        "control: 30° of the plane-strain cone",
+        "control: plane-strain cone, φ = 30°",
         &other,
     );
     checks.extend([
@@ -376,7 +376,7 @@ fn oedometer(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             (1.0 - sin) / (1.0 + sin)
         };
         let k0 = stress[0] / stress[1];
-        let what = format!("K₀ less the exact one, φ = {angle}°");
+        let what = format!("error of K₀, φ = {angle}°");
         checks.push(Check::new(what, k0 - exact, "", Band::between(-1e-6, 1e-6)));
         let digits = Band::between(printed - 1e-5, printed + 1e-5);
         checks.push(Check::new(format!("K₀, φ = {angle}°"), k0, "", digits));
@@ -467,7 +467,7 @@ fn triaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         let digits = Band::between(printed - 1e-5, printed + 1e-5);
         checks.extend([
             Check::new(
-                format!("σ_a/σ_c over the exact one, φ = {angle}°"),
+                format!("σ_a/σ_c over the exact value, φ = {angle}°"),
                 end / exact,
                 "",
                 Band::around(1.0, 1e-6),
@@ -478,7 +478,7 @@ fn triaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let other = triaxial_path(&plane_strain(Dimensions::Three));
     plot = plot.with(
         Style::ControlCurve,
-        "control: 30° of the plane-strain cone",
+        "control: plane-strain cone, φ = 30°",
         &other[..300],
     );
     let damp = solid(SandLaw {
@@ -504,12 +504,17 @@ fn triaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::around(269.282, 1e-5),
         ),
         Check::control(
-            "the same against that without cohesion",
+            "σ_a − σ_c with a cohesion of 20 Pa, against the value without cohesion",
             s[0] - s[1],
             "Pa",
             Band::around(200.0, 1e-5),
         ),
-        Check::new("cohesion of the cone for 20 Pa", c, "Pa", digits(33.941)),
+        Check::new(
+            "cohesion parameter of the cone for 20 Pa",
+            c,
+            "Pa",
+            digits(33.941),
+        ),
         Check::new(
             "tensile strength with a cohesion of 20 Pa",
             tip[0],
@@ -576,7 +581,7 @@ fn biaxial(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             near(30.0),
         ),
         Check::control(
-            "mobilized angle of the triaxial cone against φ = 30°",
+            "mobilized angle, triaxial cone, against φ = 30°",
             triaxial,
             "°",
             near(30.0),

@@ -122,13 +122,13 @@ fn volume_correction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         setup: "The law in f64, φ = 30°, ln J goes from 0 to 0.005, to 0 and to −0.001 in steps of 0.001.".into(),
         reference: "[Tampubolon17] Eq. 26–27 with the opposite sign of the correction: as printed it doubles in every step.".into(),
         checks: vec![
-            Check::new("elastic and gained volume less ln J", largest(with.iter().map(sum)), "", Band::below(1e-12)),
+            Check::new("elastic volume strain plus volume gain, less ln J", largest(with.iter().map(sum)), "", Band::below(1e-12)),
             Check::new("pressure less K |ln J| of compression", largest(with.iter().map(excess)), "Pa", held),
             Check::control("pressure at the original volume, no correction", without, "Pa", held),
-            Check::new("the same", without, "Pa", Band::between(1473.74, 1473.76)),
-            Check::new("ln J there", log_j, "", Band::between(-1e-15, 1e-15)),
+            Check::new("pressure at the original volume, no correction, against the elastic solution", without, "Pa", Band::between(1473.74, 1473.76)),
+            Check::new("ln J at the original volume", log_j, "", Band::between(-1e-15, 1e-15)),
             Check::new("change of the correction at rest", largest(ours.iter().map(|v| v - 1e-3)), "", Band::below(1e-15)),
-            Check::new("ratio of the correction from step to step less 2, sign as printed", largest(doubled), "", Band::below(1e-12)),
+            Check::new("ratio of successive corrections less 2, sign as printed", largest(doubled), "", Band::below(1e-12)),
             Check::control("change of the correction at rest, sign as printed", printed[4] - printed[0], "", Band::between(-1e-15, 1e-15)),
         ],
         ..Outcome::default()
@@ -182,7 +182,7 @@ fn peaked(h2: f64, at: f64, height: f64) -> Vec<Check> {
     let named = |what: &str| format!("{what}, h2 = {h2}");
     vec![
         Check::new(
-            named("q of the peak"),
+            named("q at the peak"),
             peak,
             "",
             Band::between(at - 1e-4, at + 1e-4),
@@ -194,13 +194,13 @@ fn peaked(h2: f64, at: f64, height: f64) -> Vec<Check> {
             Band::between(height - 1e-3, height + 1e-3),
         ),
         Check::new(
-            named("φ at the peak less that beside it"),
+            named("φ at the peak less φ at q ± 0.1"),
             angle(peak) - around[0].max(around[1]),
             "°",
             Band::above(1e-9),
         ),
         Check::new(
-            named("error of φ at q = 0, h3/h1, the peak and at the end"),
+            named("error of φ at q = 0, at h3/h1, at the peak and for large q"),
             largest(exact),
             "°",
             Band::below(1e-12),
@@ -260,13 +260,13 @@ fn hardening(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::between(34.99, 35.0),
         ),
         Check::new(
-            "least growth of φ over a tenth of q, h1 = 0",
+            "smallest increase of φ per 0.1 of q, h1 = 0",
             growth,
             "°",
             Band::above(1e-9),
         ),
         Check::control(
-            "φ at the peak with h2 = 0.3 for 0.2",
+            "φ at the peak with h2 = 0.3 instead of 0.2",
             soft,
             "°",
             Band::between(48.254, 48.258),
@@ -277,7 +277,7 @@ fn hardening(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             "",
             Band::below(1e-12),
         ),
-        Check::new("least increment of q", least, "", Band::above(0.0)),
+        Check::new("smallest increment of q", least, "", Band::above(0.0)),
     ]);
     Ok(Outcome {
         physics: "Sand hardens and softens as it flows: φ = h0 + (h1 q − h3) exp(−h2 q).".into(),
@@ -317,7 +317,12 @@ fn frictionless(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 "",
                 band,
             ),
-            Check::control("the same, φ = 1°", shear_stress(1.0), "", band),
+            Check::control(
+                "largest shear stress over 0.1 E, φ = 1°",
+                shear_stress(1.0),
+                "",
+                band,
+            ),
         ],
         ..Outcome::default()
     })

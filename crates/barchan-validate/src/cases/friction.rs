@@ -264,7 +264,7 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::between(-1e-9, 1e-9),
             ),
             Check::new(
-                named("its speed"),
+                named("speed of a stuck node"),
                 ours.speed.max(printed.speed),
                 "m/s",
                 Band::below(1e-6),
@@ -276,7 +276,7 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::around(1.0, 1e-3),
             ),
             Check::control(
-                named("the same in 10 s"),
+                named("drift in 10 s with positions moved before friction, as printed"),
                 10.0 * printed.drift / CELL,
                 "cells",
                 Band::below(0.05),

@@ -90,16 +90,28 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     for &poisson in ratios {
         let mut slopes = vec![];
         for angle in ANGLES {
-            slopes.push([angle, band_slope(angle, poisson, at_rest(poisson))?]);
+            let slope = band_slope(angle, poisson, at_rest(poisson))?;
+            slopes.push([angle, slope]);
+            checks.push(Check::new(
+                format!("slope at the loss of ellipticity, φ = {angle}°, ν = {poisson}"),
+                slope,
+                "°",
+                Band::below(flow_angle(angle) - 0.5),
+            ));
         }
         let early = slopes
             .iter()
             .map(|[angle, slope]| flow_angle(*angle) - slope);
         let early = early.fold(f64::INFINITY, f64::min);
-        let what =
-            format!("smallest margin of slope between bands and uniform shear flow, ν = {poisson}");
+        let what = format!(
+            "smallest difference of slope between loss of ellipticity and uniform shear flow, ν = {poisson}"
+        );
         checks.push(Check::new(what, early, "°", before));
-        plot = plot.with(Style::Curve, &format!("bands, ν = {poisson}"), &slopes);
+        plot = plot.with(
+            Style::Curve,
+            &format!("loss of ellipticity, ν = {poisson}"),
+            &slopes,
+        );
         if poisson == 0.3 {
             usual = slopes;
         }
@@ -107,17 +119,17 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let growth = usual.windows(2).map(|w| w[1][1] - w[0][1]);
     let growth = growth.fold(f64::INFINITY, f64::min);
     checks.push(Check::new(
-        "smallest increase from one friction angle to the next, ν = 0.3",
+        "smallest increase of the slope from one friction angle to the next, ν = 0.3",
         growth,
         "°",
         Band::above(0.0),
     ));
     for angle in ANGLES {
         let late = flow_angle(angle) - band_slope(angle, 0.3, 1.0)?;
-        let what = format!("margin under isotropic pressure, φ = {angle}°");
+        let what = format!("difference of slope with isotropic initial stress, φ = {angle}°");
         checks.push(Check::new(&what, late, "°", Band::between(-0.1, 0.1)));
         checks.push(Check::control(
-            what + ", against that of a layer",
+            what + ", against a layer under its weight",
             late,
             "°",
             before,
@@ -132,19 +144,19 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let still = Band::below(1e-3);
         checks.extend([
             Check::new(
-                format!("{of}, 1° less steep than bands allow"),
+                format!("{of}, 1° below the loss of ellipticity"),
                 rests,
                 "m/s",
                 still,
             ),
             Check::new(
-                format!("{of}, 1.5° steeper"),
+                format!("{of}, 1.5° above the loss of ellipticity"),
                 flows,
                 "m/s",
                 Band::above(0.02),
             ),
             Check::control(
-                format!("{of}, 1.5° steeper, against rest"),
+                format!("{of}, 1.5° above the loss of ellipticity, against rest"),
                 flows,
                 "m/s",
                 still,
@@ -254,4 +266,21 @@ fn has_band(tangent: &[[DMat3; 3]; 3]) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ridge::LOCALIZATION;
+    use super::*;
+
+    #[test]
+    fn slopes_of_e4_are_those_of_the_law() {
+        for [friction_angle, slope] in LOCALIZATION {
+            let computed = localization(friction_angle, 0.3, at_rest(0.3)).unwrap_or(f64::NAN);
+            assert!(
+                (computed - slope).abs() < 0.06,
+                "{friction_angle}° {computed}"
+            );
+        }
+    }
 }

@@ -112,7 +112,7 @@ fn scale_invariance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let control = change(damp_large.runout, damp.runout);
     checks.push(Check::control(
-        "the same for size, with a cohesion of 100 Pa",
+        "change of the run-out, ten times the size, cohesion of 100 Pa",
         control,
         "%",
         band,
@@ -124,7 +124,7 @@ fn scale_invariance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         setup: format!("{SETUP} E follows ρ g L."),
         reference: "Dimensional analysis.".into(),
         plots: vec![front_plot(
-            "Front against time, in the column's own units",
+            "Front against time, scaled by the column",
             &[
                 (Style::Reference, "usual size, gravity, density", &usual),
                 (Style::Curve, "10 × the size", &large),
@@ -160,7 +160,7 @@ fn spread(context: &Context<'_>, friction_angle: f64, cells: f64) -> Result<f64,
 }
 
 /// Penetration of sand into a floor at the height `level` [m], in cells.
-fn depth(context: &Context<'_>, boundary: &str, level: f64) -> Result<f64, ValidateError> {
+fn penetration(context: &Context<'_>, boundary: &str, level: f64) -> Result<f64, ValidateError> {
     let file = scene!("heap").set("collider.floor.boundary", boundary).set(
         "collider.floor.shape.half_space.point",
         vec![0.0, level, 0.0],
@@ -177,11 +177,14 @@ fn floors(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
     let band = Band::between(-0.1, 0.1);
     let mut checks = vec![];
     for boundary in ["sticky", "slipping", "separating"] {
-        let difference = depth(context, boundary, 0.0)? - depth(context, boundary, 1e-5)?;
-        let what = format!("depth of sand in a {boundary} floor on the nodes less that just above");
+        let difference =
+            penetration(context, boundary, 0.0)? - penetration(context, boundary, 1e-5)?;
+        let what = format!(
+            "penetration into a {boundary} floor, floor on the nodes less floor just above them"
+        );
         checks.push(Check::new(&what, difference, "cells", band));
         if boundary == "separating" {
-            let what = what + ", taken from a floor 0.3 cells lower";
+            let what = what + ", 0.3 cells lower";
             checks.push(Check::control(what, difference - 0.3, "cells", band));
         }
     }
@@ -238,7 +241,7 @@ const FLIP_HALF_STEP: &[&str] = &[
 ];
 
 const STEP_LIMIT: &str = "Each transfer to the grid and back smooths velocities within a cell, so the numerical viscosity is that of \
-    one smoothing per step and grows as steps shrink. With FLIP, which smooths less, the change is a third of that (see the checks).";
+    one smoothing per step and grows as steps shrink. With FLIP, which smooths less, the change is smaller (see the checks).";
 
 fn time_step(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let with = |set| Column { set, ..COLUMN };
@@ -281,7 +284,7 @@ fn time_step(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 band,
             ),
             Check::control(
-                "change with φ = 27°",
+                "change of the run-out with φ = 27°",
                 change(smooth.runout, usual.runout),
                 "%",
                 band,
@@ -326,7 +329,12 @@ fn resolution(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks: vec![
             Check::new("change of the run-out from 20 to 40 cells", fine, "%", band),
-            Check::control("change from 20 to 5 cells", coarse, "%", band),
+            Check::control(
+                "change of the run-out from 20 to 5 cells",
+                coarse,
+                "%",
+                band,
+            ),
         ],
         notes: vec![format!(
             "From 20 to 10 cells: {:.1} %.",
@@ -414,31 +422,31 @@ fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         ],
         checks: vec![
             Check::new(
-                "least shortening of the run-out from one angle to the next",
+                "smallest decrease of the run-out from one angle to the next",
                 least_growth(&shorter),
                 "%",
                 Band::above(2.0),
             ),
             Check::new(
-                "least steepening from one angle to the next",
+                "smallest increase of the slope from one angle to the next",
                 least_growth(&slopes),
                 "%",
                 Band::above(2.0),
             ),
             Check::new(
-                "least steepening over 10° of friction",
+                "smallest increase of the slope per 10° of friction",
                 steeper,
                 "°",
                 Band::above(3.0),
             ),
             Check::new(
-                "least shortening of the run-out over 10°",
+                "smallest decrease of the run-out per 10° of friction",
                 least_growth(&every_ten(&shorter)),
                 "%",
                 Band::above(5.0),
             ),
             Check::new(
-                "least growth of the height over 10°",
+                "smallest increase of the height per 10° of friction",
                 least_growth(&every_ten(&heights)),
                 "%",
                 Band::above(5.0),
@@ -450,7 +458,7 @@ fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::above(20.0),
             ),
             Check::control(
-                "range of the run-outs when density changes instead",
+                "range of the run-outs when the density varies instead",
                 range(&densities),
                 "%",
                 Band::above(20.0),

@@ -25,6 +25,14 @@ mod transfers;
 
 use super::Case;
 
+/// A number of iterations in the name of a check.
+fn iterations(count: u32) -> String {
+    match count {
+        1 => "1 iteration".into(),
+        count => format!("{count} iterations"),
+    }
+}
+
 /// All cases, in the order of the report.
 pub const CASES: &[Case] = &[
     transfers::A1,

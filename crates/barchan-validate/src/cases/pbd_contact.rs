@@ -1,5 +1,6 @@
 //! J1 to J6: the contact law of position-based grains in f64, without the solver.
 
+use super::iterations;
 use crate::outcome::{Band, Check, Outcome};
 use crate::trial::G;
 use crate::{Case, Context, ValidateError};
@@ -257,7 +258,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         let exact = backward_euler(&plane, 100);
         for passes in [1, 5, 20] {
             let heights = drop(&plane, passes, 100, Fault::None);
-            let of = format!("k = {stiffness} N/m, {passes} passes");
+            let of = format!("k = {stiffness} N/m, {}", iterations(passes));
             let what = format!("difference from backward Euler, {of}");
             checks.push(Check::new(
                 what,
@@ -279,10 +280,10 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let wrong = drop(&SMOOTH, 5, 100, Fault::ActivationEveryPass);
     let wrong = worst(&wrong, &backward_euler(&SMOOTH, 100));
-    let what = "difference from backward Euler, activation in every pass";
+    let what = "difference from backward Euler, activation tested in every iteration";
     checks.push(Check::control(what, wrong, "m", Band::below(1e-12)));
     checks.push(near(
-        "error of activation in every pass",
+        "difference from backward Euler, activation tested in every iteration, known value",
         wrong,
         5.3e-3,
         "m",
@@ -307,18 +308,18 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         "The factors of [Holz14], Eq. 28.",
         vec![
             Check::new(
-                "largest difference from one pass, 2 to 50 passes",
+                "largest difference from one iteration, 2 to 50 iterations",
                 differences.fold(0.0, f64::max),
                 "m",
                 Band::below(1e-12),
             ),
-            near("spring factor of 1 pass", k1, 0.047619, "", 1e-6),
-            near("damper factor of 1 pass", c1, 0.476190, "", 1e-6),
-            near("spring factor of 5 passes", k5, 0.0125366, "", 1e-7),
-            near("damper factor of 5 passes", c5, 0.1253664, "", 1e-7),
-            // The factor of one pass is far too stiff when applied five times.
+            near("spring factor, 1 iteration", k1, 0.047619, "", 1e-6),
+            near("damper factor, 1 iteration", c1, 0.476190, "", 1e-6),
+            near("spring factor, 5 iterations", k5, 0.0125366, "", 1e-7),
+            near("damper factor, 5 iterations", c5, 0.1253664, "", 1e-7),
+            // The factor of one iteration is far too stiff when applied five times.
             Check::control(
-                "factor of one pass over that of five",
+                "spring factor, ratio of 1 iteration to 5 iterations",
                 k1 / k5,
                 "",
                 Band::below(3.0),
@@ -370,31 +371,31 @@ fn reduced_mass(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         vec![
             Check::new("duration of the contact", time, "s", near(0.1360)),
             Check::new(
-                "momentum after it",
+                "momentum after the contact",
                 momentum.abs(),
                 "kg m/s",
                 Band::below(1e-13),
             ),
             Check::control(
-                "duration with the mass of the first",
+                "duration of the contact with the mass of the first grain",
                 first,
                 "s",
                 near(0.1360),
             ),
             Check::control(
-                "duration with the mass of the second",
+                "duration of the contact with the mass of the second grain",
                 second,
                 "s",
                 near(0.1360),
             ),
             Check::new(
-                "duration with the mass of the first, as derived",
+                "duration of the contact with the mass of the first grain, analytic",
                 first,
                 "s",
                 near(0.158),
             ),
             Check::new(
-                "duration with the mass of the second, as derived",
+                "duration of the contact with the mass of the second grain, analytic",
                 second,
                 "s",
                 near(0.273),
@@ -469,7 +470,7 @@ fn friction_cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut checks = vec![];
     for passes in [1, 2, 5, 10, 20] {
         let speed = |degrees: f64| acceleration(&plane, passes, degrees);
-        let what = |what: &str| format!("{what}, {passes} passes");
+        let what = |what: &str| format!("{what}, {}", iterations(passes));
         let still = Band::between(-1e-9, 1e-9);
         checks.extend([
             Check::new(
@@ -480,7 +481,7 @@ fn friction_cone(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new(what("acceleration at 19.5°"), speed(19.5), "m/s²", still),
             Check::control(
-                what("acceleration at 20.5° as if it stuck"),
+                what("acceleration at 20.5°, against sticking"),
                 speed(20.5),
                 "m/s²",
                 still,
@@ -531,7 +532,7 @@ fn static_friction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     };
     let mut checks = vec![];
     for passes in [1, 5, 10, 20] {
-        let what = format!("slips at, {passes} passes");
+        let what = format!("angle at which slip begins, {}", iterations(passes));
         checks.push(near(
             what,
             slips_at(&plane, passes, Fault::None),
@@ -542,15 +543,12 @@ fn static_friction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     for (passes, wrong) in [(5, 25.3), (10, 25.1), (20, 25.06)] {
         let angle = slips_at(&plane, passes, Fault::ConeEveryPass);
-        let what = format!("slips at with the cone of Eq. 33 in every pass, {passes} passes");
+        let what = format!(
+            "angle at which slip begins, cone of Eq. 33 in every iteration, {}",
+            iterations(passes)
+        );
         checks.push(Check::control(&what, angle, "°", Band::between(34.8, 35.2)));
-        checks.push(near(
-            format!("{what}: static friction is lost"),
-            angle,
-            wrong,
-            "°",
-            0.3,
-        ));
+        checks.push(near(format!("{what}, known value"), angle, wrong, "°", 0.3));
     }
     Ok(outcome(
         "Static friction holds up to its angle, above that of kinetic friction.",
@@ -601,13 +599,16 @@ fn adhesion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     )];
     for passes in [1, 5, 20] {
         for (percent, band) in [(98, yes), (102, no)] {
-            let what = format!("whether {percent} % of the mass hangs, {passes} passes");
+            let what = format!(
+                "{percent} % of the largest mass hangs (1: yes), {}",
+                iterations(passes)
+            );
             let held = hung(f64::from(percent) / 100.0, passes, Fault::None);
             checks.push(Check::new(what, held, "", band));
         }
     }
     checks.push(Check::control(
-        "whether 400 % of the mass falls, the cap in every pass",
+        "400 % of the largest mass hangs (1: yes), cap in every iteration",
         hung(4.0, 5, Fault::AdhesionEveryPass),
         "",
         no,

@@ -58,7 +58,7 @@ fn settlement(
     passes: u32,
     reduction: f64,
 ) -> Result<f64, ValidateError> {
-    let label = format!("{scheme}, {passes} passes, ε = {reduction}");
+    let label = format!("{scheme}, {passes} iterations, ε = {reduction}");
     let mut trial = stack(context, label, balls(scheme, passes, reduction, 1e6))?;
     trial.advance(420)?;
     let mut sum = 0.0;
@@ -84,15 +84,17 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
         for (curve, value) in depths.iter_mut().zip([seidel, plain, reduced]) {
             curve.push([f64::from(passes), value]);
         }
-        let what = format!("depth, averaged, {passes} passes");
+        let what = format!("settlement, averaged, {passes} iterations");
         checks.push(Check::new(what, plain, "radii", Band::above(0.0)));
-        let what = format!("Gauss–Seidel over averaged, {passes} passes");
+        let what = format!("settlement, Gauss–Seidel over averaged, {passes} iterations");
         checks.push(Check::new(what, seidel / plain, "", less));
-        let what = format!("averaged with ε = 0.5 over without, {passes} passes");
+        let what = format!(
+            "settlement, averaged with ε = 0.5 over averaged with ε = 0, {passes} iterations"
+        );
         checks.push(Check::new(what, reduced / plain, "", less));
     }
     checks.push(Check::control(
-        "Gauss–Seidel over averaged with ε = 0.5, 10 passes: the order is reversed",
+        "settlement, Gauss–Seidel over averaged with ε = 0.5, 10 iterations",
         depths[0][0][1] / depths[2][0][1],
         "",
         less,
@@ -112,13 +114,13 @@ fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateE
     let of_the_scene = mass * G * 55.0 / 1e6 / RADIUS;
     Ok([
         Check::new(
-            "mass splitting: depth over that of springs resolved by substeps",
+            "settlement, mass splitting over springs that the substeps resolve",
             split / exact,
             "",
             Band::around(1.0, 0.01),
         ),
         Check::control(
-            "averaged, 10 passes: depth over that of springs of k = 1e6 N/m",
+            "settlement, averaged, 10 iterations, over springs of k = 1e6 N/m",
             averaged / of_the_scene,
             "",
             Band::below(10.0),
@@ -168,7 +170,8 @@ fn momentum(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
         let (gain, push) = gained(context, scheme, 0.0, 0.0)?;
         let what = format!("momentum gained over m λ/Δt without ε, {scheme}");
         checks.push(Check::new(what, gain / push, "", Band::below(1e-4)));
-        let what = format!("momentum gained over m λ ε (−n·ĝ)/Δt, ε = 0 for 0.5, {scheme}");
+        let what =
+            format!("momentum gained with ε = 0 over m λ ε (−n·ĝ)/Δt with ε = 0.5, {scheme}");
         checks.push(Check::control(what, gain / (0.5 * push), "", exactly));
     }
     Ok(checks)
@@ -184,7 +187,7 @@ fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
     trial.advance(600)?;
     let speeds = grains(&mut trial)?.into_iter().map(|g| g.v.length());
     let check = Check::new(
-        "speed of a stack with k = 1e7 N/m, Gauss–Seidel, 10 passes",
+        "speed of a stack with k = 1e7 N/m, Gauss–Seidel, 10 iterations",
         speeds.fold(0.0, f64::max),
         "m/s",
         Band::below(0.1),
@@ -231,8 +234,8 @@ fn stack_of_balls(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         plots: vec![
             Plot::new(
                 "Settlement of the stack",
-                Axis::log("passes"),
-                Axis::new("sunk [radii]"),
+                Axis::log("iterations"),
+                Axis::new("settlement [radii]"),
             )
             .with(Style::Curve, "Gauss–Seidel", &depths[0])
             .with(Style::Curve, "averaged", &depths[1])
@@ -296,7 +299,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::new(what("mass splitting"), split, "", band),
         Check::control(what("averaged"), averaged, "", band),
         Check::new(
-            "penetration over m g/2k, averaged: each floor gives half",
+            "penetration over m g/2k, averaged, against 2",
             averaged,
             "",
             Band::around(2.0, 0.01),
@@ -309,7 +312,7 @@ fn two_floors(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "m g/2k; [Holz14] §9 says that averaging weakens contacts, and proposes mass splitting.".into(),
         plots: vec![
             Plot::new(
-                "Penetration over the exact one",
+                "Penetration over m g/2k",
                 Axis::new("mass splitting, averaged, Gauss–Seidel"),
                 Axis::new("ratio"),
             )

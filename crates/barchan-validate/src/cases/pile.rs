@@ -58,7 +58,7 @@ impl Pour {
                 format!("mass splitting, {which} {angle}°, {adhesion} Pa")
             }
             scheme => format!(
-                "{scheme}, {} passes, ε = {}, {angle}°, {adhesion} Pa",
+                "{scheme}, {} iterations, ε = {}, {angle}°, {adhesion} Pa",
                 self.passes, self.reduction
             ),
         }
@@ -242,21 +242,21 @@ fn schemes_of_the_paper(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateErr
     let averaged = piles.slope(Style::ControlCurve, plain)?;
     let more = Band::above(0.0);
     let close = Band::between(-6.0, 6.0);
-    let near = "averaged, 10 passes, ε = 0.5, less Gauss–Seidel, 40 passes";
+    let near = "averaged (10 iterations, ε = 0.5) less Gauss–Seidel (40 iterations)";
     Ok(vec![
-        Check::new("slope II less I", two - one, "°", more),
-        Check::new("slope III less I", three - one, "°", more),
-        Check::new("slope II, mean of four", two, "°", repose()),
-        Check::new(format!("{near}: I"), one - slow[0], "°", close),
-        Check::new(format!("{near}: II"), two - slow[1], "°", close)
+        Check::new("averaged: slope II less I", two - one, "°", more),
+        Check::new("averaged: slope III less I", three - one, "°", more),
+        Check::new("averaged: slope II, mean of four piles", two, "°", repose()),
+        Check::new(format!("slope I, {near}"), one - slow[0], "°", close),
+        Check::new(format!("slope II, {near}"), two - slow[1], "°", close)
             .limited(Band::between(-25.0, 0.0), FOUR_TIMES),
         Check::new(
-            "Gauss–Seidel less averaged without ε, 10 passes: II",
+            "slope II, Gauss–Seidel less averaged with ε = 0 (10 iterations)",
             equal - averaged,
             "°",
             more,
         ),
-        Check::control("slope II, averaged without ε", averaged, "°", repose()),
+        Check::control("slope II, averaged with ε = 0", averaged, "°", repose()),
     ])
 }
 
@@ -276,7 +276,7 @@ fn poured_pile(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(schemes_of_the_paper(&mut piles)?);
     }
     checks.extend(usual_scheme(&mut piles)?);
-    let what = "grains of the smallest pile";
+    let what = "number of grains in the smallest pile";
     checks.push(Check::new(
         what,
         piles.fewest as f64,

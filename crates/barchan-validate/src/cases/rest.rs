@@ -123,7 +123,7 @@ fn at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let flows = layer(context, 35.0, 1)?;
     checks.push(Check::control(
-        "the same within 0.1 s at 35°",
+        "largest displacement of a particle of a layer within 0.1 s at 35°",
         flows,
         "cells",
         still,

@@ -20,9 +20,9 @@ pub const E4: Case = Case {
 /// Friction angles [degrees] and heights of the ridges [m].
 const RIDGES: [[f64; 2]; 4] = [[20.0, 0.23], [25.0, 0.27], [30.0, 0.32], [35.0, 0.34]];
 
-/// Where the law loses ellipticity on a slope, for ν = 0.3 and φ = 20, 25, 30, 35, 40° [degrees]: the table of
-/// docs/validation.md.
-const LOCALIZATION: [[f64; 2]; 5] = [
+/// Where the law loses ellipticity on a slope, for ν = 0.3 and φ = 20, 25, 30, 35, 40° [degrees]. D6 computes these angles, and a
+/// test compares them.
+pub(super) const LOCALIZATION: [[f64; 2]; 5] = [
     [20.0, 21.9],
     [25.0, 25.7],
     [30.0, 28.6],
@@ -83,11 +83,11 @@ fn checks_of(angle: f64, slope: f64) -> Vec<Check> {
             false => near.limited(near_bands(angle), SLOPE_LIMIT),
         },
         check(
-            format!("slope, φ = {angle}°, from triaxial compression to plane strain"),
+            format!("slope, φ = {angle}°, between triaxial compression and plane strain"),
             Band::between(weakest, plane_strain_angle(angle)),
         ),
         check(
-            format!("slope, φ = {angle}°, about the loss of ellipticity"),
+            format!("slope, φ = {angle}°, near the loss of ellipticity"),
             near_bands(angle),
         ),
     ];
@@ -95,7 +95,7 @@ fn checks_of(angle: f64, slope: f64) -> Vec<Check> {
     for other in [angle - 5.0, angle + 5.0] {
         if (20.0..=30.0).contains(&angle) && (20.0..=30.0).contains(&other) {
             checks.push(Check::control(
-                format!("slope, φ = {angle}°, about the loss of ellipticity for {other}°"),
+                format!("slope, φ = {angle}°, near the loss of ellipticity for φ = {other}°"),
                 slope,
                 "°",
                 near_bands(other),
@@ -113,12 +113,12 @@ fn slope_at_rest(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.extend(checks_of(angle, slope));
         if let Some([before, gentler]) = slopes.last().copied() {
             let least = if angle > 30.0 { 0.0 } else { 2.0 };
-            let what = format!("slope with φ = {angle}° less that with {before}°");
+            let what = format!("slope, φ = {angle}°, less slope, φ = {before}°");
             checks.push(Check::new(what, slope - gentler, "°", Band::above(least)));
         }
         slopes.push([angle, slope]);
     }
-    let what = "slope of 20° against the band of 25°";
+    let what = "slope, φ = 20°, against the band for φ = 25°";
     checks.push(Check::control(what, slopes[0][1], "°", near_flow(25.0)));
     Ok(Outcome {
         physics: "Sand comes to rest at a slope that grows with its friction angle.".into(),

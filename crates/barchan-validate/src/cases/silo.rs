@@ -122,9 +122,9 @@ fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("drift of the rate between the halves of the drain", drift(&sand), "%", Band::below(5.0)),
             Check::new("C₂ = W / (ρ √g D^1.5)", c2, "", Band::between(0.9, 1.5)),
-            Check::control("drift without friction", drift(&fluid), "%", Band::below(5.0)),
-            Check::new("slowing of a fluid over Torricelli's", slowing(&fluid) / torricelli, "", Band::around(1.0, 0.15)),
-            Check::control("slowing of sand over Torricelli's", slowing(&sand) / torricelli, "", Band::around(1.0, 0.15)),
+            Check::control("drift of the rate between the halves of the drain without friction", drift(&fluid), "%", Band::below(5.0)),
+            Check::new("decrease of the rate without friction over Torricelli's", slowing(&fluid) / torricelli, "", Band::around(1.0, 0.15)),
+            Check::control("decrease of the rate of sand over Torricelli's", slowing(&sand) / torricelli, "", Band::around(1.0, 0.15)),
         ],
         notes: vec![],
     })

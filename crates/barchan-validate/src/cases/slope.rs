@@ -192,7 +192,7 @@ impl Slab {
                 Band::below(0.02),
             ),
             Check::new(
-                named("particles that leave"),
+                named("particles that leave the domain"),
                 lost,
                 "",
                 Band::between(0.0, 0.0),

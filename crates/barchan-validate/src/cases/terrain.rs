@@ -209,7 +209,7 @@ fn slopes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             band,
         ));
         checks.push(Check::control(
-            what("steepest slope before"),
+            what("steepest slope before sliding"),
             before,
             "°",
             Band::below(angle + 5.0),
@@ -364,19 +364,19 @@ fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("mean radius", cone.radius, "m", Band::around(RADIUS, 0.03)),
             Check::new("height", cone.height, "m", Band::around(HEIGHT, 0.03)),
             Check::new(
-                "largest radius over the least, less 1",
+                "largest over smallest radius, less 1",
                 cone.spread,
                 "",
                 round,
             ),
             Check::control(
-                "the same with pairs of four neighbors",
+                "largest over smallest radius, less 1, sliding to four neighbors",
                 pyramid.spread,
                 "",
                 round,
             ),
             Check::new(
-                "four neighbors form a pyramid",
+                "largest over smallest radius, less 1, sliding to four neighbors, pyramid",
                 pyramid.spread,
                 "",
                 Band::above(0.2),
@@ -471,7 +471,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         reference: "Conservation of volume to that of a grain (pit = rim + grains), and of mass.".into(),
         checks: vec![
             Check::new("largest relative change of the mass", gained, "", Band::below(ROUNDING)),
-            Check::new("pit", pit / grain, "grains", Band::above(20.0)),
+            Check::new("volume of the pit", pit / grain, "grains", Band::above(20.0)),
             Check::new("rim and loose grains less the pit", (rim + loose - pit) / grain, "grains", Band::between(-1.0, 1.0)),
             Check::new("steepest slope", after.steepest(), "°", repose),
             Check::control("steepest slope with the foot in place", steepest, "°", Band::below(40.0)),

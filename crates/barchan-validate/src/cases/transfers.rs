@@ -205,7 +205,7 @@ fn kernel_moments(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             Check::new("largest violation in f32", largest(levels.map(in_f32)), "", Band::below(1e-5)),
             Check::control("largest violation of weights that sum to 1.001", worst_violation(&heavy), "", Band::below(1e-4)),
             Check::new("mean excess of Σw in f32", largest(levels.map(bias_in_f32)), "ε", Band::below(0.05)),
-            Check::control("mean excess of weights an ulp too small", bias(&cut).abs() / EPS32, "ε", Band::below(0.05)),
+            Check::control("mean excess of Σw in f32, weights one ulp too small", bias(&cut).abs() / EPS32, "ε", Band::below(0.05)),
         ],
         ..Outcome::default()
     })
@@ -442,7 +442,7 @@ fn dissipation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         flip.push(factors::<3>(FLIP, wavelength)?.0 - 1.0);
         flip.push(factors::<4>(FLIP, wavelength)?.0 - 1.0);
         if wavelength == 4.0 {
-            let what = "factor of PIC, quadratic, λ = 4 h, against that of cubic";
+            let what = "factor of a cycle, PIC, quadratic, λ = 4 h, against the cubic kernel";
             checks.push(Check::control(what, found[0], "", near(printed[1])));
         }
     }
@@ -556,13 +556,13 @@ fn stability(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new(format!("limit of Δt c/h, APIC, {kernel}"), found, "", tenth),
             Check::new(
-                format!("growth at 0.85 of it, {kernel}"),
+                format!("growth of the strain at 0.85 of the limit, {kernel}"),
                 grows(0.85 * printed)?,
                 "",
                 stable,
             ),
             Check::control(
-                format!("growth at 1.15 of it, {kernel}"),
+                format!("growth of the strain at 1.15 of the limit, {kernel}"),
                 grows(1.15 * printed)?,
                 "",
                 stable,
@@ -577,7 +577,7 @@ fn stability(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         ("FLIP, quadratic", limit::<3>(FLIP)?, flip(3)),
         ("FLIP, cubic", limit::<4>(FLIP)?, flip(4)),
     ] {
-        let what = format!("limit over that of the analysis, {what}");
+        let what = format!("limit of Δt c/h over that of the analysis, {what}");
         checks.push(Check::new(
             what,
             found / expected,
@@ -687,13 +687,13 @@ fn spinning_disk(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("L/L₀ after ten revolutions, APIC", apic.end(), "", kept),
             Check::control("L/L₀ after ten revolutions, PIC", pic.end(), "", kept),
-            Check::new("L/L₀ after ten revolutions, PIC, upper bound", pic.end(), "", Band::below(0.2)),
+            Check::new("fraction of L that PIC retains after ten revolutions", pic.end(), "", Band::below(0.2)),
             Check::new("L/L₀ after ten revolutions, FLIP", flip.end(), "", Band::between(0.9, 1.001)),
             Check::new("L/L₀ after one revolution less that of the reference implementation, FLIP", one_turn, "", same),
-            Check::new("noise after one revolution over that at the start, FLIP", noisy / quiet, "", noise),
-            Check::new("noise after ten revolutions over that at the start, FLIP", still_noisy / quiet, "", noise),
+            Check::new("noise after one revolution over the initial noise, FLIP", noisy / quiet, "", noise),
+            Check::new("noise after ten revolutions over the initial noise, FLIP", still_noisy / quiet, "", noise),
             Check::new("noise after one revolution over that of APIC, FLIP", noisy / apic.noise[1], "", Band::above(10.0)),
-            Check::control("noise after one revolution over that at the start, PIC", pic.noise[1] / pic.noise[0], "", noise),
+            Check::control("noise after one revolution over the initial noise, PIC", pic.noise[1] / pic.noise[0], "", noise),
         ],
         notes: vec![],
     })

@@ -212,7 +212,7 @@ fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
         limited(even, Band::below(0.035)),
         // A liquid is disordered, and sums over few neighbors are only this exact.
         Check::new(
-            what("the same over that expected of a narrow column"),
+            what("rise of the pressure over that expected of a narrow column"),
             rest.slope / shaft.narrowness(),
             "",
             Band::around(1.0, 0.03),

@@ -1,5 +1,6 @@
 //! L1, L3–L6: kernel, boundary particles, pressure and friction of single particles of a lattice.
 
+use super::super::iterations;
 use super::block_on_floor;
 use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, grains, mass};
@@ -149,7 +150,7 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             Band::between(0.523, 0.524),
         ),
         Check::new(
-            "the same at a spacing of 0.806 d0",
+            "density with the mass of a ball, as printed, at a spacing of 0.806 d0",
             ball * own(0.806 * D0),
             "ρ0",
             Band::around(1.0, 0.01),
@@ -173,7 +174,7 @@ fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 derivative,
             ),
             Check::control(
-                what("the same with a slope 1 % steeper"),
+                what("slope of the kernel less its derivative, slope 1 % steeper"),
                 slope_error(dimensions, 1.01),
                 "",
                 derivative,
@@ -312,7 +313,8 @@ fn plain_floor() -> Vec<Check> {
         checks.push(Check::new(what, above + sum, "ρ0", band));
         if gap == 0.75 {
             let thin = above + sum / 1.4273;
-            let what = "the same at 0.75 d0 with the volume of a particle in a bed";
+            let what =
+                "density of the lowest layer at a gap of 0.75 d0, boundary volumes as in a bed";
             checks.push(Check::control(what, thin, "ρ0", Band::around(exact, 0.05)));
         }
     }
@@ -345,13 +347,13 @@ fn firm_floor(dimensions: Dimensions) -> [Check; 3] {
             Band::around(1.0, 0.01),
         ),
         Check::new(
-            what("pressure on it over that of the next layer"),
+            what("pressure of the lowest layer over that of the next layer"),
             slope / (2.0 * layer),
             "",
             Band::around(1.0, 0.1),
         ),
         Check::control(
-            what("density of a layer at the surface itself"),
+            what("density of a layer at the wall surface"),
             above + at_surface,
             "ρ0",
             Band::below(1.1),
@@ -399,33 +401,33 @@ fn pressure_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let cured = Band::between(-0.05, 0.05);
     let checks = vec![
         Check::new(
-            "ρ0 γ over that of the lattice",
+            "ρ0 γ over its value for the lattice",
             own / exact,
             "",
             Band::around(1.0, 1e-5),
         ),
         Check::new(
-            "remaining density error after one pass",
+            "remaining density error after one iteration",
             left_after_a_pass(1.0),
             "",
             cured,
         ),
         Check::new(
-            "pressure with half the step over that with the whole",
+            "pressure with half the time step over that with the whole",
             shorter,
             "",
             Band::around(4.0, 2.5e-10),
         ),
-        Check::control("remaining error with half of γ", half, "", cured),
+        Check::control("remaining density error with half of γ", half, "", cured),
         Check::new(
-            "remaining error with half of γ, against one half",
+            "remaining density error with half of γ, against one half",
             half,
             "",
             Band::around(0.5, 0.1),
         ),
-        Check::control("remaining error with twice γ", twice, "", cured),
+        Check::control("remaining density error with twice γ", twice, "", cured),
         Check::new(
-            "remaining error with twice γ, against minus one",
+            "remaining density error with twice γ, against minus one",
             twice,
             "",
             Band::around(-1.0, 0.1),
@@ -495,7 +497,12 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             "Pa s",
             Band::around(56_562.0, 1e-3),
         ),
-        Check::new("their product", own * exact, "", Band::around(1.0, 1e-5)),
+        Check::new(
+            "product of D and 1/D",
+            own * exact,
+            "",
+            Band::around(1.0, 1e-5),
+        ),
         // The 2 in D assumes the same stress for the neighbors.
         Check::new(
             "response of an isolated particle over D",
@@ -504,7 +511,7 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             opposed,
         ),
         Check::control(
-            "the same with the printed sign",
+            "response of an isolated particle over D, printed sign",
             response_over_d(-1.0),
             "",
             Band::below(0.0),
@@ -512,18 +519,21 @@ fn friction_gain(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         Check::control("D as printed", printed, "1/(Pa s)", Band::below(1e19)),
     ];
     let mut last = 1.0;
-    for iterations in [1, 2, 3, 4] {
-        let left = shear_left(iterations, 2e-4)?;
-        let what = format!("fraction of a shear wave after a step of {iterations} passes");
+    for count in [1, 2, 3, 4] {
+        let left = shear_left(count, 2e-4)?;
+        let what = format!(
+            "fraction of a shear wave left after a step of {}",
+            iterations(count)
+        );
         checks.push(Check::new(what, left, "", Band::between(-0.2, last)));
         last = left;
     }
     let free = shear_left(3, 0.0)?;
-    let what = "fraction of a shear wave after a step without pressure";
+    let what = "fraction of a shear wave left after a step without pressure";
     checks.extend([
         Check::new(what, free, "", Band::around(1.0, 1e-3)),
         Check::control(
-            "the same, against a step of three passes",
+            "fraction of a shear wave left after a step without pressure, against three iterations",
             free,
             "",
             Band::below(0.99),

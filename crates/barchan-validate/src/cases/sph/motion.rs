@@ -276,7 +276,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks.push(Check::new(what, part, "", balanced));
     }
     checks.push(Check::control(
-        "sum of the forces of a pair over one of them, cohesion as printed",
+        "sum of the two forces of a pair over one force, cohesion as printed",
         printed_cohesion(),
         "",
         Band::below(0.1),
@@ -297,7 +297,7 @@ fn conservation(_: &Context<'_>) -> Result<Outcome, ValidateError> {
                 exact,
             ),
             Check::control(
-                what("the same without the impulses on bodies"),
+                what("momentum lost, impulses on floor and ball not counted"),
                 sums.uncounted,
                 "",
                 exact,

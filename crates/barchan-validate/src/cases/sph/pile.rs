@@ -209,9 +209,9 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     .with(Style::Curve, "55°", &radial.profile(None))
     .with(Style::ControlCurve, "30°", &low.profile(None));
     let mut checks = vec![
-        Check::new("slope, 30°", slope(&low), "°", own(30.0)),
+        Check::new("slope, θ = 30°", slope(&low), "°", own(30.0)),
         Check::control(
-            "slope of 55° against the band of 30°",
+            "slope, θ = 55°, against the band for θ = 30°",
             slope(&radial),
             "°",
             own(30.0),
@@ -224,17 +224,17 @@ fn yield_rules(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ..usual("as printed")
         };
         let printed = printed.pour(context)?;
-        plot = plot.with(Style::Curve, "55°, as printed", &printed.profile(None));
+        plot = plot.with(Style::Curve, "θ = 55°, as printed", &printed.profile(None));
         let paper = Band::between(27.0, 35.0);
         checks.extend([
-            Check::new("slope, 55°", slope(&radial), "°", own(REPOSE)),
+            Check::new("slope, θ = 55°", slope(&radial), "°", own(REPOSE)),
             Check::control(
-                "slope of 30° against the band of 55°",
+                "slope, θ = 30°, against the band for θ = 55°",
                 slope(&low),
                 "°",
                 own(REPOSE),
             ),
-            Check::new("slope, 55° as printed", slope(&printed), "°", paper)
+            Check::new("slope, θ = 55°, as printed", slope(&printed), "°", paper)
                 .limited(Band::between(18.0, 27.0), CREEP),
         ]);
         notes.push(format!(
@@ -331,9 +331,9 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new("slope of the azimuthal mean profile", upright.slope(None), "°", own(angle)),
             Check::new("largest less smallest slope", spread(along(&upright)), "°", alike),
-            Check::new("the same, all rotated by 45°", spread(along(&turned)), "°", alike),
+            Check::new("largest less smallest slope, everything rotated by 45°", spread(along(&turned)), "°", alike),
             Check::new(
-                "upright less rotated, azimuthal mean profiles",
+                "slope of the azimuthal mean profile, upright less rotated",
                 (upright.slope(None) - turned.slope(None)).abs(),
                 "°",
                 Band::below(2.0),

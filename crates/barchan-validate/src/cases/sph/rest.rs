@@ -227,7 +227,7 @@ fn load(
             still,
         ),
         Check::control(
-            "load, friction from zero",
+            "load: largest displacement on the bed, friction from zero",
             slid,
             "spacings",
             Band::below(0.2),

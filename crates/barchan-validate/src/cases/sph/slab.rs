@@ -270,7 +270,7 @@ fn rides(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with(Style::Points, "sph", &velocity(&moved))
             .with(
                 Style::ControlCurve,
-                "control: friction against the world",
+                "control: friction in the world frame",
                 &velocity(&still),
             ),
         ],
@@ -295,7 +295,7 @@ fn rides(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new("speed on a belt at rest", resting, "m/s", Band::below(1e-3)),
             Check::control(
-                "velocity less μ g t, friction against the world",
+                "velocity less μ g t, friction in the world frame",
                 off(&still),
                 "m/s",
                 band,
