@@ -70,7 +70,7 @@ pub enum StressError {
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// The scene beside the frames cannot be read.
-    #[error("the scene of the result cannot be read, and with it the materials: {0}")]
+    #[error("the materials cannot be read from the scene of the result: {0}")]
     Scene(#[from] SceneErrors),
 }
 
@@ -238,7 +238,7 @@ impl Columns {
         })
     }
 
-    /// The identity of a grain, or its place where the frame has none.
+    /// The identity of a grain, or its index where the frame has none.
     fn id(&self, i: usize) -> u64 {
         self.id.get(i).copied().unwrap_or(i as u64)
     }

@@ -4,7 +4,7 @@
 //! text (TOML) ──► format (tree with spans, overrides, checks) ──► model::Scene ──► barchan-sim
 //! ```
 //!
-//! What a family of solvers wants of a scene stands in its file in `families`; nothing else here knows one from another.
+//! The settings of a family of solvers are defined in its file in `families`; no other code distinguishes families.
 
 pub mod bodies;
 pub mod camera;

@@ -1,4 +1,4 @@
-//! The scene file as a tree in which every key and value knows its place in the text.
+//! The scene file as a tree in which every key and value has its place in the text.
 
 use crate::errors::{Place, Report};
 use serde::de::value::{Error, StrDeserializer};
@@ -177,7 +177,7 @@ impl Node {
         }
     }
 
-    /// The variant that a word names. Which words there may be, the check of the keys has asked.
+    /// The variant that a word names. The key check has validated the word.
     pub fn choice<T: DeserializeOwned>(&self) -> Option<T> {
         let word: StrDeserializer<'_, Error> = self.text()?.into_deserializer();
         T::deserialize(word).ok()
@@ -220,7 +220,7 @@ impl Node {
     }
 }
 
-/// Values by key. What is missing or bad reads as `None`: the check of the keys has reported it.
+/// Values by key. Missing and bad values read as `None`: the key check has reported them.
 impl Table {
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.key == key)

@@ -1,7 +1,7 @@
 //! What a key may hold, and the check of a document against it.
 //!
-//! The tables of `keys` say once which keys there are, of what kind, in what range and what they mean. The check
-//! here, the JSON schema and the paths of `--set` all follow them.
+//! The tables of `keys` are the only definition of keys, kinds, ranges and meanings. The check here, the JSON schema
+//! and the paths of `--set` follow them.
 
 use super::node::{Node, Table, Value};
 use crate::errors::{Report, suggestion};
@@ -13,7 +13,7 @@ use crate::numbers::exact;
 pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
-    /// Whether the scene is meaningless without it.
+    /// Whether it is required.
     pub required: bool,
     /// One line, with the unit in brackets.
     pub doc: &'static str,
@@ -168,8 +168,8 @@ impl Key {
     }
 }
 
-/// Checks a table against its keys: unknown and missing keys, kinds and ranges. What is wrong is reported and made
-/// [`Value::Bad`], so that reading can go on with the rest.
+/// Checks a table against its keys: unknown and missing keys, kinds and ranges. Invalid values are reported and
+/// become [`Value::Bad`], so that reading continues with the rest.
 pub(crate) struct Checker<'a> {
     pub report: &'a mut Report,
     pub dimensions: Dimensions,
@@ -346,7 +346,7 @@ impl Checker<'_> {
         if !good && !node.is_bad() {
             self.refuse(
                 node,
-                format!("`{path}` is no color: three whole numbers from 0 to 255"),
+                format!("`{path}` is not a color: three whole numbers from 0 to 255"),
                 remedy("write [225, 169, 95]", doc),
             );
         }
@@ -429,7 +429,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a value, which is not looked at again.
+    /// Reports a value and marks it as [`Value::Bad`].
     fn refuse(&mut self, node: &mut Node, message: String, help: impl Into<String>) {
         self.report.error(node.at, message, help);
         node.value = Value::Bad;
@@ -443,7 +443,7 @@ impl Checker<'_> {
     }
 }
 
-/// In which tables beside it a key would be known.
+/// The tables at the same level in which a key would be valid.
 fn belongs(word: &str, keys: &[Key], path: &str) -> Option<String> {
     let tables = keys.iter().filter_map(|key| match key.kind {
         Kind::Table(inner) if inner.iter().any(|k| k.name == word) => {

@@ -18,7 +18,7 @@ impl Bounds {
         max: Vec3::INFINITY,
     };
 
-    /// Nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
@@ -68,7 +68,7 @@ impl Bounds {
         }
     }
 
-    /// What both have in common; may be empty.
+    /// Intersection of both; may be empty.
     pub fn intersect(&self, other: &Self) -> Self {
         Self {
             min: self.min.max(other.min),
