@@ -51,19 +51,19 @@ pub enum StressError {
     Column {
         /// Number of the frame.
         frame: u32,
-        /// What is missing.
+        /// Name of the missing column.
         column: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
-    /// No frame holds a grain of that identity.
+    /// No frame contains a grain of that identity.
     #[error("no grain has the id {id} in {place}; {remedy}")]
     NoGrain {
         /// The requested identity.
         id: u64,
         /// Frames that were searched.
         place: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// The result or a frame of it cannot be read.

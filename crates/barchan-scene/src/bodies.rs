@@ -89,7 +89,7 @@ pub struct Joint {
     pub limits: Option<[f64; 2]>,
     /// Passive damping [N·m·s/rad or N·s/m].
     pub damping: f64,
-    /// What drives it.
+    /// Its motor.
     pub motor: Option<Motor>,
     /// Manual control in the live view.
     pub control: Option<JointControl>,
@@ -137,7 +137,7 @@ pub enum JointEnd {
     Solid(usize),
 }
 
-/// What drives a joint.
+/// The motor of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motor {
     /// Target.

@@ -119,12 +119,12 @@ impl SceneError {
         &self.message
     }
 
-    /// What to do about it.
+    /// Remedy.
     pub fn help_text(&self) -> &str {
         &self.help
     }
 
-    /// Name of the text it stands in: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
+    /// Name of the text that contains it: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
     pub fn source_name(&self) -> Option<&str> {
         self.place.as_ref().map(|p| p.source.name())
     }
@@ -138,7 +138,7 @@ impl SceneError {
         })
     }
 
-    /// The text it stands in and the line: `scene.toml:12`.
+    /// Name of that text and the line: `scene.toml:12`.
     pub fn location(&self) -> Option<String> {
         Some(format!("{}:{}", self.source_name()?, self.line()?))
     }

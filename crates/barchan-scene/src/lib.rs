@@ -1,4 +1,4 @@
-//! What to simulate: the scene file, its validation with source spans, materials, shapes, motion and emitters.
+//! Scenes: the scene file, its validation with source spans, materials, shapes, motion and emitters.
 //!
 //! ```text
 //! text (TOML) ──► format (tree with spans, overrides, checks) ──► model::Scene ──► barchan-sim

@@ -61,7 +61,7 @@ pub struct Scene {
     pub camera: Option<Camera>,
     /// Additional columns of frames, each once.
     pub columns: Vec<&'static str>,
-    /// What must hold at the end for the scene to count as a passed test.
+    /// Conditions on the last frame for the scene to pass as a test.
     pub check: FinalCheck,
     /// Mesh files that the shapes were made from, each once, and the picture of the terrain.
     pub meshes: Vec<MeshFile>,
@@ -292,7 +292,7 @@ pub enum Look {
     Solid,
     /// As clear glass.
     Glass,
-    /// Opaque, without the part that stands between the camera and the grains.
+    /// Opaque, without the part between the camera and the grains.
     Cutaway,
     /// Not at all.
     Hidden,
@@ -338,7 +338,7 @@ pub struct Wetting {
     pub end: f64,
 }
 
-/// What must hold in the last frame; each bound is optional. `barchan run` exits with 1 when one fails.
+/// Conditions on the last frame; each bound is optional. `barchan run` exits with 1 when one fails.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FinalCheck {
     /// Fastest particle [m/s] is at most this.

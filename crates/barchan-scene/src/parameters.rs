@@ -9,7 +9,7 @@ use crate::model::{Friction, Law};
 pub struct Parameter {
     /// Key in the scene file.
     pub key: &'static str,
-    /// What it is, without the unit.
+    /// Meaning, without the unit.
     pub meaning: String,
     /// Unit; empty when it has none.
     pub unit: String,
@@ -36,7 +36,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Name that the viewer knows it by.
+    /// Name in the viewer.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",

@@ -18,7 +18,7 @@ pub(crate) struct Fault {
     pub at: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// Remedy.
     pub help: String,
 }
 

@@ -143,7 +143,7 @@ fn two_dimensions_stay_in_the_plane() {
     flat(
         "{ box = { min = [0, 0], max = [0.5, 1] } }",
         ball,
-        "holds no volume",
+        "has no volume",
         ball,
     );
     flat(

@@ -287,9 +287,9 @@ fn empty_and_impossible_shapes() {
         "box",
     );
     let nothing = "{ difference = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [0, 1, 0], radius = 0.2 } }] }";
-    shape(nothing, "is empty: it holds no volume", nothing);
+    shape(nothing, "is empty: it has no volume", nothing);
     let apart = "{ intersection = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [1, 1, 0], radius = 0.2 } }] }";
-    shape(apart, "is empty: it holds no volume", apart);
+    shape(apart, "is empty: it has no volume", apart);
     shape(
         "{ revolution = { profile = [[0, 1], [1, 1]] } }",
         "encloses nothing",

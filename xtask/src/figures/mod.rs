@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What to do.
+/// Options.
 #[derive(Debug, clap::Args)]
 pub struct Figures {
     /// Run the commands first, which takes an hour or so

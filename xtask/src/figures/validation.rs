@@ -130,7 +130,7 @@ pub fn letters(report: &Value) -> Result<String, String> {
         }
     }
     match page.is_empty() {
-        true => Err("docs/results/validation.json holds no cases".into()),
+        true => Err("docs/results/validation.json contains no cases".into()),
         false => Ok(page),
     }
 }
@@ -209,7 +209,7 @@ pub fn overview(report: &Value) -> Result<String, String> {
     }
     let head: Vec<&str> = ["case", "what"].into_iter().chain(solvers).collect();
     match rows.is_empty() {
-        true => Err("docs/results/validation.json holds no cases".into()),
+        true => Err("docs/results/validation.json contains no cases".into()),
         false => Ok(table(&head, rows.into_iter().map(|(_, row)| row))),
     }
 }

@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 20_000;
 /// Paths through each pixel: small pictures can afford many.
 const SAMPLES: &str = "64";
 
-/// What to do.
+/// Options.
 #[derive(Debug, clap::Args)]
 pub struct Replicate {
     /// Only these rows

@@ -140,7 +140,7 @@ impl Scene {
     }
 }
 
-/// What a table of a family belongs to.
+/// Owner of a table of a family.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
     Solver,

@@ -376,7 +376,7 @@ impl Builder<'_> {
     }
 }
 
-/// What joints can attach to: colliders, whose center is not used, and bodies.
+/// The solids that joints can attach to: colliders, whose center is not used, and bodies.
 fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
     let centers = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.center));
     Holds {

@@ -292,7 +292,7 @@ static CAMERA: &[Key] = &keys! {
     fov: FOV, default("30");
     /// Angular speed about the vertical through the target [degrees/s], of either sign
     orbit: ANGLE, default("0");
-    /// What changes over time: each with any of `position`, `target`, `fov` and `angle`
+    /// Keyframes of the view: each with any of `position`, `target`, `fov` and `angle`
     keyframes: Kind::Tables(VIEW_KEY);
     /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["smooth", "linear"]), default("\"smooth\"");

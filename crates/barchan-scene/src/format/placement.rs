@@ -31,7 +31,7 @@ impl Builder<'_> {
         if points.is_empty() {
             return self.report.refuse(
                 at,
-                format!("the shape of {what} is empty: it holds no volume"),
+                format!("the shape of {what} is empty: it has no volume"),
                 match self.dimensions {
                     Dimensions::Three => {
                         "check the parts that are subtracted, and the order of its corners"

@@ -286,7 +286,7 @@ impl Builder<'_> {
         Some(Geometry::mesh(&mesh, voxel))
     }
 
-    /// Reports what is wrong with a mesh; for viewing, the part is omitted with a warning.
+    /// Reports an error in a mesh; for viewing, the part is omitted with a warning.
     pub fn refuse_mesh<T>(
         &mut self,
         at: Place,
@@ -303,7 +303,7 @@ impl Builder<'_> {
         None
     }
 
-    /// A mesh that was read from a file, scaled; what is wrong with it is reported.
+    /// A mesh that was read from a file, scaled; reports errors in it.
     pub fn scaled_mesh(
         &mut self,
         mesh: Result<TriangleMesh, MeshError>,
@@ -368,7 +368,7 @@ fn short(x: f32) -> String {
     rounded(f64::from(x), 3)
 }
 
-/// What is wrong with a profile of a surface of revolution, and what to do.
+/// Error in the profile of a surface of revolution, with a remedy.
 fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
     if profile.len() < 3 {
         let message = format!("a profile of {} points encloses nothing", profile.len());

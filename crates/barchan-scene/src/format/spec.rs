@@ -1,4 +1,4 @@
-//! What a key may hold, and the check of a document against it.
+//! Permitted values of keys, and the check of a document against them.
 //!
 //! The tables of `keys` are the only definition of keys, kinds, ranges and meanings. The check here, the JSON schema
 //! and the paths of `--set` follow them.
@@ -32,7 +32,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// What a key holds.
+/// Type of the value of a key.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
@@ -291,7 +291,7 @@ impl Checker<'_> {
     fn not_finite(&mut self, node: &mut Node, path: &str, doc: &str) {
         self.refuse(
             node,
-            format!("`{path}` holds a number that is not finite"),
+            format!("`{path}` contains a number that is not finite"),
             remedy("write finite numbers", doc),
         );
     }
@@ -311,7 +311,7 @@ impl Checker<'_> {
             self.refuse(
                 node,
                 format!(
-                    "`{path}` holds {}, which is beyond ±{}",
+                    "`{path}` contains {}, which is beyond ±{}",
                     exact(*x),
                     exact(limit)
                 ),
@@ -470,7 +470,7 @@ pub(crate) fn join(path: &str, step: &str) -> String {
     }
 }
 
-/// What to do, and what the key means.
+/// The remedy with the meaning of the key.
 fn remedy(what: &str, doc: &str) -> String {
     if doc.is_empty() {
         what.to_owned()
@@ -479,7 +479,7 @@ fn remedy(what: &str, doc: &str) -> String {
     }
 }
 
-/// "Grid spacing" as it stands inside a sentence; words such as "FLIP" stay.
+/// Lowers the first letter for use inside a sentence ("Grid spacing"); words such as "FLIP" are kept.
 fn lower_first(doc: &str) -> String {
     let mut chars = doc.chars();
     match (chars.next(), chars.next()) {

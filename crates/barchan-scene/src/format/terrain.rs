@@ -187,7 +187,7 @@ impl Builder<'_> {
                 rows[row].len()
             )),
             (None, Some(h)) => Some(format!(
-                "`terrain.heights` holds {h}, beyond ±{MAX_COORDINATE} m"
+                "`terrain.heights` contains {h}, beyond ±{MAX_COORDINATE} m"
             )),
             (None, None) => None,
         };

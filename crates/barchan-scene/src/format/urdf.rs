@@ -128,7 +128,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Where the root of a robot stands in the world.
+    /// Pose of the root of a robot in the world.
     fn root_frame(&mut self, file: &File<'_>) -> Frame {
         let up = match file.table.text("up") {
             Some("y") => DQuat::IDENTITY,

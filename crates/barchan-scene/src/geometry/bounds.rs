@@ -89,7 +89,7 @@ impl Bounds {
         self.min.is_finite() && self.max.is_finite()
     }
 
-    /// Whether the box holds no point.
+    /// Whether the box contains no point.
     pub fn is_empty(&self) -> bool {
         !self.min.cmple(self.max).all()
     }

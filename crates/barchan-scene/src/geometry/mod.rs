@@ -307,7 +307,7 @@ impl Geometry {
         }
     }
 
-    /// A box that holds the shape; infinite where the shape is, empty when nothing is in it.
+    /// A box that holds the shape; infinite where the shape is, empty for an empty shape.
     pub fn bounds(&self) -> Bounds {
         self.0.bounds
     }

@@ -17,7 +17,7 @@ const DEPTHS: [f32; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
 const BLOCK: i32 = 8;
 
 impl Geometry {
-    /// Points about `spacing` apart at a depth below the surface, or at the middle of what is thinner, in a box [m].
+    /// Points about `spacing` apart at a depth below the surface, or in the middle of thinner parts, in a box [m].
     /// In 2D those of the plane z = 0.
     ///
     /// Points of adjacent boxes are consistent: they come from one lattice, and those around the box are considered as

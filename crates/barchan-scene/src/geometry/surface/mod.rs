@@ -201,7 +201,7 @@ impl Grid {
 }
 
 /// Finds the crossings in the block of `size` cells from `low` on. A block whose center is farther from the surface than
-/// its corners from the center holds none.
+/// its corners from the center contains none.
 fn visit(shape: &Geometry, grid: &Grid, low: IVec3, size: i32, out: &mut Vec<Crossing>) {
     if low.cmpge(grid.cells + 1).any() {
         return;
