@@ -1,16 +1,16 @@
-//! What the compiler does not check in texts: citations exist, no path of one machine, no overlong file, no paragraphs in tables, figures
-//! as they were measured.
+//! Checks of texts that the compiler does not do: citations exist, no paths of one machine, no overlong files, no paragraphs in tables,
+//! figures as measured.
 
 use crate::figures::Results;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-/// Longest source file.
+/// Maximum length of a source file [lines].
 const MAX_LINES: usize = 800;
-/// Longest cell of a table [characters]: what is longer is prose.
+/// Maximum length of a cell of a table [characters]; longer texts are prose.
 const MAX_CELL: usize = 120;
-/// Beginnings of paths that only exist on somebody's machine, in two parts so that they do not find themselves.
+/// Prefixes of paths that only exist on one machine, each in two parts so that this file does not match.
 const MACHINE_PATHS: &[(&str, &str)] = &[
     ("/ro", "ot/"),
     ("/ho", "me/"),
@@ -18,12 +18,12 @@ const MACHINE_PATHS: &[(&str, &str)] = &[
     ("/wo", "rk/"),
     ("/tm", "p/"),
 ];
-/// Files that are looked at.
+/// Extensions of the files that are checked.
 const KINDS: &[&str] = &["rs", "md", "toml", "bib", "yml", "yaml", "py", "ts", "json"];
-/// Directories that are not.
+/// Directories that are skipped.
 const SKIPPED: &[&str] = &["target", "node_modules", "results"];
 
-/// Something to put right.
+/// A problem to fix.
 #[derive(Debug, PartialEq)]
 pub struct Problem {
     file: PathBuf,
@@ -37,7 +37,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything wrong with the texts of the repository.
+/// All problems in the texts of the repository.
 pub fn problems(root: &Path) -> io::Result<Vec<Problem>> {
     let bibliography = root.join("docs/bibliography.bib");
     let known = match fs::read_to_string(&bibliography) {
@@ -94,14 +94,14 @@ fn problems_in(file: &Path, text: &str, known: &BTreeSet<String>) -> Vec<Problem
     if file.extension().is_some_and(|e| e == "md") {
         for (line, length) in long_cells(text) {
             let what = format!(
-                "a cell of {length} characters; {MAX_CELL} is the most: make it prose or a list"
+                "a cell of {length} characters, more than {MAX_CELL}: make it prose or a list"
             );
             found.push(at(line, what));
         }
     }
     let lines = text.lines().count();
     if file.extension().is_some_and(|e| e == "rs") && lines > MAX_LINES {
-        let what = format!("{lines} lines; split it, {MAX_LINES} is the most");
+        let what = format!("{lines} lines, more than {MAX_LINES}: split the file");
         found.push(at(lines, what));
     }
     found
@@ -122,7 +122,7 @@ fn long_cells(page: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// The text without what stands from `open` to `close`.
+/// The text without the parts from `open` to `close`.
 fn without(text: &str, open: &str, close: &str) -> String {
     let mut parts = text.split(open);
     let mut left = parts.next().unwrap_or_default().to_owned();
@@ -132,7 +132,7 @@ fn without(text: &str, open: &str, close: &str) -> String {
     left
 }
 
-/// Whether an absolute path with that beginning stands in the line, not a relative one such as `../home/x`.
+/// Whether the line contains an absolute path with that prefix, not a relative one such as `../home/x`.
 fn mentions_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(start, _)| {
         let before = line[..start].chars().next_back();
@@ -172,8 +172,8 @@ fn keys(bibliography: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The lines of rustdoc's short messages that matter. Units and citations stand in square brackets, which rustdoc takes for
-/// links; a real link has backticks inside.
+/// The lines of rustdoc's short messages that matter. Rustdoc takes units and citations in square brackets for links; a
+/// real link has backticks inside.
 pub fn rustdoc_problems(root: &Path, messages: &str) -> Vec<String> {
     let located = messages
         .lines()
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_citation_is_left_alone() {
+    fn other_brackets_are_not_citations() {
         for text in [
             "a[0]",
             "[f32; 16]",
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_rustdoc_are_told_from_units() {
+    fn links_of_rustdoc_are_distinguished_from_units() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         // The lines below, by number.
         let source = include_str!("documentation.rs");

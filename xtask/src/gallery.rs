@@ -1,6 +1,6 @@
 //! `cargo xtask gallery`: the pictures of README.md, from the gallery scenes.
 //!
-//! Results stay in `target/gallery`, so that only what is missing is simulated again.
+//! Results are kept in `target/gallery`, so that only missing ones are simulated.
 
 use crate::raster::Raster;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub fn build(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/barchan"))
 }
 
-/// Runs a scene, or goes on with it; a finished one ends at once.
+/// Runs or resumes a scene; a finished one ends at once.
 fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
     println!("── {} at {} times its resolution", shot.scene, shot.scale);
     let mut command = Command::new(program);

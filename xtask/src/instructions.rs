@@ -1,7 +1,7 @@
-//! `cargo xtask instructions`: instructions of the hot kernels under callgrind, against those that are kept.
+//! `cargo xtask instructions`: instruction counts of the hot kernels under callgrind, compared with the stored ones.
 //!
-//! Counts are the same on every run and do not mind a busy machine. They belong to a compiler: with another one they
-//! are shown, not judged.
+//! Counts are the same on every run, also on a busy machine. They depend on the compiler: with another one they are
+//! shown, not compared.
 
 use crate::{cargo, output_of, read_text, repository, write_file};
 use clap::Args;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A kernel may grow by this part before the benchmark fails.
+/// Relative growth of a kernel above which the benchmark fails.
 const LIMIT: f64 = 0.05;
 const KEPT: &str = "crates/barchan-sim/benches/instructions.json";
 
 #[derive(Args, Default)]
 pub struct Instructions {
-    /// Keep the counts found now
+    /// Store the counts measured now
     #[arg(long)]
     bless: bool,
 }
@@ -23,7 +23,7 @@ pub struct Instructions {
 /// Counts the instructions of every kernel and compares.
 pub fn instructions(asked: &Instructions) -> Result<(), String> {
     if !cfg!(target_arch = "x86_64") {
-        println!("the kept counts are of x86-64: nothing to compare");
+        println!("the stored counts are for x86-64: nothing to compare");
         return Ok(());
     }
     let program = build()?;
@@ -39,7 +39,7 @@ pub fn instructions(asked: &Instructions) -> Result<(), String> {
     let problems = compare(&kept["instructions"], &found);
     if kept["compiler"] != json!(compiler) {
         println!(
-            "kept with {}, found with {compiler}: not judged",
+            "stored with {}, measured with {compiler}: not compared",
             kept["compiler"]
         );
         return Ok(());
@@ -47,19 +47,19 @@ pub fn instructions(asked: &Instructions) -> Result<(), String> {
     match problems.is_empty() {
         true => Ok(()),
         false => Err(format!(
-            "{}; if it must be so: cargo xtask instructions --bless",
+            "{}; to accept the new counts: cargo xtask instructions --bless",
             problems.join("; ")
         )),
     }
 }
 
-/// What grew beyond the limit, or is not known.
+/// Kernels that grew beyond the limit or have no stored count.
 fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
     let mut problems = Vec::new();
     for (kernel, count) in found {
         let now = count.as_f64().unwrap_or(f64::NAN);
         let Some(before) = kept[kernel].as_f64() else {
-            problems.push(format!("{kernel} has no kept count"));
+            problems.push(format!("{kernel} has no stored count"));
             continue;
         };
         let change = now / before - 1.0;
@@ -74,8 +74,8 @@ fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
     problems
 }
 
-/// Builds the benchmark; returns the program. With the whole workspace, so that dependencies have the features they have in its
-/// tests and are not built again.
+/// Builds the benchmark; returns the program. With the whole workspace, so that dependencies have the same features as in
+/// its tests and are not rebuilt.
 fn build() -> Result<PathBuf, String> {
     let what = "build --release --workspace --bench kernels";
     cargo(what)?;
@@ -89,7 +89,7 @@ fn build() -> Result<PathBuf, String> {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter(|message| message["target"]["name"] == "kernels")
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .ok_or_else(|| "cargo did not say where the benchmark is".into())
+        .ok_or_else(|| "cargo did not report the path of the benchmark".into())
 }
 
 fn count_all(program: &Path) -> Result<Map<String, Value>, String> {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_beyond_the_limit_is_a_problem_and_less_is_not() {
+    fn only_growth_beyond_the_limit_is_a_problem() {
         let kept = json!({"scatter": 1000, "gather": 1000, "sort": 1000});
         let found = |scatter, gather| {
             let value = json!({"scatter": scatter, "gather": gather, "sort": 400});

@@ -24,11 +24,11 @@ struct Arguments {
 enum Task {
     /// Everything a change must pass: format, lints, tests, documentation
     Test,
-    /// Write the figures of the pages from what was measured
+    /// Update the figures of the pages from the measurements
     Figures(figures::Figures),
     /// Simulate the gallery and draw the pictures of the README
     Gallery,
-    /// Count the instructions of the hot kernels and compare with those that are kept
+    /// Count the instructions of the hot kernels and compare with the stored counts
     Instructions(instructions::Instructions),
     /// Simulate, draw and time the scenes of [Klar16] for docs/replicability.md
     Replicate(replicate::Replicate),
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs every stage, also after one has failed, and says at the end which did.
+/// Runs every stage, even after a failure, and lists the failures at the end.
 fn test() -> ExitCode {
     let clock = Instant::now();
     let mut failed = Vec::new();
@@ -130,12 +130,12 @@ fn is_there(program: &str) -> bool {
     version.is_ok_and(|output| output.status.success())
 }
 
-/// Where the Python of the tests lives.
+/// Path of the Python environment of the tests.
 fn python() -> PathBuf {
     repository().join("target/python")
 }
 
-/// An environment of its own with zarr 3, against which frames are compared. Without Python that test skips itself.
+/// A virtual environment with zarr 3, with which frames are compared. Without Python that test is skipped.
 fn python_with_zarr() -> Result<(), String> {
     let python = python();
     let reads_zarr = |program: &Path| {
@@ -149,7 +149,7 @@ fn python_with_zarr() -> Result<(), String> {
     }
     if run(Command::new("python3").args(["-m", "venv"]).arg(&python)).is_err() {
         println!(
-            "no Python environment could be made: the comparison with zarr-python will skip itself"
+            "no Python environment could be created: the comparison with zarr-python will be skipped"
         );
         return Ok(());
     }
@@ -157,7 +157,7 @@ fn python_with_zarr() -> Result<(), String> {
         .args(["-m", "pip", "install", "--quiet", "zarr>=3"]))
 }
 
-/// What the library must not build: programs that embed it have servers, command lines and encoders of their own.
+/// Packages that the library must not build: programs that embed it have servers, command lines and encoders of their own.
 const NOT_IN_LIBRARY: &[&str] = &["axum", "tokio", "clap", "openh264", "gif", "jpeg-encoder"];
 
 /// The library builds no server, no command line and no encoder of films.
@@ -215,7 +215,7 @@ fn texts() -> Result<(), String> {
     }
 }
 
-/// Builds the documentation; every warning of rustdoc fails, apart from brackets that are no links.
+/// Builds the documentation; every warning of rustdoc is an error, except for brackets that are not links.
 fn rustdoc() -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["doc", "--release", "--workspace", "--no-deps"]);
@@ -243,18 +243,18 @@ fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
     std::fs::write(path, content).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Runs a program in the repository to its end, for what it says.
+/// Runs a program in the repository to its end and returns its output.
 fn output_of(command: &mut Command) -> Result<Output, String> {
     let output = command.current_dir(repository()).output();
     output.map_err(|e| format!("{command:?} could not be started: {e}"))
 }
 
-/// Runs cargo with these words.
+/// Runs cargo with these arguments.
 fn cargo(arguments: &str) -> Result<(), String> {
     run(Command::new("cargo").args(arguments.split(' ')))
 }
 
-/// Runs a program in the repository; its output goes to the terminal as it comes.
+/// Runs a program in the repository; its output goes directly to the terminal.
 fn run(command: &mut Command) -> Result<(), String> {
     let status = command.current_dir(repository()).status();
     match status {

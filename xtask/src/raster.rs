@@ -1,4 +1,4 @@
-//! Pictures that the program has drawn, on their way into the pages.
+//! Processing of rendered pictures for the pages.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub struct Raster {
 impl Raster {
     /// Reads a PNG file.
     pub fn read(path: &Path) -> Result<Self, String> {
-        // The folder of the picture appears with it; a slow disk may take a moment.
+        // The folder of the picture is new as well; on a slow disk it may appear with a delay.
         let mut file = std::fs::File::open(path);
         if file.is_err() {
             std::thread::sleep(Duration::from_millis(200));
@@ -53,7 +53,7 @@ impl Raster {
         joined
     }
 
-    /// The picture as JPEG: sand does not compress as PNG.
+    /// The picture as JPEG: sand does not compress well as PNG.
     pub fn jpeg(&self, quality: u8) -> Result<Vec<u8>, String> {
         let [width, height] =
             [self.width, self.height].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
@@ -64,7 +64,7 @@ impl Raster {
         Ok(bytes)
     }
 
-    /// A JPEG of the best quality within so many bytes, or else of the lowest.
+    /// A JPEG of the best quality that stays within a number of bytes, or else of the lowest.
     pub fn jpeg_within(&self, most: usize) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         for quality in (30..=88).rev().step_by(4) {

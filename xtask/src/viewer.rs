@@ -1,10 +1,10 @@
-//! The viewer's own tests: types and logic of the page, and the whole of it in a real browser.
+//! The viewer's own tests: types and logic of the page, and the whole page in a real browser.
 
 use super::{apt_install, cargo, is_there, repository, run};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Programs that are a Chromium.
+/// Names of the Chromium program.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Installs the page's packages, and Debian's Chromium where there is no browser.
@@ -20,15 +20,15 @@ pub fn tools() -> Result<(), String> {
     apt_install("chromium")
 }
 
-/// Types, and the tests of what needs no browser.
+/// Type check, and the tests that need no browser.
 pub fn test() -> Result<(), String> {
     run(npm().args(["run", "check"]))?;
     run(npm().args(["test"]))
 }
 
-/// The real program, its results, and a browser.
+/// Tests of the real program and its results in a browser.
 pub fn test_in_browser() -> Result<(), String> {
-    // With the tests, so that dependencies have the features they have there and are not built again.
+    // Together with the tests, so that dependencies have the same features and are not rebuilt.
     cargo("build --release --workspace --bins --tests")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| repository().join("target"));
@@ -36,7 +36,7 @@ pub fn test_in_browser() -> Result<(), String> {
     run(npm().args(["run", "e2e"]).env("BARCHAN", program))
 }
 
-/// npm, about to work on the viewer from the repository's folder.
+/// The npm command for the viewer, run in the repository's folder.
 fn npm() -> Command {
     let mut command = Command::new("npm");
     command.arg("--prefix").arg(folder());

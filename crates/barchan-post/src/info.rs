@@ -27,9 +27,9 @@ pub struct Info {
     pub checkpoint: Option<CheckpointSummary>,
     /// Digest of the newest readable checkpoint's state.
     pub digest: Option<String>,
-    /// Whether all frames are there, from 0 to the last that the manifest announces.
+    /// Whether all frames exist, from 0 to the last one of the manifest.
     pub complete: bool,
-    /// What is damaged: an error message each.
+    /// Damaged parts: an error message each.
     pub damage: Vec<String>,
 }
 

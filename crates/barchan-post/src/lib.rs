@@ -1,4 +1,4 @@
-//! Postprocessing of a cache: refinement, measurements and a summary; later surfaces and export.
+//! Postprocessing of a result: refinement, measurements, stresses and a summary.
 
 pub mod detail;
 pub mod info;

@@ -51,26 +51,26 @@ pub enum StressError {
     Column {
         /// Number of the frame.
         frame: u32,
-        /// What is missing.
+        /// Name of the missing column.
         column: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
-    /// No frame holds a grain of that identity.
+    /// No frame contains a grain of that identity.
     #[error("no grain has the id {id} in {place}; {remedy}")]
     NoGrain {
         /// The requested identity.
         id: u64,
         /// Frames that were searched.
         place: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// The result or a frame of it cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// The scene beside the frames cannot be read.
-    #[error("the scene of the result cannot be read, and with it the materials: {0}")]
+    #[error("the materials cannot be read from the scene of the result: {0}")]
     Scene(#[from] SceneErrors),
 }
 
@@ -238,7 +238,7 @@ impl Columns {
         })
     }
 
-    /// The identity of a grain, or its place where the frame has none.
+    /// The identity of a grain, or its index where the frame has none.
     fn id(&self, i: usize) -> u64 {
         self.id.get(i).copied().unwrap_or(i as u64)
     }

@@ -30,7 +30,7 @@ fn noise(a: i64, b: i64, c: i64, axis: i64) -> f64 {
     ((h ^ (h >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Grains on a jittered lattice, two a cell along each axis, where `inside` holds. In 2D, z = 0.
+/// Grains on a jittered lattice, two per cell along each axis, where `inside` holds. In 2D, z = 0.
 struct Heap {
     positions: Vec<[f64; 3]>,
     grain_mass: f64,
@@ -167,7 +167,7 @@ fn volume_is_that_of_space_not_of_mass() {
 }
 
 #[test]
-fn isolated_grains_do_not_matter() {
+fn isolated_grains_have_no_effect() {
     let heap = cone(30.0, 0.4, [0.0, 0.0]);
     let calm = heap.measure();
     let mut stormy = Heap {

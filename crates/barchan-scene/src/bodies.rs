@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// A body that grains, joints and other bodies push. Its frame is the world's at t = 0.
 #[derive(Debug, Clone)]
 pub struct Body {
-    /// Name, shape, boundary, friction and look; its motion is that of a body at rest and means nothing.
+    /// Name, shape, boundary, friction and look; its motion is unused (at rest).
     pub surface: Collider,
     /// Mass, center and inertia.
     pub mass: MassProperties,
@@ -26,7 +26,7 @@ pub struct Body {
 /// Mass, center of mass and inertia of a body, in its own frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MassProperties {
-    /// Mass [kg]; for each meter of depth in 2D.
+    /// Mass [kg]; per meter of depth in 2D.
     pub mass: f64,
     /// Center of mass [m].
     pub center: DVec3,
@@ -53,7 +53,7 @@ impl MassProperties {
         self
     }
 
-    /// Both together.
+    /// Mass properties of the two bodies combined.
     pub fn plus(&self, other: &Self) -> Self {
         let mass = self.mass + other.mass;
         let center = (self.center * self.mass + other.center * other.mass) / mass;
@@ -79,7 +79,7 @@ pub struct Joint {
     pub name: String,
     /// Type of joint.
     pub kind: JointKind,
-    /// The second moves relative to the first.
+    /// The two solids that it connects; the second moves relative to the first.
     pub ends: [JointEnd; 2],
     /// Point of the joint in the world at t = 0 [m].
     pub anchor: DVec3,
@@ -89,7 +89,7 @@ pub struct Joint {
     pub limits: Option<[f64; 2]>,
     /// Passive damping [N·m·s/rad or N·s/m].
     pub damping: f64,
-    /// What drives it.
+    /// Its motor.
     pub motor: Option<Motor>,
     /// Manual control in the live view.
     pub control: Option<JointControl>,
@@ -105,7 +105,7 @@ pub enum JointKind {
     Revolute,
     /// Slides along its axis.
     Prismatic,
-    /// Nothing.
+    /// No relative motion.
     Fixed,
     /// Turns about its anchor in any direction.
     Spherical,
@@ -122,7 +122,7 @@ impl JointKind {
         }
     }
 
-    /// Whether it has a position: one number.
+    /// Whether its position is a single number.
     pub fn is_single(self) -> bool {
         matches!(self, Self::Revolute | Self::Prismatic)
     }
@@ -137,10 +137,10 @@ pub enum JointEnd {
     Solid(usize),
 }
 
-/// What drives a joint.
+/// The motor of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motor {
-    /// Where it drives the joint to.
+    /// Target.
     pub drive: Drive,
     /// Force per distance from the target [N·m/rad or N/m]; `None`: as stiff as the bodies allow.
     pub stiffness: Option<f64>,
@@ -148,11 +148,11 @@ pub struct Motor {
     pub damping: Option<f64>,
     /// Largest force [N·m or N]; may be infinite.
     pub max_force: f64,
-    /// Largest speed that driving may ask for [rad/s or m/s]; may be infinite.
+    /// Largest target speed [rad/s or m/s]; may be infinite.
     pub max_speed: f64,
 }
 
-/// What a motor aims at, over time.
+/// Target of a motor over time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drive {
     /// A speed [rad/s or m/s].
@@ -161,7 +161,7 @@ pub enum Drive {
     Position(Track<f64>),
 }
 
-/// How people drive a joint live.
+/// Manual control of a joint in the live view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointControl {
     /// Keys that drive it toward smaller and larger positions.
@@ -175,7 +175,7 @@ pub struct JointControl {
 }
 
 impl Scene {
-    /// Everything that is not grains, in the order of frame records: colliders, then rigid bodies.
+    /// Colliders, then rigid bodies: the order of frame records.
     pub fn solids(&self) -> impl Iterator<Item = &Collider> {
         let bodies = self.bodies.iter().map(|b| &b.surface);
         self.colliders.iter().chain(bodies)

@@ -1,43 +1,43 @@
-//! Where a scene wants to be looked at from.
+//! The camera of a scene.
 
 use crate::motion::Track;
 use glam::{DQuat, DVec3, Vec3};
 
-/// Where a picture is taken from, y up.
+/// Viewpoint of a picture, y up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Place of the eye [m].
+    /// Position of the camera [m].
     pub position: Vec3,
-    /// Point in the middle of the picture [m], never the position.
+    /// Point at the center of the picture [m]; differs from the position.
     pub target: Vec3,
     /// Vertical field of view [degrees].
     pub fov: f32,
 }
 
 impl View {
-    /// Field of view where nothing says otherwise [degrees].
+    /// Default vertical field of view [degrees].
     pub const DEFAULT_FOV: f32 = 30.0;
 }
 
-/// The camera of a scene over time. What it leaves open is framed automatically.
+/// The camera of a scene over time. Omitted values are framed automatically.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Camera {
-    /// Place of the eye [m].
+    /// Position of the camera [m].
     pub position: Option<Track<DVec3>>,
     /// Point that it looks at [m].
     pub target: Option<Track<DVec3>>,
     /// Vertical field of view [degrees].
     pub fov: Option<Track<f64>>,
-    /// Speed of turning about the vertical through the target [degrees/s], on top of the rest; positive is
-    /// counter-clockwise seen from above.
+    /// Angular speed about the vertical through the target [degrees/s], added to the other motion; positive is
+    /// counterclockwise seen from above.
     pub orbit: f64,
-    /// Angle about the same axis [degrees], on top of the rest.
+    /// Angle about the same axis [degrees], added to the other motion.
     pub turn: Option<Track<f64>>,
 }
 
 impl Camera {
-    /// The view at a time [s]. `automatic` is what the scene would be shown with otherwise: its place and target are
-    /// taken where the camera has none, its direction and distance where only a target is given.
+    /// The view at a time [s]. `automatic` is the automatically framed view: it supplies position and target where the
+    /// camera has none, direction and distance where only a target is given.
     pub fn at(&self, time: f64, automatic: View) -> View {
         let lerp = |a: DVec3, b: DVec3, w: f64| a.lerp(b, w);
         let offset = automatic.position.as_dvec3() - automatic.target.as_dvec3();
@@ -60,7 +60,7 @@ impl Camera {
         }
     }
 
-    /// Vertical field of view at a time [degrees], where the camera has one: framing needs to know it.
+    /// Vertical field of view at a time [degrees], if the camera has one; framing depends on it.
     pub fn fov_at(&self, time: f64) -> Option<f32> {
         Some(self.fov.as_ref()?.value(time) as f32)
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_is_automatic() {
+    fn omitted_values_are_automatic() {
         assert_eq!(Camera::default().at(3.0, AUTOMATIC), AUTOMATIC);
         let aimed = Camera {
             target: still(DVec3::X),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn keyframes_are_followed_and_never_end_in_the_target() {
+    fn keyframes_are_followed_and_never_reach_the_target() {
         let keys = vec![(0.0, DVec3::X), (2.0, -DVec3::X)];
         let camera = Camera {
             position: Track::new(keys, Linear),

@@ -3,12 +3,12 @@
 /// Red, green and blue as screens show them (sRGB), 0–255.
 pub type Color = [u8; 3];
 
-/// Colors that grains of one material have, each with its part of the grains. At least one; the parts add up to 1.
+/// Colors of the grains of a material, each with its fraction of the grains. At least one; the fractions add up to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColorMix(Vec<(Color, f32)>);
 
 impl ColorMix {
-    /// Colors with parts of any sum; `None` without colors, or unless every part is positive and finite.
+    /// Normalizes fractions of any sum; `None` without colors, or unless every fraction is positive and finite.
     pub fn new(parts: &[(Color, f32)]) -> Option<Self> {
         let sum: f32 = parts.iter().map(|(_, part)| part).sum();
         let positive = parts.iter().all(|(_, part)| *part > 0.0);
@@ -21,12 +21,12 @@ impl ColorMix {
         Self(vec![(color, 1.0)])
     }
 
-    /// The colors and the part of the grains that has each.
+    /// The colors with their fractions of the grains.
     pub fn parts(&self) -> &[(Color, f32)] {
         &self.0
     }
 
-    /// Index into [`parts`](Self::parts) of a grain whose chance, in [0, 1), is this.
+    /// Index into [`parts`](Self::parts) for a uniform random number in [0, 1).
     pub fn index(&self, chance: f32) -> usize {
         let mut sum = 0.0;
         let below = |(_, part): &(Color, f32)| {
@@ -36,7 +36,7 @@ impl ColorMix {
         self.0.iter().position(below).unwrap_or(self.0.len() - 1)
     }
 
-    /// The mean of all grains, taken in linear light.
+    /// Mean color of the grains, taken in linear light.
     pub fn mean(&self) -> Color {
         std::array::from_fn(|channel| {
             let parts = self.0.iter();
@@ -44,14 +44,14 @@ impl ColorMix {
         })
     }
 
-    /// The same colors with this much of their light.
+    /// The same colors with their linear light multiplied by `factor`.
     pub fn darkened(&self, factor: f32) -> Self {
         let darker = |c: &Color| c.map(|channel| screen(factor * linear(channel)));
         Self(self.0.iter().map(|(c, part)| (darker(c), *part)).collect())
     }
 }
 
-/// Light of a channel, in [0, 1] (IEC 61966-2-1).
+/// Linear light of an sRGB channel, in [0, 1] (IEC 61966-2-1).
 pub fn linear(channel: u8) -> f32 {
     let x = f32::from(channel) / 255.0;
     if x <= 0.04045 {
@@ -61,7 +61,7 @@ pub fn linear(channel: u8) -> f32 {
     }
 }
 
-/// Channel of a light, as [`linear`] takes it; light beyond [0, 1] is cut.
+/// sRGB channel of linear light, which is clamped to [0, 1]: the inverse of [`linear`].
 pub fn screen(light: f32) -> u8 {
     let light = light.clamp(0.0, 1.0);
     let x = if light <= 0.003_130_8 {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_add_up_to_one_and_chances_follow_them() {
+    fn fractions_are_normalized_and_indices_are_in_proportion() {
         let mix = ColorMix::new(&[([1; 3], 3.0), ([2; 3], 1.0)]).unwrap();
         assert_eq!(mix.parts(), &[([1; 3], 0.75), ([2; 3], 0.25)]);
         let second = (0..1000)
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn light_is_linear() {
+    fn darkening_and_mixing_are_linear_in_light() {
         for channel in 0..=255 {
             assert_eq!(screen(linear(channel)), channel);
         }
-        // Half of the light of white is far above half of its number.
+        // Half the light of white is a channel of 188, far above half of 255.
         let gray = ColorMix::plain([255; 3]).darkened(0.5);
         assert_eq!(gray.parts()[0].0, [188; 3]);
         let mixed = ColorMix::new(&[([255; 3], 1.0), ([0; 3], 1.0)]).unwrap();

@@ -1,22 +1,22 @@
-//! What is wrong with a scene: every problem with its place in the text, the reason and a remedy.
+//! Errors in a scene: each with its place in the text, the reason and a remedy.
 
 use crate::format::Node;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::sync::Arc;
 
-/// A place in the text of a scene, for problems that only show once other files are read.
+/// A place in the text of a scene, for errors that are found only when other files are read.
 #[derive(Clone, Default)]
 pub struct SourceMark(Option<Located>);
 
 impl SourceMark {
-    /// That something is wrong there, as the only problem of the scene.
+    /// A single error at this place.
     pub fn refuse(&self, message: impl Into<String>, help: impl Into<String>) -> SceneErrors {
         let scene = self.0.as_ref().map_or("scene", |p| p.source.name());
         self.refuse_scene(scene, message, help)
     }
 
-    /// Something to be said about that place.
+    /// A message about this place.
     pub(crate) fn remark(&self, message: impl Into<String>, help: impl Into<String>) -> SceneError {
         SceneError {
             message: message.into(),
@@ -25,7 +25,7 @@ impl SourceMark {
         }
     }
 
-    /// The same of a scene by its name, which a problem without a place needs, such as a file that is not there.
+    /// A single error that names the scene, for errors without a place, such as a missing file.
     pub(crate) fn refuse_scene(
         &self,
         scene: &str,
@@ -39,7 +39,7 @@ impl SourceMark {
     }
 }
 
-/// Says nothing: a scene is the same wherever its parts stand in the text.
+/// Always equal: positions in the text do not affect equality.
 impl fmt::Debug for SourceMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SourceMark")
@@ -54,8 +54,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The place of a path of keys and indices, such as `fill.0.shape`, or else of the table it would stand in. A material that
-    /// the scene only names has the place of its name.
+    /// The place of a path of keys and indices, such as `fill.0.shape`, or of the enclosing table if the key
+    /// is missing. A preset that the scene only names has the place of that name.
     pub fn find(&self, path: &str) -> SourceMark {
         let place = self.tree.as_ref().and_then(|tree| place_of(tree, path));
         SourceMark(place.and_then(|at| at.located(&self.sources)))
@@ -90,14 +90,14 @@ fn place_of(tree: &Node, path: &str) -> Option<Place> {
     place
 }
 
-/// Says nothing: a scene is the same wherever its parts stand in the text.
+/// Always equal: positions in the text do not affect equality.
 impl fmt::Debug for Places {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Places")
     }
 }
 
-/// One problem in a scene.
+/// An error in a scene.
 #[derive(Debug, Clone)]
 pub struct SceneError {
     message: String,
@@ -105,7 +105,7 @@ pub struct SceneError {
     place: Option<Located>,
 }
 
-/// A stretch of a named text.
+/// A span of a named text.
 #[derive(Debug, Clone)]
 struct Located {
     source: Arc<NamedSource<String>>,
@@ -119,12 +119,12 @@ impl SceneError {
         &self.message
     }
 
-    /// What to do about it.
+    /// Remedy.
     pub fn help_text(&self) -> &str {
         &self.help
     }
 
-    /// Name of the text it stands in: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
+    /// Name of the text that contains it: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
     pub fn source_name(&self) -> Option<&str> {
         self.place.as_ref().map(|p| p.source.name())
     }
@@ -138,7 +138,7 @@ impl SceneError {
         })
     }
 
-    /// The text it stands in and the line: `scene.toml:12`.
+    /// Name of that text and the line: `scene.toml:12`.
     pub fn location(&self) -> Option<String> {
         Some(format!("{}:{}", self.source_name()?, self.line()?))
     }
@@ -176,7 +176,7 @@ impl Diagnostic for SceneError {
     }
 }
 
-/// Everything that is wrong with a scene; never empty.
+/// All errors in a scene; never empty.
 #[derive(Debug, Clone)]
 pub struct SceneErrors {
     scene: String,
@@ -184,7 +184,7 @@ pub struct SceneErrors {
 }
 
 impl SceneErrors {
-    /// Problems in the order of the text.
+    /// Errors in the order of the text.
     pub fn errors(&self) -> &[SceneError] {
         &self.errors
     }
@@ -212,7 +212,7 @@ impl Diagnostic for SceneErrors {
     }
 }
 
-/// A stretch of one of the texts a scene is read from.
+/// A span of one of the texts that a scene is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     /// Index of the text in the [`Report`].
@@ -224,7 +224,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A stretch of bytes of a text.
+    /// A byte range of a text.
     pub fn new(source: usize, bytes: std::ops::Range<usize>) -> Self {
         Self {
             source,
@@ -242,14 +242,14 @@ impl Place {
     }
 }
 
-/// Collects problems while a scene is read.
+/// Collects errors while a scene is read.
 pub(crate) struct Report {
     sources: Vec<Arc<NamedSource<String>>>,
     errors: Vec<(Place, SceneError)>,
 }
 
 impl Report {
-    /// Nothing wrong so far with the scene file of that name and text; the file is source 0.
+    /// An empty report on the scene file of that name and text, which is source 0.
     pub fn new(name: &str, text: &str) -> Self {
         let mut report = Self {
             sources: Vec::new(),
@@ -266,12 +266,12 @@ impl Report {
         self.sources.len() - 1
     }
 
-    /// Adds a problem.
+    /// Adds an error.
     pub fn error(&mut self, at: Place, message: impl Into<String>, help: impl Into<String>) {
         self.errors.push((at, self.mark(at).remark(message, help)));
     }
 
-    /// Adds a problem, for want of which there is no result.
+    /// Adds a fatal error; returns `None`.
     pub fn refuse<T>(
         &mut self,
         at: Place,
@@ -282,7 +282,7 @@ impl Report {
         None
     }
 
-    /// A place that outlives the report.
+    /// The place together with its text, independent of the report.
     pub fn mark(&self, at: Place) -> SourceMark {
         SourceMark(at.located(&self.sources))
     }
@@ -295,12 +295,12 @@ impl Report {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// All problems in the order of the text, or `None` when there is none.
+    /// All errors in the order of the text; `None` if there are none.
     pub fn into_errors(mut self) -> Option<SceneErrors> {
         if self.errors.is_empty() {
             return None;
@@ -314,7 +314,7 @@ impl Report {
     }
 }
 
-/// The candidate nearest to `word` when it is near enough to be what was meant.
+/// The candidate nearest to `word`, if near enough to be a likely misspelling.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     candidates
@@ -325,7 +325,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// "did you mean `x`?" or the list of what is possible.
+/// "did you mean `x`?" or the list of candidates.
 pub(crate) fn suggestion<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

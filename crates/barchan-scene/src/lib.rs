@@ -1,10 +1,10 @@
-//! What to simulate: the scene file, its validation with source spans, materials, shapes, motion and emitters.
+//! Scenes: the scene file, its validation with source spans, materials, shapes, motion and emitters.
 //!
 //! ```text
 //! text (TOML) ──► format (tree with spans, overrides, checks) ──► model::Scene ──► barchan-sim
 //! ```
 //!
-//! What a family of solvers wants of a scene stands in its file in `families`; nothing else here knows one from another.
+//! The settings of a family of solvers are defined in its file in `families`; no other code distinguishes families.
 
 pub mod bodies;
 pub mod camera;

@@ -1,4 +1,4 @@
-//! Presets: common materials with sensible values, to be named in a scene or taken as a start.
+//! Presets: common materials with sensible values, to be named in a scene or modified.
 //!
 //! Stiffness is far below that of real grains (which is 10⁸ Pa and more): it only has to be high enough that the
 //! material hardly compresses under its own weight, and every factor of four halves the explicit time step.
@@ -14,7 +14,7 @@ pub const SAND_COLORS: &[(Color, f32)] = &[
     ([107, 84, 30], 0.10),
     ([255, 255, 255], 0.05),
 ];
-/// Light that wet sand gives back, as a part of that of dry sand: water between the grains lets more of it in.
+/// Reflected light of wet sand, as a fraction of that of dry sand: water between the grains lets more of it in.
 pub const WET_LIGHT: f32 = 0.55;
 /// Grays of crushed stone.
 pub const GRAVEL_COLORS: &[(Color, f32)] = &[
@@ -39,12 +39,12 @@ pub const GRAIN_COLORS: &[(Color, f32)] = &[
 /// An elastic material that no preset describes: muted teal.
 pub const ELASTIC_COLOR: Color = [92, 138, 140];
 
-/// A material that every scene knows by name.
+/// A material available to every scene by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
     /// Name to use in scenes.
     pub name: &'static str,
-    /// One line: what it is and where its numbers lie in the range of real ones.
+    /// One line: what it is, and the ranges of real values.
     pub description: &'static str,
     /// Values.
     pub material: Material,

@@ -1,6 +1,6 @@
 //! The scene as solvers see it: validated, complete, free of file syntax. SI units, y up.
 //!
-//! Every value here is finite and inside its physical range; `format` has refused everything else.
+//! Every value here is finite and inside its physical range; `format` refuses all others.
 
 use crate::bodies::{Body, Joint};
 use crate::camera::Camera;
@@ -59,20 +59,20 @@ pub struct Scene {
     pub solver: SolverSpec,
     /// Camera; `None`: framed automatically.
     pub camera: Option<Camera>,
-    /// Columns that frames hold beside the usual ones, each once.
+    /// Additional columns of frames, each once.
     pub columns: Vec<&'static str>,
-    /// What must hold at the end for the scene to count as a passed test.
+    /// Conditions on the last frame for the scene to pass as a test.
     pub check: FinalCheck,
     /// Mesh files that the shapes were made from, each once, and the picture of the terrain.
     pub meshes: Vec<MeshFile>,
-    /// The scene file after `--scale` and `--set`, as TOML: reading it gives this scene again.
+    /// The scene file after `--scale` and `--set`, as TOML; reading it yields the same scene.
     pub document: String,
     /// Where its keys stand in the text.
     pub places: Places,
 }
 
 impl Scene {
-    /// Usual frame rate [1/s].
+    /// Default frame rate [1/s].
     pub const DEFAULT_FRAME_RATE: f64 = 48.0;
 }
 
@@ -81,7 +81,7 @@ impl Scene {
 pub enum Dimensions {
     /// The plane z = 0.
     Two,
-    /// Space.
+    /// Three-dimensional space.
     Three,
 }
 
@@ -113,7 +113,7 @@ pub struct Material {
 }
 
 impl Material {
-    /// Its settings of a family; the defaults where it has none.
+    /// Its settings of a family; the defaults if it has none.
     pub fn settings<T: SettingsValue + Default>(&self) -> T {
         self.settings.get::<T>().cloned().unwrap_or_default()
     }
@@ -192,25 +192,25 @@ pub enum ElasticModel {
     Hencky,
 }
 
-/// The state that a scene begins with: that of an earlier result. Nothing of it has been read yet.
+/// The initial state of a scene that continues an earlier result; not read yet.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// Result directory, as the scene file has it.
+    /// Result directory, as written in the scene file.
     pub result: String,
-    /// The same, relative to where the program runs.
+    /// The same, relative to the working directory.
     pub path: PathBuf,
     /// Frame at whose end the state is taken; `None`: the last.
     pub frame: Option<u32>,
-    /// Where the scene file names the result.
+    /// Place of `result` in the scene file.
     pub result_mark: SourceMark,
-    /// Where the scene file names the frame, or else the result.
+    /// Place of `frame` in the scene file, or of `result` without it.
     pub frame_mark: SourceMark,
 }
 
-/// A mesh file and what was in it.
+/// A mesh file and a digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshFile {
-    /// Path, as the scene file has it.
+    /// Path, as written in the scene file.
     pub file: String,
     /// blake3 (hexadecimal) of the vertices and triangles read from it.
     pub digest: String,
@@ -259,13 +259,13 @@ pub struct Emitter {
     pub velocity: Vec3,
     /// Mass rate [kg/s] (kg/s per meter of depth in 2D); `None`: as dense as the material at rest.
     pub rate: Option<f64>,
-    /// First moment of emission [s].
+    /// Start of emission [s].
     pub start: f64,
-    /// Last moment of emission [s]; infinite when open-ended.
+    /// End of emission [s]; infinite when open-ended.
     pub end: f64,
 }
 
-/// A scripted body: grains do not move it.
+/// A scripted body: grains do not affect its motion.
 #[derive(Debug, Clone)]
 pub struct Collider {
     /// Name for messages and the force record.
@@ -292,7 +292,7 @@ pub enum Look {
     Solid,
     /// As clear glass.
     Glass,
-    /// Opaque, without the part that stands between the camera and the grains.
+    /// Opaque, without the part between the camera and the grains.
     Cutaway,
     /// Not at all.
     Hidden,
@@ -317,9 +317,9 @@ pub struct Drain {
     pub name: String,
     /// Region.
     pub shape: Geometry,
-    /// First moment of removal [s].
+    /// Start of removal [s].
     pub start: f64,
-    /// Last moment of removal [s]; infinite when open-ended.
+    /// End of removal [s]; infinite when open-ended.
     pub end: f64,
 }
 
@@ -332,13 +332,13 @@ pub struct Wetting {
     pub shape: Option<Geometry>,
     /// Change of wetness per second, from dry (0) to wet (1) [1/s]; negative to dry.
     pub rate: f64,
-    /// First moment [s].
+    /// Start [s].
     pub start: f64,
-    /// Last moment [s]; infinite when open-ended.
+    /// End [s]; infinite when open-ended.
     pub end: f64,
 }
 
-/// What must hold in the last frame; each bound is optional. `barchan run` exits with 1 when one fails.
+/// Conditions on the last frame; each bound is optional. `barchan run` exits with 1 when one fails.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FinalCheck {
     /// Fastest particle [m/s] is at most this.
@@ -349,15 +349,15 @@ pub struct FinalCheck {
     pub runout_m: Option<[f64; 2]>,
     /// Interval of the highest point [m].
     pub height_m: Option<[f64; 2]>,
-    /// Part of the mass that must lie in a box, with the interval of that part.
+    /// Boxes with the interval of the fraction of the mass that must lie in each.
     pub mass_in: Vec<MassIn>,
 }
 
-/// A region and the part of the final mass that must be in it.
+/// A region and the fraction of the final mass that must be in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MassIn {
     /// Region.
     pub bounds: Bounds,
-    /// Interval of the part, in [0, 1].
+    /// Interval of the fraction, in [0, 1].
     pub part: [f64; 2],
 }

@@ -30,7 +30,7 @@ impl Pose {
     }
 }
 
-/// How a value goes from one keyframe to the next. Before the first and after the last it stays.
+/// Interpolation between keyframes. Before the first and after the last the value is constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interpolation {
@@ -61,7 +61,7 @@ pub struct Track<T> {
 }
 
 impl<T: Copy> Track<T> {
-    /// One value at all times.
+    /// A constant value.
     pub fn constant(value: T) -> Self {
         Self {
             keys: vec![(0.0, value)],
@@ -112,21 +112,21 @@ impl Track<f64> {
     }
 }
 
-/// Part of `[start, end]` that has passed at `time` [s].
+/// Time elapsed since `start`, up to `end` [s].
 fn elapsed(time: f64, start: f64, end: f64) -> f64 {
     (time.min(end) - start).max(0.0)
 }
 
-/// Turning at a constant rate.
+/// Rotation at a constant rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turning {
     /// Unit vector.
     pub axis: DVec3,
     /// Speed [rad/s].
     pub rate: f64,
-    /// First moment [s].
+    /// Start [s].
     pub start: f64,
-    /// Last moment [s]; infinite when open-ended.
+    /// End [s]; infinite when open-ended.
     pub end: f64,
 }
 
@@ -151,7 +151,7 @@ pub enum Rotation {
         /// Angles [rad].
         track: Track<f64>,
     },
-    /// Orientations, each reached from the last by the shortest way.
+    /// Orientations, each reached from the previous one by the shortest rotation.
     Orientations(Track<DQuat>),
 }
 
@@ -181,9 +181,9 @@ impl Rotation {
 pub struct Motion {
     /// Constant velocity [m/s] between `start` and `end`.
     pub velocity: DVec3,
-    /// First moment of the constant velocity [s].
+    /// Start of the constant velocity [s].
     pub start: f64,
-    /// Last moment of the constant velocity [s]; infinite when open-ended.
+    /// End of the constant velocity [s]; infinite when open-ended.
     pub end: f64,
     /// Keyframed displacement [m].
     pub position: Option<Track<DVec3>>,
@@ -204,7 +204,7 @@ impl Motion {
     }
 
     /// Velocity of the body's origin [m/s] and angular velocity [rad/s] that carry the pose at `time` to that at
-    /// `time + dt`. From differences in double precision: those of two [`Pose`]s lose all digits in short steps.
+    /// `time + dt`. From differences in double precision: two [`Pose`]s in single precision lose all digits in short steps.
     pub fn velocities(&self, time: f64, dt: f64) -> (Vec3, Vec3) {
         let (x0, r0) = self.exact_pose(time);
         let (x1, r1) = self.exact_pose(time + dt);
@@ -235,11 +235,11 @@ impl Motion {
 /// Gravity over time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gravity {
-    /// The same at all times [m/s²].
+    /// Constant [m/s²].
     Constant(DVec3),
     /// Keyframed [m/s²].
     Keyframes(Track<DVec3>),
-    /// Turning at a constant rate, as when the whole scene is tipped over.
+    /// Rotating at a constant rate, as when the whole scene is tipped over.
     Rotating {
         /// Value before `start` [m/s²].
         value: DVec3,
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_axis_keys_make_whole_turns() {
+    fn keyframes_about_a_fixed_axis_allow_several_turns() {
         let motion = Motion {
             rotation: Rotation::Angles {
                 axis: DVec3::Z,
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn orientations_go_the_short_way_at_constant_speed() {
+    fn orientations_take_the_shortest_rotation_at_constant_speed() {
         let quarter = |axis| DQuat::from_axis_angle(axis, FRAC_PI_2);
         let track = Track::new(
             vec![(0.0, DQuat::IDENTITY), (1.0, quarter(DVec3::Z))],
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn velocities_keep_their_digits_in_short_steps() {
+    fn velocities_are_accurate_in_short_steps() {
         let motion = Motion {
             velocity: DVec3::new(0.1, 0.0, 0.0),
             end: f64::INFINITY,
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn static_means_that_nothing_changes() {
+    fn static_motions_have_a_constant_pose() {
         assert!(Motion::default().is_static());
         let moving = Motion {
             velocity: DVec3::X,

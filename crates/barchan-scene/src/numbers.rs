@@ -1,6 +1,6 @@
-//! Numbers in messages: short, and without tails of zeros or of digits that mean nothing.
+//! Numbers in messages: short, without trailing zeros and insignificant digits.
 
-/// A number as a person would write it, exactly: `0.3`, `1e-9`, `2.5e20`.
+/// A number in a short form that is exact: `0.3`, `1e-9`, `2.5e20`.
 pub fn exact(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -9,7 +9,7 @@ pub fn exact(x: f64) -> String {
     }
 }
 
-/// A number rounded to so many digits: `rounded(2.0 / 3.0, 3)` is `0.667`.
+/// A number rounded to the given number of significant digits: `rounded(2.0 / 3.0, 3)` is `0.667`.
 pub fn rounded(x: f64, digits: usize) -> String {
     let places = digits.saturating_sub(1);
     exact(format!("{x:.places$e}").parse().unwrap_or(x))
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_no_tails() {
+    fn numbers_have_no_trailing_zeros() {
         for (x, text) in [
             (0.0, "0"),
             (-0.0, "0"),

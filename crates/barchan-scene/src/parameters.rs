@@ -1,5 +1,5 @@
-//! Parameters of a material that can be changed while it is simulated, with the ranges and units that the keys of the scene
-//! file state. Which a family has, its file in `families` says; their present values its method in barchan-sim.
+//! Parameters of a material that can be changed while it is simulated, with the ranges and units of the keys of the
+//! scene file. The file of a family in `families` lists its parameters; its method in barchan-sim gives their values.
 
 use crate::format::{Key, Kind, Range};
 use crate::model::{Friction, Law};
@@ -9,34 +9,34 @@ use crate::model::{Friction, Law};
 pub struct Parameter {
     /// Key in the scene file.
     pub key: &'static str,
-    /// What it is, without the unit.
+    /// Meaning, without the unit.
     pub meaning: String,
     /// Unit; empty when it has none.
     pub unit: String,
     /// Its value.
     pub value: f64,
-    /// Where a slider begins.
+    /// Lower end of the slider.
     pub low: f64,
-    /// Where a slider ends.
+    /// Upper end of the slider.
     pub high: f64,
-    /// How a slider is divided.
+    /// Scale of a slider.
     pub scale: Scale,
     range: Range,
 }
 
-/// How a slider is divided.
+/// Scale of a slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By the third power, from zero: fine where it is small.
+    /// Cubic from zero: fine at small values.
     Cubic,
-    /// By factors.
+    /// Logarithmic.
     Logarithmic,
 }
 
 impl Scale {
-    /// Name that the viewer knows it by.
+    /// Name in the viewer.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -46,7 +46,7 @@ impl Scale {
     }
 }
 
-/// Ends of a slider this many times apart are divided by factors.
+/// Ratio of the ends of a slider from which its scale is logarithmic.
 const WIDE: f64 = 100.0;
 
 impl Parameter {
@@ -69,12 +69,12 @@ impl Parameter {
         })
     }
 
-    /// Whether the scene file would take the value.
+    /// Whether the scene file accepts the value.
     pub fn allows(&self, value: f64) -> bool {
         self.range.contains(value)
     }
 
-    /// The values that the scene file takes, in words.
+    /// The values that the scene file accepts, in words.
     pub fn range(&self) -> String {
         self.range.to_string()
     }
@@ -90,7 +90,7 @@ fn scale(low: f64, high: f64) -> Scale {
     }
 }
 
-/// What a key's line says before its unit, and the unit in brackets.
+/// Splits the meaning of a key into the text before its unit and the unit in brackets.
 fn meaning_and_unit(doc: &str) -> (String, String) {
     let first = doc.split(';').next().unwrap_or(doc);
     match first.split_once(" [") {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slider_reaches_the_value() {
+    fn sliders_extend_to_the_present_value() {
         let [young, ..] = &crate::MPM.parameters(|_| Some(1e11))[..] else {
             panic!("mpm has parameters");
         };

@@ -1,11 +1,11 @@
-//! Soil at rest as columns on a square lattice: the beginning of a hybrid terrain.
+//! Soil at rest as columns on a square lattice: the initial state of a hybrid terrain.
 //!
-//! Column (i, j) has its middle at `origin + ((i + ½) cell, (j + ½) cell)` in x and z, and stands in row j, place i of
+//! Column (i, j) has its center at `origin + ((i + ½) cell, (j + ½) cell)` in x and z, and is entry i of row j of
 //! [`TerrainSpec::heights`].
 
 use glam::Vec3;
 
-/// Columns that a terrain may have: a square of 4 000.
+/// Maximum number of columns of a terrain: a square of 4 000.
 pub const MAX_COLUMNS: usize = 16_000_000;
 
 /// Soil at rest at the start.
@@ -19,9 +19,9 @@ pub struct TerrainSpec {
     pub cell: f64,
     /// Columns along x and along z, at least two each.
     pub columns: [usize; 2],
-    /// Height (y) of the surface above the middle of each column [m], row by row along x.
+    /// Height (y) of the surface above the center of each column [m], row by row along x.
     pub heights: Vec<f32>,
-    /// Height (y) of the rock below, which nothing digs [m].
+    /// Height (y) of the rock below, which cannot be dug [m].
     pub floor: f64,
     /// Steepest slope at which soil rests [degrees], above 0 and below 90.
     pub angle_of_repose: f64,
@@ -30,23 +30,23 @@ pub struct TerrainSpec {
 /// A cone of soil on the surface, or a pit in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mound {
-    /// Middle, x and z [m].
+    /// Center, x and z [m].
     pub center: [f64; 2],
     /// Height above the surface around it [m]; negative: depth of a pit.
     pub height: f64,
-    /// Radius of its foot [m].
+    /// Radius of its base [m].
     pub radius: f64,
 }
 
 impl Mound {
-    /// What it adds to the surface at a point [m].
+    /// Change of the surface height at a point [m].
     pub fn height_at(&self, x: f64, z: f64) -> f64 {
         let away = (x - self.center[0]).hypot(z - self.center[1]);
         self.height * (1.0 - away / self.radius).max(0.0)
     }
 }
 
-/// Heights on a lattice that spans the whole site, its outer points on the rim.
+/// Heights on a lattice that spans the whole site, its outer points on the boundary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeightMap {
     /// Points along x and along z.
@@ -56,7 +56,7 @@ pub struct HeightMap {
 }
 
 impl HeightMap {
-    /// Height at a place of the site, both coordinates in [0, 1], linear between points [m].
+    /// Height at a relative position on the site, both coordinates in [0, 1], interpolated linearly [m].
     pub fn at(&self, u: f64, v: f64) -> f64 {
         let place = |t: f64, points: usize| {
             let t = t.clamp(0.0, 1.0) * (points.max(1) - 1) as f64;
@@ -76,7 +76,7 @@ impl HeightMap {
 }
 
 impl TerrainSpec {
-    /// Middle of a column on the surface [m].
+    /// Center of a column on the surface [m].
     pub fn top(&self, i: usize, j: usize) -> Vec3 {
         let middle = |k: usize, axis: usize| self.origin[axis] + (k as f64 + 0.5) * self.cell;
         let height = self.heights.get(j * self.columns[0] + i).copied();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_is_linear_between_its_points_and_flat_beyond() {
+    fn a_map_is_linear_between_its_points_and_constant_beyond() {
         let map = HeightMap {
             points: [3, 2],
             heights: vec![0.0, 1.0, 4.0, 2.0, 3.0, 6.0],

@@ -1,6 +1,6 @@
-//! Robots as URDF files describe them: XML → links and joints, each with its place in the text.
+//! Robots from URDF files: XML → links and joints, each with its place in the text.
 //!
-//! What other programs put into such files (transmissions, sensors, controllers) is passed over.
+//! Elements for other programs (transmissions, sensors, controllers) are ignored.
 
 use crate::bodies::JointKind;
 use crate::geometry::Geometry;
@@ -8,21 +8,21 @@ use glam::{DMat3, DQuat, DVec3, EulerRot, Vec3};
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
-/// Largest number that is taken for a length, mass or force.
+/// Largest number accepted as a length, mass or force.
 const LARGEST: f64 = 1e9;
 
-/// Something wrong in a file.
+/// An error in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
-    /// Where, in bytes.
+    /// Byte range.
     pub at: Range<usize>,
-    /// What.
+    /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// Remedy.
     pub help: String,
 }
 
-/// A frame in another.
+/// Pose of a frame relative to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Frame {
     pub position: DVec3,
@@ -35,7 +35,7 @@ impl Frame {
         rotation: DQuat::IDENTITY,
     };
 
-    /// The frame that stands as `inner` in this one.
+    /// The frame whose pose relative to this one is `inner`.
     pub fn then(&self, inner: &Self) -> Self {
         Self {
             position: self.position + self.rotation * inner.position,
@@ -58,7 +58,7 @@ pub(crate) struct Link {
     pub name: String,
     pub at: Range<usize>,
     pub inertial: Option<Inertial>,
-    /// Its shapes for contact, or those to look at where it has none.
+    /// Its collision shapes, or the visual ones where it has none.
     pub shapes: Vec<Part>,
     pub color: Option<[u8; 3]>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Part {
     pub at: Range<usize>,
 }
 
-/// Shapes that URDF knows.
+/// Shapes of URDF.
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
     Solid(Geometry),
@@ -93,7 +93,7 @@ pub(crate) enum Form {
 pub(crate) struct Hinge {
     pub name: String,
     pub at: Range<usize>,
-    /// `None`: nothing holds the child.
+    /// `None`: the child moves freely.
     pub kind: Option<JointKind>,
     pub parent: usize,
     pub child: usize,
@@ -106,7 +106,7 @@ pub(crate) struct Hinge {
     pub damping: f64,
 }
 
-/// Reads a file; what is wrong with it comes out all at once.
+/// Reads a file; all its errors are reported at once.
 pub(crate) fn read(text: &str) -> Result<Robot, Vec<Fault>> {
     let document = Document::parse(text).map_err(|error| {
         let place = error.pos();
@@ -115,8 +115,8 @@ pub(crate) fn read(text: &str) -> Result<Robot, Vec<Fault>> {
         let start = (start + place.col.saturating_sub(1) as usize).min(text.len());
         vec![Fault {
             at: start..start,
-            message: format!("this is not XML: {error}"),
-            help: "correct the file, or save it again from the program that made it".into(),
+            message: format!("not valid XML: {error}"),
+            help: "correct the file, or export it again".into(),
         }]
     })?;
     let mut reader = Reader { faults: Vec::new() };
@@ -140,7 +140,7 @@ impl Reader {
         });
     }
 
-    /// The same, for want of which there is no result.
+    /// Adds a fatal error; returns `None`.
     fn refuse<T>(
         &mut self,
         at: Range<usize>,
@@ -153,7 +153,7 @@ impl Reader {
 
     fn robot(&mut self, root: Node<'_, '_>) -> Robot {
         if !root.has_tag_name("robot") {
-            let message = format!("this is no robot but a <{}>", root.tag_name().name());
+            let message = format!("expected <robot>, found <{}>", root.tag_name().name());
             let help = "a URDF file has <robot> as its outermost element";
             self.fault(opening(&root), message, help);
             return Robot::default();
@@ -191,7 +191,7 @@ impl Reader {
         robot
     }
 
-    /// Every link but one has one parent, and all hang on that one.
+    /// Every link but the root has one parent and is connected to the root.
     fn one_tree(&mut self, robot: &Robot, at: Range<usize>) {
         if !self.faults.is_empty() {
             return;
@@ -201,7 +201,7 @@ impl Reader {
             parents[joint.child] += 1;
             if parents[joint.child] == 2 {
                 let name = &robot.links[joint.child].name;
-                let message = format!("link `{name}` hangs on two joints");
+                let message = format!("link `{name}` is the child of two joints");
                 let help = "URDF describes trees: close loops with a [[joint]] of the scene";
                 self.fault(joint.at.clone(), message, help);
             }
@@ -216,7 +216,7 @@ impl Reader {
         if roots.len() != 1 && self.faults.is_empty() {
             let names: Vec<&str> = roots.iter().map(|l| l.name.as_str()).collect();
             let message = match names.is_empty() {
-                true => "this robot has no root: its joints run in a circle".to_owned(),
+                true => "this robot has no root: its joints form a loop".to_owned(),
                 false => format!("this robot has several roots: {}", names.join(", ")),
             };
             let help = "every link but one must be the child of a joint";
@@ -230,8 +230,8 @@ impl Reader {
             }
         }
         if let Some((link, _)) = robot.links.iter().zip(&hangs).find(|(_, hangs)| !**hangs) {
-            let message = format!("link `{}` does not hang on the root", link.name);
-            let help = "its joints run in a circle: make one of them start at the robot";
+            let message = format!("link `{}` is not connected to the root", link.name);
+            let help = "its joints form a loop: connect one of them to the rest of the robot";
             self.fault(link.at.clone(), message, help);
         }
     }
@@ -268,7 +268,7 @@ impl Reader {
         };
         if mass < 0.0 {
             let help = "give a mass above 0, or leave out <inertial>";
-            let message = format!("a link cannot weigh {mass} kg");
+            let message = format!("the mass of a link cannot be {mass} kg");
             return self.refuse(node.range(), message, help);
         }
         let zero = Some(0.0);
@@ -291,7 +291,7 @@ impl Reader {
         let geometry = child(node, "geometry").and_then(|g| g.first_element_child());
         let Some(shape) = geometry else {
             let help = "put a <box>, <cylinder>, <sphere>, <capsule> or <mesh> into its <geometry>";
-            return self.refuse(opening(node), "this has no shape", help);
+            return self.refuse(opening(node), "this element has no shape", help);
         };
         let form = match shape.tag_name().name() {
             "box" => {
@@ -302,7 +302,7 @@ impl Reader {
                 let [radius] = self.sizes(&shape, "radius")?;
                 Form::Solid(Geometry::sphere(Vec3::ZERO, radius as f32))
             }
-            // Both stand along z.
+            // Both have their axis along z.
             round @ ("cylinder" | "capsule") => {
                 let [radius] = self.sizes(&shape, "radius")?;
                 let [length] = self.sizes(&shape, "length")?;
@@ -317,7 +317,7 @@ impl Reader {
                 scale: self.mesh_scale(&shape)?,
             },
             other => {
-                let message = format!("<{other}> is no shape that is known here");
+                let message = format!("unknown shape <{other}>");
                 let help = "use a box, cylinder, sphere, capsule or mesh";
                 return self.refuse(shape.range(), message, help);
             }
@@ -350,7 +350,7 @@ impl Reader {
     fn mesh_scale(&mut self, shape: &Node<'_, '_>) -> Option<f64> {
         let scale = self.vector(shape, "scale", Some(DVec3::ONE))?;
         if scale != DVec3::splat(scale.x) {
-            let message = format!("a mesh scaled by {scale} is no longer itself");
+            let message = format!("non-uniform mesh scale {scale} is not supported");
             let help = "use the same scale for all axes, or scale the mesh in its file";
             return self.refuse(shape.range(), message, help);
         }
@@ -366,8 +366,7 @@ impl Reader {
             "fixed" => Some(JointKind::Fixed),
             "floating" => None,
             other => {
-                let message =
-                    format!("joint `{name}` is of the type `{other}`, which is not known here");
+                let message = format!("joint `{name}` has the unknown type `{other}`");
                 let help = "use revolute, continuous, prismatic, fixed or floating";
                 return self.refuse(opening(node), message, help);
             }
@@ -478,7 +477,7 @@ impl Reader {
             let message = format!("`{key}` is \"{}\"", attribute.value());
             let help = match N {
                 1 => "write one number, in SI units".to_owned(),
-                _ => format!("write {N} numbers with spaces between, in SI units"),
+                _ => format!("write {N} numbers separated by spaces, in SI units"),
             };
             self.fault(attribute.range(), message, help);
         }
@@ -502,7 +501,7 @@ fn child<'a, 'i>(node: &Node<'a, 'i>, tag: &str) -> Option<Node<'a, 'i>> {
     node.children().find(|n| n.has_tag_name(tag))
 }
 
-/// The opening tag of an element: marking all of a long one would not help.
+/// The opening tag of an element, which marks errors in it: the whole element may be long.
 fn opening(node: &Node<'_, '_>) -> Range<usize> {
     let range = node.range();
     let text = node.document().input_text();

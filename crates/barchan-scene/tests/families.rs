@@ -25,7 +25,7 @@ fn tables_of_families_that_are_not_chosen_are_checked() {
             "kernal",
         ),
         ("sph", "mpm.kernel = 2", "`solver.mpm.kernel` must be", "2"),
-        ("pbd", "mpm.flip = 0.5", "`flip` has no meaning", "flip"),
+        ("pbd", "mpm.flip = 0.5", "`flip` has no effect", "flip"),
         ("mpm", "pbd.dt = 0", "`solver.pbd.dt` is 0", "0"),
         (
             "sph",
@@ -37,7 +37,7 @@ fn tables_of_families_that_are_not_chosen_are_checked() {
         (
             "pbd",
             "sph.stress_error = 0.1",
-            "`stress_error` has no meaning",
+            "`stress_error` has no effect",
             "stress_error",
         ),
     ] {
@@ -143,7 +143,7 @@ fn materials_keep_the_calibrations_of_each_family() {
     assert_eq!(plain.settings::<SphMaterial>().viscosity, 0.01);
 }
 
-/// Whether a solver takes elastic materials is up to the solver: tables of others are checked and left aside.
+/// Whether elastic materials are supported depends on the solver; tables of other families are checked and not used.
 #[test]
 fn an_elastic_material_can_have_tables_of_families() {
     let elastic = |line: &str| format!("law = \"elastic\"\nyoung = 1e5\n{line}");
@@ -166,7 +166,7 @@ fn an_elastic_material_can_have_tables_of_families() {
         ),
         (
             "mpm.cone = \"triaxial\"",
-            "`cone` has no meaning for an elastic material",
+            "`cone` has no effect for an elastic material",
             "cone",
         ),
     ] {
@@ -175,7 +175,7 @@ fn an_elastic_material_can_have_tables_of_families() {
 }
 
 #[test]
-fn what_a_family_leaves_aside_has_a_place() {
+fn ignored_settings_are_reported_with_their_place() {
     let text = COMPLETE.replace("scheme = \"averaged\"", "scheme = \"mass splitting\"");
     for (text, solver, marked) in [
         (COMPLETE, "mpm", &["[[wetting]]"][..]),

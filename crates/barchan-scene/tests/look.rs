@@ -179,11 +179,11 @@ fn invalid_looks_and_colors_are_refused() {
     );
     let sand = "density = 1600";
     for (color, message) in [
-        ("[1, 2]", "is no color"),
-        ("[1, 2, 256]", "is no color"),
-        ("[0.5, 0.5, 0.5]", "is no color"),
-        ("\"red\"", "is no color"),
-        ("[]", "is no color"),
+        ("[1, 2]", "is not a color"),
+        ("[1, 2, 256]", "is not a color"),
+        ("[0.5, 0.5, 0.5]", "is not a color"),
+        ("\"red\"", "is not a color"),
+        ("[]", "is not a color"),
     ] {
         refuse(floor, &format!("{floor}\ncolor = {color}"), message, color);
         refuse(sand, &format!("{sand}\ncolor = {color}"), message, color);

@@ -71,7 +71,7 @@ fn rate_is_bounded_by_the_mouth() {
     refuse(
         from,
         "velocity = [0, -2, 0]\nrate = 70",
-        "cannot pass 70 kg/s",
+        "cannot deliver 70 kg/s",
         "70",
     );
     refuse(from, "velocity = [0, -2, 0]\nrate = 0", "above 0", "0");
@@ -104,7 +104,7 @@ fn two_dimensions_stay_in_the_plane() {
     flat(
         "dimensions = 2",
         "dimensions = 2\ndomain = { min = [-1, -1], max = [2, 2], periodic = [\"x\", \"z\"] }",
-        "no z along which",
+        "no z axis along which",
         "\"z\"",
     );
     let column = "material = \"dry sand\"";
@@ -117,7 +117,7 @@ fn two_dimensions_stay_in_the_plane() {
     flat(
         column,
         &format!("{column}\nspin = [1, 0, 0]"),
-        "spin about z only",
+        "spin is about z only",
         "[1, 0, 0]",
     );
     flat(
@@ -136,20 +136,20 @@ fn two_dimensions_stay_in_the_plane() {
     flat(
         floor,
         "motion = { rotation = { axis = [0, 1, 0], rate = 3 } }",
-        "turn about z only",
+        "rotations are about z only",
         "[0, 1, 0]",
     );
     let ball = "{ sphere = { center = [0, 1, 3], radius = 0.5 } }";
     flat(
         "{ box = { min = [0, 0], max = [0.5, 1] } }",
         ball,
-        "holds no volume",
+        "has no volume",
         ball,
     );
     flat(
         "min = [0, 0], max = [0.5, 1]",
         "min = [0, 0, 1], max = [0.5, 1, 2]",
-        "beside the plane",
+        "outside the plane",
         "[0.5, 1, 2]",
     );
 }

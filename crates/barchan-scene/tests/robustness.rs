@@ -123,7 +123,7 @@ proptest! {
 }
 
 #[test]
-fn deep_nesting_is_refused_not_overflown() {
+fn deep_nesting_is_refused_without_stack_overflow() {
     let deep = format!("x = {}{}", "[".repeat(100_000), "]".repeat(100_000));
     survives(&deep, vec![]);
     let open = "{ union = [".repeat(5000);

@@ -24,7 +24,7 @@ fn fault(schema: &Value, root: &Value, value: &Value, path: &str) -> Option<Stri
             other => panic!("unknown type {other}"),
         };
         if !fits {
-            return Some(format!("{path} is no {kind}"));
+            return Some(format!("{path} is not a {kind}"));
         }
     }
     if let Some(words) = schema["enum"].as_array()

@@ -7,17 +7,6 @@ use barchan_scene::{Overrides, SceneSource, TerrainSpec, load, load_for_viewing}
 use common::breaking::refuse_each;
 use common::*;
 
-const SITE: &str = r#"[solver]
-method = "pbd"
-resolution = 0.1
-
-[terrain]
-material = "dry sand"
-size = [8, 4]
-center = [1, -1]
-depth = 1
-"#;
-
 fn site(extra: &str) -> TerrainSpec {
     good(&format!("{SITE}{extra}")).terrain.unwrap()
 }
@@ -87,7 +76,7 @@ fn a_picture_gives_heights_with_all_its_bits() {
 }
 
 #[test]
-fn mistakes_are_marked() {
+fn errors_are_marked() {
     #[rustfmt::skip]
     let changes = [
         ["size = [8, 4]", "size = [8, -4]", "above 0", "[8, -4]"],
@@ -101,7 +90,7 @@ fn mistakes_are_marked() {
         ["depth = 1", "heights = [1, 2]", "rows of numbers", "[1, 2]"],
         ["depth = 1", "heights = [[nan]]", "not finite", "[[nan]]"],
         ["depth = 1", "heights = [[1e9]]", "beyond", "[[1e9]]"],
-        ["depth = 1", "heights = [[1]]\nheight = 1", "`height` has no meaning", "height"],
+        ["depth = 1", "heights = [[1]]\nheight = 1", "`height` has no effect", "height"],
         ["depth = 1", "image = { file = \"none.png\", high = 1 }", "none.png", "\"none.png\""],
         ["depth = 1", "angle_of_repose = 90", "at most 89", "90"],
         ["depth = 1", "dept = 1", "unknown key `dept`", "dept"],

@@ -151,7 +151,7 @@ fn materials() {
     #[rustfmt::skip]
     let changes = [
         ["density = 1600", "preset = \"gravle\"", "unknown preset `gravle`", "\"gravle\""],
-        ["density = 1600", "law = \"elastic\"\ndensity = 1\nyoung = 1", "no meaning for an elastic material", "friction_angle"],
+        ["density = 1600", "law = \"elastic\"\ndensity = 1\nyoung = 1", "no effect for an elastic material", "friction_angle"],
     ];
     refuse_each(SCENE, &changes);
 }
@@ -174,7 +174,7 @@ fn laws_and_their_keys() {
     refuse(
         both,
         "law = \"sand\"\nmodel = \"hencky\"",
-        "no meaning for sand",
+        "no effect for sand",
         "model",
     );
     refuse(
@@ -186,7 +186,7 @@ fn laws_and_their_keys() {
     refuse(
         "resolution = 0.02",
         "resolution = 0.02\nmpm.flip = 0.5",
-        "no meaning unless",
+        "no effect unless",
         "flip",
     );
 }
@@ -275,21 +275,21 @@ fn empty_and_impossible_shapes() {
         "infinite",
         "{ half_space = { point = [0, 1, 0] } }",
     );
-    shape("{ union = [] }", "a union of 0 shapes is nothing", "[]");
+    shape("{ union = [] }", "a union of 0 shapes is empty", "[]");
     shape(
         "{ translate = [0, 1, 0] }",
-        "does not say what it is",
+        "this shape has no kind",
         "{ translate = [0, 1, 0] }",
     );
     shape(
         "{ sphere = { center = [0, 1, 0], radius = 0.1 }, box = { min = [0, 0, 0], max = [1, 1, 1] } }",
-        "a shape is one thing",
+        "a shape has one kind",
         "box",
     );
     let nothing = "{ difference = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [0, 1, 0], radius = 0.2 } }] }";
-    shape(nothing, "is empty: it holds no volume", nothing);
+    shape(nothing, "is empty: it has no volume", nothing);
     let apart = "{ intersection = [{ sphere = { center = [0, 1, 0], radius = 0.1 } }, { sphere = { center = [1, 1, 0], radius = 0.2 } }] }";
-    shape(apart, "is empty: it holds no volume", apart);
+    shape(apart, "is empty: it has no volume", apart);
     shape(
         "{ revolution = { profile = [[0, 1], [1, 1]] } }",
         "encloses nothing",
@@ -383,7 +383,7 @@ fn keyframes() {
     );
     motion(
         "rotation = { keyframes = [{ time = 0, angle = 5 }] }",
-        "about no axis",
+        "this keyframe has no axis",
         "{ time = 0, angle = 5 }",
     );
     motion(
@@ -391,10 +391,10 @@ fn keyframes() {
         "would end at 1 s",
         "1",
     );
-    motion("start = 2", "no meaning without a constant", "start");
+    motion("start = 2", "no effect without a constant", "start");
     motion(
         "pivot = [0, 1, 0]",
-        "no meaning without a `rotation`",
+        "no effect without a `rotation`",
         "pivot",
     );
     let gravity = "gravity = [0, -9.81, 0]";
@@ -414,7 +414,7 @@ fn keyframes() {
     refuse(
         gravity,
         keys,
-        "has no meaning where gravity has keyframes",
+        "has no effect where gravity has keyframes",
         "rate",
     );
 }

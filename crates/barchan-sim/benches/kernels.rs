@@ -174,8 +174,10 @@ fn law() -> PreparedLaw {
 
 #[allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 fn scene() -> Scene {
-    let text = "[solver]\nresolution = 0.01\n[materials.sand]\npreset = \"klar sand\"\nhardening = [35, 9, 0.3, 10]\n\
-                [[fill]]\nmaterial = \"sand\"\nshape = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }\n";
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenes/bench/kernels.toml"
+    ));
     let source = SceneSource {
         name: "kernels".into(),
         text: text.into(),

@@ -111,7 +111,7 @@ fn bodies_are_found_by_name_with_their_pose_and_reaction() {
 }
 
 #[test]
-fn mistakes_in_a_scene_are_reported() {
+fn errors_in_a_scene_are_reported() {
     let right = std::fs::read_to_string(scene_path("tests/box_on_bed.toml")).unwrap();
     assert!(Simulation::from_toml(&right).is_ok());
     let wrong = right.replace("mass = 30", "mas = 30");

@@ -129,6 +129,8 @@ impl Case {
     }
 }
 
+/// Gravity, solver and materials. The scene is generated as text, not changed from a file in scenes/: kind, number and order of its
+/// tables are random too, and the text of a failed case reproduces it by itself.
 fn head(d: &mut Random, radius: f64, g: f64, flat: bool) -> String {
     let scheme = d.one_of(&[
         "mass splitting",

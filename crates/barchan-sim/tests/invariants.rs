@@ -95,7 +95,7 @@ fn spoiled(spoil: impl Fn(&mut Checkpoint)) -> SimulationError {
             return error;
         }
     }
-    panic!("the run went on");
+    panic!("the run did not stop");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Blocks of generated text in the pages: `<!-- generated:` KEY `-->`, the text, `<!-- end -->`.
 //!
-//! A block whose opening marker stands alone on its line holds lines, such as a table; any other holds a figure inside a sentence.
+//! A block whose opening marker is alone on its line contains lines, such as a table; any other contains a figure inside a sentence.
 
 const OPEN: &str = "<!-- generated: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end -->";
 
-/// A page after its blocks were written again.
+/// A page with updated blocks.
 #[derive(Debug, Default, PartialEq)]
 pub struct Rewritten {
     pub text: String,
@@ -16,7 +16,7 @@ pub struct Rewritten {
     pub wrong: Vec<(usize, String)>,
 }
 
-/// Writes every block with what `generate` gives for its key.
+/// Replaces the content of every block by what `generate` returns for its key.
 pub fn rewrite(page: &str, generate: &dyn Fn(&str) -> Result<String, String>) -> Rewritten {
     let mut out = Rewritten::default();
     let mut rest = page;
@@ -43,8 +43,7 @@ pub fn rewrite(page: &str, generate: &dyn Fn(&str) -> Result<String, String>) ->
             }
         };
         if new != old {
-            let reason =
-                format!("`{key}` is out of date; write it again with: cargo xtask figures");
+            let reason = format!("`{key}` is out of date; update it with: cargo xtask figures");
             out.stale.push((line, reason));
         }
         out.text += &format!("{OPEN}{key}{CLOSE}{new}{END}");
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_written_and_text_around_them_stays() {
+    fn blocks_are_written_and_text_around_them_is_kept() {
         let page = format!("a\n{OPEN}two{CLOSE}\nold\n{END}\nis {OPEN}one{CLOSE}0{END} b\n");
         let first = rewrite(&page, &generate);
         let expected = format!("a\n{OPEN}two{CLOSE}\n| 2 |\n{END}\nis {OPEN}one{CLOSE}1{END} b\n");
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_unfinished_blocks_are_told_with_their_line() {
+    fn unknown_and_unfinished_blocks_are_reported_with_their_line() {
         let page = format!("a\nb {OPEN}three{CLOSE}3{END}\n{OPEN}one{CLOSE}1\n");
         let done = rewrite(&page, &generate);
         assert_eq!(done.text, page);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_quotes_hold_together() {
+    fn quoted_words_are_not_split() {
         assert_eq!(
             words("check E2 mpm \"h∞/d at a = 2\" 3"),
             ["check", "E2", "mpm", "h∞/d at a = 2", "3"]

@@ -4,8 +4,8 @@
 //! barchan validate, barchan bench ──► docs/results/*.json ──► blocks of the pages
 //! ```
 //!
-//! A block names what stands in it: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `grid D6 mpm "slope, φ = {}, ν = {}" 1`,
-//! `validation cases`, `bench mpm`, `bench mpm speedup 2`, `replicate looks`. So no two pages disagree.
+//! The key of a block specifies its content: `cases E`, `check E2 mpm "h∞/d at a = 2" 2`, `grid D6 mpm "slope, φ = {}, ν = {}" 1`,
+//! `validation cases`, `bench mpm`, `bench mpm speedup 2`, `replicate looks`. Pages therefore cannot disagree.
 
 mod blocks;
 mod performance;
@@ -18,18 +18,18 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What to do.
+/// Options.
 #[derive(Debug, clap::Args)]
 pub struct Figures {
     /// Run the commands first, which takes an hour or so
     #[arg(long, value_name = "WHAT", value_parser = ["validation", "performance"], num_args = 1..)]
     measure: Vec<String>,
-    /// Take the figures of the validation from a report that is there
+    /// Take the figures of the validation from an existing report
     #[arg(long, value_name = "DIR", conflicts_with = "measure")]
     report: Option<PathBuf>,
 }
 
-/// Measures what is asked for, and writes every block of every page.
+/// Measures what is requested, and updates every block of every page.
 pub fn figures(root: &Path, asked: &Figures) -> Result<(), String> {
     for what in &asked.measure {
         match &**what {
@@ -43,7 +43,7 @@ pub fn figures(root: &Path, asked: &Figures) -> Result<(), String> {
     write(root)
 }
 
-/// Writes every block of every page.
+/// Updates every block of every page.
 pub fn write(root: &Path) -> Result<(), String> {
     let results = Results::read(root)?;
     let mut wrong = 0;
@@ -64,7 +64,7 @@ pub fn write(root: &Path) -> Result<(), String> {
     }
 }
 
-/// What was measured, as `docs/results` holds it.
+/// The measured results in `docs/results`.
 #[derive(Debug, Default)]
 pub struct Results {
     validation: Value,
@@ -92,7 +92,7 @@ impl Results {
         blocks::rewrite(page, &|key| self.generate(key))
     }
 
-    /// What stands in the block of a key.
+    /// The content of the block of a key.
     fn generate(&self, key: &str) -> Result<String, String> {
         match &*blocks::words(key) {
             ["validation", "about"] => Ok(validation::about(&self.validation)),
@@ -127,13 +127,13 @@ pub fn read(root: &Path, kind: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Keeps results of one kind.
+/// Stores results of one kind.
 pub fn keep(root: &Path, kind: &str, found: &Map<String, Value>) -> Result<(), String> {
     let text = serde_json::to_string_pretty(found).map_err(|e| e.to_string())?;
     write_file(&file(root, kind), text + "\n")
 }
 
-/// Runs every case in its full form. A case that fails is a figure like any other.
+/// Runs every case in its full form. A case that fails is recorded like any other.
 fn validate(root: &Path) -> Result<(), String> {
     let report = root.join("target/figures/validation");
     let mut command = Command::new(gallery::build(root)?);
@@ -170,7 +170,7 @@ fn measure_performance(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the program with `--json` and reads the object that it ends with; its other output goes to the terminal.
+/// Runs the program with `--json` and reads the object at the end of its output; its other output goes to the terminal.
 pub fn last_object(command: &mut Command) -> Result<Value, String> {
     let output = crate::output_of(command.stderr(Stdio::inherit()))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! Tables and figures from `docs/results/performance.json`: for each bench its command and the object that it ended with.
+//! Tables and figures from `docs/results/performance.json`: for each bench its command and its result.
 
 use super::blocks::table;
 use super::validation::{items, machine, threads};
@@ -71,7 +71,7 @@ pub const BENCHES: &[Bench] = &[
     },
 ];
 
-/// A table of a bench (`mpm`), what its stages take (`mpm stages`), machine and command (`mpm about`), or a figure
+/// A table of a bench (`mpm`), the times of its stages (`mpm stages`), machine and command (`mpm about`), or a figure
 /// (`mpm rows.0.threads 2 1e-6`: path, decimals, factor).
 pub fn bench(measured: &Value, which: &[&str]) -> Result<String, String> {
     let [name, rest @ ..] = which else {
@@ -108,7 +108,7 @@ pub fn bench(measured: &Value, which: &[&str]) -> Result<String, String> {
                 });
             let value = value
                 .as_f64()
-                .ok_or(format!("`{path}` is no number of its result"))?;
+                .ok_or(format!("`{path}` is not a number in its result"))?;
             let decimals = form.first().and_then(|d| d.parse().ok()).unwrap_or(2);
             let factor = form.get(1).and_then(|f| f.parse().ok()).unwrap_or(1.0);
             Ok(format!("{:.decimals$}", value * factor).replace('-', "−"))
@@ -126,7 +126,7 @@ fn cell(row: &Value, (_, key, factor, decimals): &Column) -> String {
     }
 }
 
-/// Nanoseconds a particle and substep, a column for each row of the bench.
+/// Nanoseconds per particle and substep, a column for each row of the bench.
 fn stages(result: &Value) -> String {
     let rows: Vec<&Value> = items(&result["rows"]).collect();
     let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
@@ -151,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tables_and_figures_follow_what_was_measured() {
+    fn tables_and_figures_follow_the_measurements() {
         let row = json!({"name": "all threads", "kernel": "quadratic", "threads": 2, "particle_substeps_per_s": 24.26e6,
             "stages_ns": [["particles_to_grid", 23.24], ["sort", 0.6]]});
         let result = json!({"threads": 2, "machine": {"processor": "P", "simd": "Avx2"}, "speedup": 1.9166, "empty_space_change": -0.01, "rows": [row]});

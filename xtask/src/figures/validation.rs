@@ -4,7 +4,7 @@ use super::blocks::table;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// What the pages need of a report of `barchan validate`: no plots and no texts.
+/// The part of a report of `barchan validate` that the pages need: without plots and texts.
 pub fn trimmed(report: &Value) -> Map<String, Value> {
     let entry = |entry: &Value| {
         let check = |check: &Value| {
@@ -42,12 +42,12 @@ fn kept(from: &Value, keys: &[&str]) -> Map<String, Value> {
         .collect()
 }
 
-/// Six digits tell all that a figure in a page can show.
+/// Six digits suffice for every figure in a page.
 fn digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// The elements of an array, none of anything else.
+/// The elements of an array; empty for any other value.
 pub fn items(value: &Value) -> std::slice::Iter<'_, Value> {
     value
         .as_array()
@@ -96,7 +96,7 @@ pub fn machine(machine: &Value) -> String {
     format!("{} ({})", text(machine, "processor"), text(machine, "simd"))
 }
 
-/// What the letters of the cases stand for.
+/// Meanings of the letters of the cases.
 const LETTERS: &[(&str, &str)] = &[
     ("A", "transfers between particles and grid"),
     ("B", "elasticity and kinematics"),
@@ -130,7 +130,7 @@ pub fn letters(report: &Value) -> Result<String, String> {
         }
     }
     match page.is_empty() {
-        true => Err("docs/results/validation.json holds no cases".into()),
+        true => Err("docs/results/validation.json contains no cases".into()),
         false => Ok(page),
     }
 }
@@ -209,7 +209,7 @@ pub fn overview(report: &Value) -> Result<String, String> {
     }
     let head: Vec<&str> = ["case", "what"].into_iter().chain(solvers).collect();
     match rows.is_empty() {
-        true => Err("docs/results/validation.json holds no cases".into()),
+        true => Err("docs/results/validation.json contains no cases".into()),
         false => Ok(table(&head, rows.into_iter().map(|(_, row)| row))),
     }
 }
@@ -321,7 +321,7 @@ pub fn grid(report: &Value, which: &[&str]) -> Result<String, String> {
     Ok(table(&head, rows))
 }
 
-/// The measured value of a check, with so many decimals.
+/// The measured value of a check, with the given number of decimals.
 pub fn check(report: &Value, which: &[&str]) -> Result<String, String> {
     let (case, solver, what, decimals) = match which {
         [case, solver, what] => (case, solver, what, None),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_hold_the_cases_that_are_asked_for() {
+    fn tables_contain_the_requested_cases() {
         let report = report();
         let of_e = cases(&report, &["E"]).unwrap_or_default();
         for line in [
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_rounded_as_asked() {
+    fn figures_are_rounded_as_requested() {
         let report = report();
         let figure = |which: &[&str]| check(&report, which);
         assert_eq!(figure(&["E2", "mpm", "run-out"]), Ok("2.685".into()));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_have_four_digits_without_trailing_zeros() {
         let shown = [
             0.0, 12.0, 0.00012346, 1e-9, 123_456.0, 4487.3, -0.5, 99999.6,
         ]

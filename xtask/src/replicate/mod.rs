@@ -1,9 +1,9 @@
 //! `cargo xtask replicate`: the scenes of [Klar16], simulated small and drawn, and timed at the paper's resolution; those of [Holz14],
 //! simulated and drawn; and those of [Ihmsen13], whose base simulations are timed too.
 //!
-//! What is found goes to `docs/results/replicability.json`, row by row as it comes, and from there into the blocks of
-//! `docs/replicability.md` (`figures`). A row can be done again alone with `--only`. Results of previews stay in `target/replicate`, so that
-//! only what is missing, older than its scene or of another size is simulated again.
+//! Results are written to `docs/results/replicability.json`, row by row, and from there into the blocks of
+//! `docs/replicability.md` (`figures`). A single row is repeated with `--only`. Results of previews are kept in `target/replicate`, so
+//! that only those that are missing, older than their scene or of another size are simulated.
 
 mod page;
 mod rows;
@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Which results of `docs/results` these are.
+/// Kind of these results in `docs/results`.
 const KIND: &str = "replicability";
 /// Largest picture [bytes].
 const MAX_BYTES: usize = 20_000;
 /// Paths through each pixel: small pictures can afford many.
 const SAMPLES: &str = "64";
 
-/// What to do.
+/// Options.
 #[derive(Debug, clap::Args)]
 pub struct Replicate {
     /// Only these rows
@@ -37,18 +37,18 @@ pub struct Replicate {
     /// Only the timing at the paper's resolution
     #[arg(long)]
     time: bool,
-    /// Leave out what docs/results/replicability.json has already
+    /// Skip rows that docs/results/replicability.json contains already
     #[arg(long)]
     missing: bool,
-    /// Simulate previews again that are there already, as after a change of the solver
+    /// Simulate existing previews again, as after a change of the solver
     #[arg(long)]
     again: bool,
-    /// Run nothing: say what would be done, and write the page again
+    /// Run nothing: list what would be done, and update the page
     #[arg(long)]
     dry: bool,
 }
 
-/// One thing to do.
+/// A job.
 enum Job {
     Preview(&'static Row),
     Time {
@@ -73,7 +73,7 @@ impl Job {
         }
     }
 
-    /// Wall time that it takes [s]: that of the last time, or else a guess.
+    /// Expected wall time [s]: the last one, or else an estimate.
     fn seconds(&self, found: &Map<String, Value>) -> f64 {
         let before = found
             .get(self.name())
@@ -90,7 +90,7 @@ fn scene_path(scene: &str) -> String {
     format!("scenes/papers/{scene}.toml")
 }
 
-/// Does what is asked for, and writes the page.
+/// Runs the requested jobs, and updates the page.
 pub fn replicate(root: &Path, asked: &Replicate) -> Result<(), String> {
     let mut found = figures::read(root, KIND)?;
     let jobs = jobs(asked, &found)?;
@@ -168,7 +168,7 @@ struct Place {
     program: PathBuf,
     results: PathBuf,
     pictures: PathBuf,
-    /// Whether previews that are there are simulated again.
+    /// Whether existing previews are simulated again.
     again: bool,
 }
 
@@ -250,13 +250,13 @@ impl Place {
         }))
     }
 
-    /// Runs a scene to its end, goes on with it, or takes what is there when it is newer than the scene.
+    /// Runs or resumes a scene to its end, or takes the existing result if it is newer than the scene.
     fn simulate(&self, row: &Row, set: &[String], result: &Path) -> Result<Value, String> {
         let scene = scene_path(&row.scene);
         let modified = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
         let begun = modified(&result.join("manifest.json"));
         let newer = begun.is_some() && begun > modified(&self.root.join(&scene));
-        // What the result was made with stands beside it.
+        // The settings of the result are stored beside it.
         let settings = format!("{scene} {} {set:?}", row.preview.scale);
         let beside = result.with_extension("txt");
         let same = std::fs::read_to_string(&beside).is_ok_and(|text| text == settings);
@@ -274,7 +274,7 @@ impl Place {
                 command.args(["--set", change]);
             });
         }
-        // A check that fails is a finding, not a failure of the run: the summary tells it.
+        // A check that fails is a finding, not a failure of the run: the summary reports it.
         summary(command.args(["--no-render", "--json"]))
     }
 
@@ -289,7 +289,7 @@ impl Place {
 
     /// Times the first frames of a scene at the paper's resolution.
     fn time(&self, name: &str, scene: &str, timing: &Timing) -> Result<Value, String> {
-        // Part of a frame is a shorter frame.
+        // A fraction of a frame is measured as a shorter frame.
         let (frames, rate) = match timing.frames < 1.0 {
             true => (1.0, timing.rate / timing.frames),
             false => (timing.frames, timing.rate),
@@ -308,7 +308,11 @@ impl Place {
         let told = summary(command.args(["--no-render", "--json"]));
         remove(&result)?;
         let told = told?;
-        let number = |key: &str| told[key].as_f64().ok_or(format!("the run tells no {key}"));
+        let number = |key: &str| {
+            told[key]
+                .as_f64()
+                .ok_or(format!("the run reports no {key}"))
+        };
         let (particles, substeps) = (number("particles")?, number("substeps")?);
         let speed = number("particle_substeps_per_s")?;
         let per_frame = substeps / timing.frames;
@@ -331,7 +335,7 @@ impl Place {
     }
 }
 
-/// Runs the program to its end; exit code 1 with an object is a check that failed.
+/// Runs the program to its end; exit code 1 with an object means that a check failed.
 fn summary(command: &mut Command) -> Result<Value, String> {
     println!("{command:?}");
     let told = figures::last_object(command)?;
@@ -382,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_chosen_as_asked() {
+    fn jobs_are_chosen_as_requested() {
         let nothing = Map::new();
         let all = jobs(&asked(&[]), &nothing).unwrap_or_default();
         assert!(all.len() > rows().len() + table_4().len());

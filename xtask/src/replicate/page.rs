@@ -1,4 +1,4 @@
-//! What `docs/replicability.md` shows of the rows: a section for each with its picture, and tables of what they cost.
+//! Content of `docs/replicability.md`: a section with a picture for each row, and tables of their costs.
 
 use super::rows::{Row, Shot, of, table_4};
 use super::scene_path;
@@ -44,7 +44,7 @@ fn looks(paper: &str, found: &Map<String, Value>) -> String {
     text
 }
 
-/// What to type to see the row as its picture shows it.
+/// Commands that reproduce the picture of a row.
 fn commands(row: &Row) -> Vec<String> {
     // A second run of the scene needs a name of its own.
     let result = |run: usize| match run {
@@ -102,7 +102,7 @@ fn number(timing: &Value, key: &str) -> f64 {
     timing[key].as_f64().unwrap_or(f64::NAN)
 }
 
-/// Cells of the paper and of this program, as many as there would be when one of them is missing.
+/// Cells of the paper and of this program, with placeholders if one of them is missing.
 fn row(
     name: &str,
     paper: Option<Vec<String>>,
@@ -203,7 +203,7 @@ fn millions(t: &Value) -> String {
     format!("{:.1}", number(t, "particle_substeps_per_s") / 1e6)
 }
 
-/// What a timing was measured over.
+/// Duration over which a timing was measured.
 fn over(t: &Value) -> String {
     let frames = plural(t["frames"].as_f64().unwrap_or(f64::NAN), "frame");
     match t["for_particles"].as_f64() {

@@ -1,4 +1,4 @@
-//! What is replicated of [Klar16], [Holz14] and [Ihmsen13]: what `rows.toml` says.
+//! Replicated results of [Klar16], [Holz14] and [Ihmsen13], as listed in `rows.toml`.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 pub struct Row {
     /// Key in `docs/results/replicability.json`, and name of the picture.
     pub name: String,
-    /// Where it stands in the paper.
+    /// Place in the paper.
     pub figure: String,
     /// Scene: folder of the paper and name, without ending.
     pub scene: String,
@@ -40,7 +40,7 @@ impl Row {
     }
 }
 
-/// What Table 2 says.
+/// Values of Table 2.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
@@ -52,7 +52,7 @@ pub struct Paper {
     pub minutes_per_frame: f64,
 }
 
-/// Runs of a scene, small enough to be looked at soon.
+/// Short runs of a scene at a small size.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preview {
@@ -76,7 +76,7 @@ pub struct Preview {
     pub seconds: f64,
 }
 
-/// Grains over one of the runs.
+/// A refinement of one of the runs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Detail {
@@ -87,7 +87,7 @@ pub struct Detail {
     pub options: String,
 }
 
-/// A picture of a frame of one of the runs, or of one of the refinements, which are counted on from there.
+/// A picture of a frame of one of the runs, or of one of the refinements, which are numbered after the runs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shot {
@@ -103,7 +103,7 @@ pub struct Shot {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// Frames of the paper's frame rate; a part of one is measured as a shorter frame.
+    /// Frames of the paper's frame rate; a fraction of one is measured as a shorter frame.
     pub frames: f64,
     /// The paper's frame rate [1/s].
     pub rate: f64,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn shots_are_of_runs_that_there_are() {
+    fn shots_refer_to_existing_runs() {
         for row in rows() {
             let preview = &row.preview;
             assert!(!preview.shots.is_empty() && preview.across > 0);

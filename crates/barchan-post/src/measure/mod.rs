@@ -45,7 +45,7 @@ pub struct Measurement {
     pub max_speed: f64,
     /// Highest point of the deposit's surface: its y [m].
     pub height_m: Option<f64>,
-    /// Slope of the deposit's free surface, falling outwards [degrees]: the mean of [`Self::slopes_deg`].
+    /// Slope of the deposit's free surface, falling outward [degrees]: the mean of [`Self::slopes_deg`].
     pub slope_angle_deg: Option<f64>,
     /// Standard deviation of [`Self::slopes_deg`] [degrees]; none for a single one.
     pub slope_spread_deg: Option<f64>,
@@ -114,14 +114,14 @@ pub enum MeasureError {
         /// The value.
         value: f64,
     },
-    /// The manifest does not fit the frame.
+    /// The manifest does not match the frame.
     #[error(
-        "the manifest does not fit frame {frame}: {reason}; restore manifest.json or run the scene again"
+        "the manifest does not match frame {frame}: {reason}; restore manifest.json or run the scene again"
     )]
     Manifest {
         /// Number of the frame.
         frame: u32,
-        /// What does not fit.
+        /// The mismatch.
         reason: String,
     },
 }

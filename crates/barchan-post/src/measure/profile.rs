@@ -92,7 +92,7 @@ fn flat_shape(deposit: &Deposit<'_>, hints: &Hints) -> Shape {
     }
 }
 
-/// x of the highest column of a 2D deposit [m]; on a summit that is flat to half a cell, the middle of it.
+/// x of the highest column of a 2D deposit [m]; on a summit that is flat to half a cell, its center.
 fn apex(deposit: &Deposit<'_>) -> Option<f64> {
     let surface = deposit.surface();
     let top = (0..surface.len()).reduce(|a, b| {
@@ -168,7 +168,7 @@ fn sector_slopes(
     slopes.flatten().collect()
 }
 
-/// Angle [degrees] at which a surface of points (distance from the axis, height) falls outwards, fitted over
+/// Angle [degrees] at which a surface of points (distance from the axis, height) falls outward, fitted over
 /// [`FIT_RANGE`] of the distance `end`, or beginning at `from`. None where the surface does not fall freely: too few
 /// columns, columns over less than half of the range, or a surface beyond it that is in the upper half of the deposit
 /// on average (supported by a wall).

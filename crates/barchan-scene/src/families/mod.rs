@@ -1,7 +1,7 @@
 //! Families of solvers as the scene file sees them: a file each, and a line each in [`FAMILIES`].
 //!
-//! A family says here what its keys are and how they become settings. Its method is in barchan-sim, which registers it
-//! under the same name. Nothing else in this crate knows one family from another.
+//! A family defines its keys here and how they become settings. Its method is in barchan-sim, which registers it under
+//! the same name. No other code in this crate distinguishes families.
 
 pub mod mpm;
 pub mod pbd;
@@ -25,15 +25,15 @@ pub struct Family {
     pub name: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
-    /// What `solver.resolution` is the length of.
+    /// The length that `solver.resolution` specifies.
     pub resolution: &'static str,
-    /// `frame_rate` when the scene has none [1/s].
+    /// Default `frame_rate` [1/s].
     pub frame_rate: f64,
-    /// `sampling` of fills that have none.
+    /// Default `sampling` of fills.
     pub sampling: Sampling,
     /// Common keys of `[materials.NAME]` that can be changed while a scene runs, in addition to sliders of its own table.
     pub live: &'static [&'static str],
-    /// Whether `[[wetting]]` changes its sand; other families leave it aside.
+    /// Whether it supports `[[wetting]]`; other families ignore it.
     pub wetting: bool,
     /// Columns that its solver writes to frames when `output.columns` requests them.
     pub columns: &'static [&'static str],
@@ -47,7 +47,7 @@ pub struct Family {
     pub(crate) read: fn(&mut Builder<'_>, &Table, f64) -> Settings,
     /// Reads the table of a material of that law.
     pub(crate) read_material: fn(&mut Builder<'_>, &Table, &Law) -> Settings,
-    /// A setting of its own that has no effect in a scene: key, fault and remedy.
+    /// A setting of this family that has no effect in the scene: key, fault and remedy.
     pub(crate) idle: fn(&Scene) -> Option<[&'static str; 3]>,
 }
 
@@ -90,7 +90,7 @@ impl Family {
 pub struct SolverSpec {
     /// The chosen family.
     pub family: &'static Family,
-    /// The resolution [m]; [`Family::resolution`] says of what.
+    /// The resolution [m]; its meaning is [`Family::resolution`].
     pub resolution: f64,
     /// Settings of the families, chosen or not.
     pub settings: Settings,
@@ -120,7 +120,7 @@ impl Scene {
         own.unwrap_or_else(|| T::defaults(self.solver.resolution, self.dimensions))
     }
 
-    /// What the chosen solver leaves aside, each with its place and a remedy.
+    /// Settings that the chosen solver ignores, each with its place and a remedy.
     pub fn left_aside(&self) -> Vec<SceneError> {
         let family = self.solver.family;
         let idle = (family.idle)(self);
@@ -130,7 +130,7 @@ impl Scene {
             let others = FAMILIES.iter().filter(|f| f.wetting).map(|f| f.name);
             self.places.find("wetting.0").remark(
                 format!(
-                    "`{}` leaves `wetting` aside: its sand stays as it is",
+                    "`{}` does not support `wetting`, which has no effect",
                     family.name
                 ),
                 format!("choose another solver.method: {}", list(others)),
@@ -140,7 +140,7 @@ impl Scene {
     }
 }
 
-/// What a table of a family belongs to.
+/// Owner of a table of a family.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
     Solver,

@@ -43,11 +43,11 @@ pub struct MpmSpec {
 }
 
 impl MpmSpec {
-    /// `max_dt` when the scene has none [s].
+    /// Default `max_dt` [s].
     pub const DEFAULT_MAX_DT: f64 = 1e-3;
-    /// `cfl` when the scene has none.
+    /// Default `cfl`.
     pub const DEFAULT_CFL: f64 = 0.5;
-    /// `elastic_cfl` when the scene has none.
+    /// Default `elastic_cfl`.
     pub const DEFAULT_ELASTIC_CFL: f64 = 0.6;
 
     /// Whether the transfer needs the grid velocity from before the forces.
@@ -95,7 +95,7 @@ pub enum Transfer {
     },
 }
 
-/// Which test the cone must match Mohr–Coulomb in; see docs/solvers/mpm.md.
+/// Test in which the cone matches Mohr–Coulomb; see docs/solvers/mpm.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConeMatch {
@@ -106,17 +106,17 @@ pub enum ConeMatch {
     PlaneStrain,
 }
 
-/// How the law of sand follows from a material.
+/// Options of the law of sand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MpmMaterial {
-    /// How the friction angle becomes the slope α of the cone; `None`: as [`Self::cone_in`] says.
+    /// How the slope α of the cone follows from the friction angle; `None`: the default of [`Self::cone_in`].
     pub cone: Option<ConeMatch>,
     /// Remember volume gained in tension so that recompression starts at the original volume.
     pub volume_correction: bool,
 }
 
 impl MpmMaterial {
-    /// The match of its cone in that many dimensions.
+    /// The match of its cone in 2D or 3D.
     pub fn cone_in(self, dimensions: Dimensions) -> ConeMatch {
         self.cone.unwrap_or(match dimensions {
             Dimensions::Two => ConeMatch::PlaneStrain,

@@ -10,7 +10,7 @@ pub static PBD: Family = Family {
     name: "pbd",
     summary: "Position-based grains with contacts and friction, in real time",
     resolution: "mean diameter of the grains",
-    // One frame a step.
+    // One step per frame.
     frame_rate: 60.0,
     sampling: Sampling::Poisson,
     live: &["friction_angle"],
@@ -33,7 +33,7 @@ pub struct PbdSpec {
     pub spread: f64,
     /// Iterations over the contacts in a substep.
     pub iterations: u32,
-    /// Substeps of a step; contacts are detected once a step.
+    /// Substeps per step; contacts are detected once per step.
     pub substeps: u32,
     /// Time step [s].
     pub dt: f64,
@@ -49,7 +49,7 @@ pub struct PbdSpec {
 }
 
 impl PbdSpec {
-    /// `dt` when the scene has none [s].
+    /// Default `dt` [s].
     pub const DEFAULT_DT: f64 = 1.0 / 60.0;
 
     /// The default settings of a scheme.

@@ -94,7 +94,7 @@ mod tests {
     struct Passes(u32);
 
     #[test]
-    fn each_type_is_there_once() {
+    fn each_type_occurs_once() {
         let mut settings = Settings::of(Young(1.0));
         assert_eq!(settings.get::<Passes>(), None);
         settings.set(Passes(3));

@@ -54,11 +54,11 @@ pub struct SphSpec {
 }
 
 impl SphSpec {
-    /// `iterations` when the scene has none.
+    /// Default `iterations`.
     pub const DEFAULT_ITERATIONS: u32 = 3;
-    /// `cfl` when the scene has none.
+    /// Default `cfl`.
     pub const DEFAULT_CFL: f64 = 0.4;
-    /// Spacing over time step when the scene has no `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as [Ihmsen13] has.
+    /// Ratio of the spacing to the default `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as in [Ihmsen13].
     pub const DEFAULT_PACE: f64 = 50.0;
 
     /// Particle spacing d0 at rest [m].

@@ -10,12 +10,12 @@ use crate::model::{Boundary, Collider, Dimensions, Look};
 use crate::motion::{Motion, Track};
 use glam::{DVec3, Vec3};
 
-/// The name that joints hold the world by.
+/// Name of the world in joints.
 pub(super) const WORLD: &str = "world";
 
-/// Everything that joints can hold on to.
+/// Everything that joints can attach to.
 pub(crate) struct Holds {
-    /// Names of colliders, then bodies; `None` where one is wrong.
+    /// Names of colliders, then bodies; `None` where one is invalid.
     pub names: Vec<String>,
     /// Centers of mass of the bodies [m].
     pub centers: Vec<Option<DVec3>>,
@@ -42,7 +42,7 @@ impl Builder<'_> {
 
     fn refuse_world(&mut self, name: &str, table: &Table, at: Place) {
         if name == WORLD {
-            let message = "`world` is what joints call the ground that everything stands on";
+            let message = "`world` is the name of the fixed world in joints";
             let at = table.at("name", at);
             self.report.error(at, message, "give the body another name");
         }
@@ -58,7 +58,7 @@ impl Builder<'_> {
         let what = format!("body `{name}`");
         self.probe(&what, shape, table.at("shape", at))?;
         let Some(moments) = shape.moments(self.dimensions) else {
-            let help = "give it a shape that holds some volume";
+            let help = "give it a shape with volume";
             let message = format!("{what} has no volume");
             return self.report.refuse(table.at("shape", at), message, help);
         };
@@ -125,7 +125,7 @@ impl Builder<'_> {
         })
     }
 
-    /// What a joint holds on to: two different things, not both of which are unmoved by it.
+    /// The ends of a joint: two different solids, at least one of them dynamic.
     fn ends(&mut self, table: &Table, holds: &Holds) -> Option<[JointEnd; 2]> {
         let node = table.get("bodies")?;
         let ends: Vec<Option<JointEnd>> = node
@@ -141,12 +141,12 @@ impl Builder<'_> {
         };
         if a == b {
             let help = "name two different ones";
-            let message = "this joint holds a body to itself";
+            let message = "this joint connects a body to itself";
             return self.report.refuse(node.at, message, help);
         }
         if !is_free(a) && !is_free(b) {
             let help = "one of them must be a rigid body, [[body]]";
-            let message = "this joint holds nothing that it could move";
+            let message = "this joint connects no rigid body";
             return self.report.refuse(node.at, message, help);
         }
         Some([a, b])
@@ -193,14 +193,14 @@ impl Builder<'_> {
             return self.report.refuse(
                 node.at,
                 format!("joint `{name}` starts at 0, outside its limits from {low} to {high}"),
-                "positions count from where the joint starts: give limits around 0",
+                "positions are relative to the start: give limits that include 0",
             );
         }
         if kind == JointKind::Revolute && (low < -180.0 || high > 180.0) {
             return self.report.refuse(
                 node.at,
                 format!("joint `{name}` cannot have limits beyond half a turn: {low} to {high}"),
-                "use limits from -180 to 180, or leave them out and it turns freely",
+                "use limits from -180 to 180, or leave them out for free rotation",
             );
         }
         Some([low, high].map(|x| in_si(kind, x)))
@@ -213,7 +213,11 @@ impl Builder<'_> {
             (Some(value), None) => Drive::Velocity(self.drive(kind, value)?),
             (None, Some(value)) => Drive::Position(self.drive(kind, value)?),
             (both, _) => {
-                let what = if both.is_some() { "two aims" } else { "no aim" };
+                let what = if both.is_some() {
+                    "two targets"
+                } else {
+                    "no target"
+                };
                 let message = format!("this motor has {what}");
                 let help = "give it either a `velocity` or a `position`";
                 return self.report.refuse(node.at, message, help);
@@ -238,7 +242,7 @@ impl Builder<'_> {
         })
     }
 
-    /// How people drive a joint.
+    /// Manual control of a joint.
     pub fn control(&mut self, name: &str, kind: JointKind, node: &Node) -> Option<JointControl> {
         let control = node.table()?;
         let keys = control.optional("keys", |keys| {
@@ -248,7 +252,7 @@ impl Builder<'_> {
         })?;
         let gamepad_axis = control.optional("gamepad_axis", Node::count)?;
         if keys.is_none() && gamepad_axis.is_none() {
-            let message = "nothing drives this control";
+            let message = "this control has no input";
             let help = "give it `keys = [\"a\", \"d\"]` or a `gamepad_axis`";
             return self.report.refuse(node.at, message, help);
         }
@@ -261,7 +265,7 @@ impl Builder<'_> {
     }
 }
 
-/// What grains see of a body.
+/// The collider of a body in contact with grains.
 pub(super) fn surface(name: String, shape: Geometry, table: &Table) -> Collider {
     Collider {
         name,

@@ -10,7 +10,7 @@ const STRENGTH: Kind = Kind::Number(Range::closed(0.0, 1e12));
 pub(crate) static BODY: &[Key] = &keys! {
     /// Name for messages, records, joints and --set
     name: Kind::Text;
-    /// Shape where it stands at the start
+    /// Shape in its initial position
     shape: Kind::Shape, required();
     /// Uniform density [kg/m³]; or give its `mass`
     density: Kind::Number(Range::positive(1e6));
@@ -40,9 +40,9 @@ pub(crate) static BODY: &[Key] = &keys! {
 pub(crate) static JOINT: &[Key] = &keys! {
     /// Name for messages, records, driving and --set
     name: Kind::Text;
-    /// Free motion: rotation about the axis, sliding along it, none, or any rotation
+    /// Relative motion that it allows: rotation about the axis, sliding along it, none, or any rotation
     type: Kind::Choice(&["revolute", "prismatic", "fixed", "spherical"]), required();
-    /// Names of the two that it joins: bodies, colliders or "world"; the second moves relative to the first
+    /// Names of the two solids that it connects: bodies, colliders or "world"; the second moves relative to the first
     bodies: Kind::Texts(2), required();
     /// Point of the joint at the start [m]; the second body's center of mass when left out
     anchor: POINT;
@@ -52,9 +52,9 @@ pub(crate) static JOINT: &[Key] = &keys! {
     limits: Kind::Interval(Range::closed(-1e6, 1e6));
     /// Damping of an undriven joint [N·m·s/rad or N·s/m]
     damping: STRENGTH, default("0");
-    /// What drives it
+    /// Motor that drives it
     motor: Kind::Table(MOTOR);
-    /// How people drive it in the live view
+    /// Manual control in the live view
     control: Kind::Table(CONTROL);
     /// Time at which it is released [s]; never when left out
     release: TIME;
@@ -90,7 +90,7 @@ static DRIVE_KEY: &[Key] = &keys! {
 static CONTROL: &[Key] = &keys! {
     /// Name in the live view; that of the joint when left out
     label: Kind::Text;
-    /// Keys that drive it down and up, as browsers name them, such as ["a", "d"]
+    /// Keys that drive it in negative and positive direction, as browsers name them, such as ["a", "d"]
     keys: Kind::Texts(2);
     /// Axis of a gamepad that drives it
     gamepad_axis: Kind::Integer(Range::closed(0.0, 15.0));
@@ -104,7 +104,7 @@ pub(crate) static URDF: &[Key] = &keys! {
     name: Kind::Text;
     /// URDF file, relative to the scene file
     file: Kind::Text, required();
-    /// Place of its root [m]
+    /// Position of its root [m]
     position: POINT, default("[0, 0, 0]");
     /// Rotation about its root, after `up`
     rotate: Kind::Table(ROTATE);
@@ -124,15 +124,15 @@ pub(crate) static URDF: &[Key] = &keys! {
     look: Kind::Choice(LOOKS), default("\"solid\"");
     /// Color in pictures; that of the file when left out
     color: Kind::Color;
-    /// What drives its joints
+    /// Motors and controls of its joints
     joint: Kind::Tables(URDF_JOINT);
 };
 
 static URDF_JOINT: &[Key] = &keys! {
     /// Name of the joint in the file
     name: Kind::Text, required();
-    /// What drives it; the file's effort is the largest force
+    /// Motor that drives it; the effort in the file limits its force
     motor: Kind::Table(MOTOR);
-    /// How people drive it in the live view
+    /// Manual control in the live view
     control: Kind::Table(CONTROL);
 };

@@ -19,7 +19,7 @@ struct Placed<T> {
 }
 
 impl Builder<'_> {
-    /// The scene, or `None` when something is wrong, which is reported. `stem` is the name of the file.
+    /// The scene, or `None` after reporting errors. `stem` is the name of the file.
     pub fn scene(&mut self, document: &Table, at: Place, stem: &str) -> Option<Scene> {
         self.substances(document);
         let name = self.scene_name(document, stem);
@@ -48,7 +48,7 @@ impl Builder<'_> {
         self.something_to_simulate(document, at);
 
         if !self.viewing {
-            // What could be read is checked against what could be read.
+            // Only parts that were read without errors are checked against each other.
             let free = bodies.iter().flatten().map(|b| &b.surface);
             let solids: Vec<Collider> = colliders.iter().flatten().chain(free).cloned().collect();
             self.place(document, &fills, &emitters, &solids, domain.flatten());
@@ -119,7 +119,7 @@ impl Builder<'_> {
         }
     }
 
-    /// All parts; `None` when one is wrong, except that those whose mesh is lost are left out for viewing.
+    /// All parts; `None` if one is invalid. For viewing, parts whose mesh is missing are omitted instead.
     fn parts<T>(&self, parts: impl IntoIterator<Item = Option<T>>) -> Option<Vec<T>> {
         match self.viewing {
             true => Some(parts.into_iter().flatten().collect()),
@@ -186,7 +186,7 @@ impl Builder<'_> {
         if let Some(z) = words.iter().find(|w| flat && w.text() == Some("z")) {
             self.report.error(
                 z.at,
-                "a 2D scene has no z along which it could repeat",
+                "a 2D scene has no z axis along which it could repeat",
                 "leave out \"z\"",
             );
         }
@@ -203,7 +203,7 @@ impl Builder<'_> {
         self.bounds(min, max, false, table.at("max", node.at))
     }
 
-    /// Reads a list of tables, each with its name, which no other of its kind has; `None` where one is wrong.
+    /// Reads a list of tables with names that are unique in their kind; `None` for each invalid one.
     fn own<T>(
         &mut self,
         document: &Table,
@@ -213,7 +213,7 @@ impl Builder<'_> {
         self.named(document, kind, &mut Vec::new(), read)
     }
 
-    /// The same where `taken` are the names that have been given before.
+    /// The same with names that are already `taken`.
     fn named<T>(
         &mut self,
         document: &Table,
@@ -296,7 +296,7 @@ impl Builder<'_> {
         if self.dimensions == Dimensions::Two && (spin.x != 0.0 || spin.y != 0.0) {
             self.report.error(
                 at,
-                "in a 2D scene things spin about z only",
+                "in a 2D scene spin is about z only",
                 "write spin = [0, 0, rad/s]",
             );
         }
@@ -376,7 +376,7 @@ impl Builder<'_> {
     }
 }
 
-/// What joints can hold on to: colliders, which have no center that matters, and bodies.
+/// The solids that joints can attach to: colliders, whose center is not used, and bodies.
 fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
     let centers = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.center));
     Holds {
@@ -385,7 +385,7 @@ fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
     }
 }
 
-/// Whether a directory can have that name, on any system.
+/// Whether it is a valid name of a directory on every system.
 fn can_name(name: &str) -> bool {
     let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
     let empty = name.trim().is_empty() || name.starts_with('.');

@@ -50,7 +50,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Reports views from the very point that they look at.
+    /// Reports views whose position coincides with their target.
     fn look_at_something(&mut self, camera: &Table, keyframes: &Keys<'_>, at: Place) {
         self.distinct(camera.vector("position"), camera.vector("target"), at);
         let first = |key| keyframes.tables.iter().find_map(|frame| frame.vector(key));
@@ -72,7 +72,7 @@ impl Builder<'_> {
         if position.distance(target) < 1e-6 {
             self.report.error(
                 at,
-                "the camera stands in its own target",
+                "the camera is in its own target",
                 "move `position` away from `target`: the camera looks from one to the other",
             );
         }
@@ -88,7 +88,7 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// Values of the keyframes, each that has none taking the one before, and the first ones the first there is; `None`
+    /// Values of the keyframes: a missing one is that of the keyframe before, or at the beginning the first given one. `None`
     /// when no keyframe has one.
     fn track<T: Copy>(&self, value: impl Fn(&Table) -> Option<T>) -> Option<Track<T>> {
         let mut last = self.tables.iter().find_map(|key| value(key))?;

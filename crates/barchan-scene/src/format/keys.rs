@@ -1,4 +1,4 @@
-//! The keys of the scene file: the one place that says which there are, what they hold and what they mean.
+//! The keys of the scene file with their kinds, ranges and meanings, defined only here.
 
 use super::body_keys::{BODY, JOINT, URDF};
 use super::spec::{Key, Kind, Range, keys};
@@ -26,15 +26,15 @@ pub(super) const LOOKS: &[&str] = &["solid", "glass", "cutaway", "hidden"];
 
 /// The document.
 pub(crate) static SCENE: &[Key] = &keys! {
-    /// Name of the scene and of its result directory; the file's name without its ending when left out
+    /// Name of the scene and of its result directory; the file's name without its extension when left out
     name: Kind::Text;
-    /// Sentence or two about the scene
+    /// One or two sentences about the scene
     description: Kind::Text;
     /// Number of space dimensions: 3, or 2 for the plane z = 0
     dimensions: Kind::Integer(Range::closed(2.0, 3.0)), default("3");
     /// Number of frames to write after the initial one
     frames: Kind::Integer(Range::closed(1.0, 1e7)), default("120");
-    /// Frames per simulated second [1/s]; the solver's usual rate when left out
+    /// Frames per simulated second [1/s]; the solver's default when left out
     frame_rate: Kind::Number(Range::positive(1e6));
     /// Seed of every random choice
     seed: Kind::Integer(Range::closed(0.0, 9.2e18)), default("1");
@@ -42,7 +42,7 @@ pub(crate) static SCENE: &[Key] = &keys! {
     gravity: Kind::VectorOr(MAX_SPEED, GRAVITY), default("[0, -9.81, 0]");
     /// Box outside which grains are removed; unbounded when left out
     domain: Kind::Table(DOMAIN);
-    /// Earlier result whose particles this scene begins with; fills are added to them
+    /// Earlier result from whose particles this scene starts; fills are added to them
     start: Kind::Table(START);
     /// Solver and its settings
     solver: Kind::Table(&SOLVER), required();
@@ -68,14 +68,14 @@ pub(crate) static SCENE: &[Key] = &keys! {
     terrain: Kind::Table(super::terrain::TERRAIN);
     /// Camera of pictures and of the viewer; what it leaves open is framed automatically
     camera: Kind::Table(CAMERA);
-    /// What frames hold beyond the usual columns
+    /// Additional columns of frames
     output: Kind::Table(OUTPUT);
-    /// What must hold in the last frame
+    /// Conditions on the last frame
     check: Kind::Table(CHECK);
 };
 
 static OUTPUT: &[Key] = &keys! {
-    /// Columns to be written beside the usual ones
+    /// Additional columns to write
     columns: Kind::Words(COLUMNS), default("[]");
 };
 
@@ -84,7 +84,7 @@ static DOMAIN: &[Key] = &keys! {
     min: POINT, required();
     /// Upper corner [m]
     max: POINT, required();
-    /// Axes along which the domain repeats: what leaves at one end comes in at the other
+    /// Axes along which the domain repeats: what leaves at one end enters at the other
     periodic: Kind::Words(&["x", "y", "z"]), default("[]");
 };
 
@@ -126,13 +126,13 @@ pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
 const SUBSTANCE: [Key; 11] = keys! {
     /// Preset that supplies the values of keys that are left out
     preset: Kind::Text;
-    /// Constitutive law; the preset's, otherwise "elastic" where `model` is given and "sand" where not
+    /// Constitutive law; when left out, that of the preset, or else "elastic" if `model` is given and "sand" if not
     law: Kind::Choice(&["sand", "elastic"]);
     /// Bulk density at rest [kg/m³]
     density: Kind::Number(Range::positive(1e6));
     /// Young's modulus [Pa]
     young: Kind::Number(Range::positive(1e14)), slider(1e4, 1e7);
-    /// Poisson ratio; 0.5 would be incompressible, which an explicit step cannot follow
+    /// Poisson ratio; 0.5 would be incompressible, which explicit steps cannot resolve
     poisson: Kind::Number(Range::closed(-1.0, 0.5).above_low().below_high());
     /// Angle of internal friction [degrees]
     friction_angle: Kind::Number(Range::closed(0.0, 90.0).below_high()), slider(0.0, 60.0);
@@ -169,7 +169,7 @@ pub(crate) static FILL: &[Key] = &keys! {
     spin: VELOCITY, default("[0, 0, 0]");
     /// Point that the spin turns about [m]; the center of the shape's bounds when left out
     spin_center: POINT;
-    /// Placement of the particles; the solver's usual one when left out
+    /// Placement of the particles; the solver's default when left out
     sampling: Kind::Choice(&["poisson", "lattice"]);
 };
 
@@ -195,7 +195,7 @@ pub(crate) static EMITTER: &[Key] = &keys! {
 pub(crate) static COLLIDER: &[Key] = &keys! {
     /// Name for messages, the force record and --set
     name: Kind::Text;
-    /// Shape where it stands before any motion
+    /// Shape in its position before any motion
     shape: Kind::Shape, required();
     /// Boundary condition for grains at the surface: sticking, slipping, or slipping and separating
     boundary: Kind::Choice(BOUNDARIES), default("\"separating\"");
@@ -284,15 +284,15 @@ pub(crate) static WETTING: &[Key] = &keys! {
 const FOV: Kind = Kind::Number(Range::closed(1.0, 170.0).above_low().below_high());
 
 static CAMERA: &[Key] = &keys! {
-    /// Place of the eye [m]; automatic when left out
+    /// Position of the camera [m]; automatic when left out
     position: POINT;
-    /// Point in the middle of the picture [m]; automatic when left out
+    /// Point at the center of the picture [m]; automatic when left out
     target: POINT;
     /// Vertical field of view [degrees]
     fov: FOV, default("30");
     /// Angular speed about the vertical through the target [degrees/s], of either sign
     orbit: ANGLE, default("0");
-    /// What changes over time: each with any of `position`, `target`, `fov` and `angle`
+    /// Keyframes of the view: each with any of `position`, `target`, `fov` and `angle`
     keyframes: Kind::Tables(VIEW_KEY);
     /// Interpolation between keyframes; "smooth" comes to rest at each
     interpolation: Kind::Choice(&["smooth", "linear"]), default("\"smooth\"");
@@ -301,11 +301,11 @@ static CAMERA: &[Key] = &keys! {
 static VIEW_KEY: &[Key] = &keys! {
     /// Time [s]
     time: TIME, required();
-    /// Place of the eye [m]; that of the keyframe before when left out
+    /// Position of the camera [m]; that of the keyframe before when left out
     position: POINT;
     /// Turn about the vertical through the target [degrees], counterclockwise seen from above
     angle: ANGLE;
-    /// Point in the middle of the picture [m]; that of the keyframe before when left out
+    /// Point at the center of the picture [m]; that of the keyframe before when left out
     target: POINT;
     /// Vertical field of view [degrees]; that of the keyframe before when left out
     fov: FOV;
@@ -333,7 +333,7 @@ static MASS_IN: &[Key] = &keys! {
     part: Kind::Interval(Range::closed(0.0, 1.0)), required();
 };
 
-/// A shape: exactly one of the kinds, and where it stands.
+/// A shape: exactly one of the kinds, and its placement.
 pub(crate) static SHAPE: &[Key] = &keys! {
     /// Box between two corners, or about a center
     box: Kind::Table(CUBOID);
@@ -401,7 +401,7 @@ static CONE: &[Key] = &keys! {
     to: POINT, required();
     /// Radius at `from` [m]
     radius: LENGTH, required();
-    /// Radius at `to` [m]; 0 is a tip
+    /// Radius at `to` [m]; 0 for a tip
     radius_to: Kind::Number(Range::closed(0.0, MAX_COORDINATE)), default("0");
 };
 
@@ -426,7 +426,7 @@ static TORUS: &[Key] = &keys! {
 static REVOLUTION: &[Key] = &keys! {
     /// Origin of the profile on the axis [m]
     from: POINT, default("[0, 0, 0]");
-    /// Axis, in the direction of growing h
+    /// Axis, in the direction of increasing h
     axis: Kind::Vector(MAX_COORDINATE), default("[0, 1, 0]");
     /// Corners [r, h] of a closed polygon: distance from the axis and height along it [m]
     profile: Kind::Points, required();
@@ -437,7 +437,7 @@ static MESH: &[Key] = &keys! {
     file: Kind::Text, required();
     /// Factor from the file's unit to meters
     scale: SCALE, default("1");
-    /// Spacing of the distance field [m]; a fraction of solver.resolution when left out, within what the mesh needs
+    /// Spacing of the distance field [m]; a fraction of solver.resolution when left out, within the limits of the mesh
     voxel: LENGTH;
     /// Whether a mesh with holes is accepted, as a thin shell
     allow_open: Kind::Flag, default("false");

@@ -4,8 +4,8 @@
 //! text ──► node (a tree with places) ──► overrides ──► spec + keys (keys, kinds, ranges) ──► build ──► Scene
 //! ```
 //!
-//! Every stage goes on after an error, so that all of them come out in one go. The tree is walked by hand: derived
-//! deserialization stops at the first error.
+//! Every stage continues after an error, so that all errors are reported at once. The tree is therefore read without
+//! derived deserialization, which stops at the first error.
 
 mod bodies;
 mod body_keys;
@@ -69,7 +69,7 @@ impl SceneSource {
                 .count();
             let help = "a scene is TOML text: save it in UTF-8";
             fail(
-                format!("{name} is not UTF-8 text: line {line} has a byte that is none"),
+                format!("{name} is not UTF-8 text: invalid byte in line {line}"),
                 help,
             )
         })?;
@@ -87,18 +87,18 @@ impl SceneSource {
     }
 }
 
-/// What the stages share while a scene is built.
+/// State that the stages share while a scene is built.
 pub(crate) struct Builder<'a> {
     report: &'a mut Report,
     directory: &'a Path,
     pub(crate) dimensions: Dimensions,
-    /// The chosen family; the default where the choice is wrong.
+    /// The chosen family; the default where the choice is invalid.
     family: &'static Family,
-    /// Resolution [m]; a stand-in where it is wrong.
+    /// Resolution [m]; a placeholder where it is invalid.
     resolution: f64,
     substances: Vec<Substance>,
     meshes: Vec<MeshFile>,
-    /// Whether the scene is only looked at: then lost meshes are warnings, and nothing needs room.
+    /// Whether the scene is only viewed: missing meshes are then warnings, and placement is not checked.
     viewing: bool,
     warnings: Vec<String>,
 }
@@ -109,7 +109,7 @@ impl Builder<'_> {
         self.family.voxel * self.resolution
     }
 
-    /// The solver. The tables of all families are read, so that whatever is wrong in them comes out.
+    /// The solver. The tables of all families are read, so that all their errors are reported.
     fn solver(&mut self, document: &Table) -> SolverSpec {
         let mut solver = SolverSpec::new(self.family, self.resolution);
         let (empty, table) = (Table::default(), document.table("solver"));
@@ -122,7 +122,7 @@ impl Builder<'_> {
     }
 }
 
-/// Reads and validates a scene; on failure returns everything that is wrong with it.
+/// Reads and validates a scene; on failure returns all its errors.
 pub fn load(source: &SceneSource, overrides: &Overrides) -> Result<Scene, SceneErrors> {
     load_as(source, overrides, false).map(|(scene, _)| scene)
 }
@@ -139,8 +139,8 @@ pub fn load_file(path: impl AsRef<Path>, set: &[&str]) -> Result<Scene, SceneErr
     load(&SceneSource::from_file(path.as_ref())?, &overrides)
 }
 
-/// Reads a scene to look at a result of it. Colliders, fills, emitters and drains whose mesh cannot be used are left out,
-/// each with a warning, and whether fills and emitters have room is not asked. Names stay those of [`load`].
+/// Reads a scene to view a result of it. Colliders, fills, emitters and drains whose mesh cannot be used are omitted,
+/// each with a warning, and the placement of fills and emitters is not checked. Names are those of [`load`].
 pub fn load_for_viewing(
     source: &SceneSource,
     overrides: &Overrides,
@@ -159,7 +159,7 @@ fn load_as(
         (None, Some(scene)) => Ok(scene),
         (Some(errors), _) => Err(errors),
         (None, None) => {
-            let reason = "the scene could not be built, for no reason that was noticed";
+            let reason = "the scene could not be built, for an unknown reason";
             let help = "please report this scene as a bug";
             Err(SourceMark::default().refuse_scene(&source.name, reason, help))
         }

@@ -100,7 +100,7 @@ impl Builder<'_> {
             if !key.has("axis") {
                 return builder.report.refuse(
                     at,
-                    "this keyframe turns about no axis",
+                    "this keyframe has no axis",
                     "give the rotation an `axis`, or each of its keyframes",
                 );
             }
@@ -118,8 +118,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The track of a table from its keyframes, each with what `read` makes of it; no keyframes and times that do not
-    /// grow are refused.
+    /// The track of a table from its keyframes, whose values `read` reads; an empty list and times that do not increase
+    /// are refused.
     pub fn track<T: Copy>(
         &mut self,
         table: &Table,
@@ -131,7 +131,7 @@ impl Builder<'_> {
             let value = read(self, key.table()?, key.at)?;
             Some((key.table()?.number("time")?, value))
         });
-        // All of them are read, so that whatever is wrong in them comes out.
+        // All of them are read, so that all errors are reported.
         let keys: Vec<Option<(f64, T)>> = keys.collect();
         let keys = keys.into_iter().collect::<Option<Vec<_>>>()?;
         if keys.is_empty() {
@@ -146,7 +146,7 @@ impl Builder<'_> {
                         "keyframes are out of order: {} s comes after {} s",
                         pair[1].0, pair[0].0
                     ),
-                    "sort them by time, one for each moment",
+                    "sort them by time, without duplicates",
                 );
             }
         }
@@ -177,13 +177,13 @@ impl Builder<'_> {
         })
     }
 
-    /// The unit axis of a rotation; in 2D it must stand on the plane.
+    /// The unit axis of a rotation; in 2D it must be normal to the plane.
     fn turning_axis(&mut self, table: &Table, at: Place) -> Option<DVec3> {
         let axis = self.direction(table, "axis", DVec3::Z, at)?;
         if self.dimensions == Dimensions::Two && (axis.x != 0.0 || axis.y != 0.0) {
             return self.report.refuse(
                 table.at("axis", at),
-                "in a 2D scene things turn about z only",
+                "in a 2D scene rotations are about z only",
                 "use axis = [0, 0, 1]",
             );
         }
@@ -223,8 +223,8 @@ impl Builder<'_> {
         if let Some(entry) = table.entry(key) {
             self.report.error(
                 entry.key_at,
-                format!("`{key}` has no meaning {reason}"),
-                format!("remove `{key}`, or what it disagrees with"),
+                format!("`{key}` has no effect {reason}"),
+                format!("remove `{key}`, or change the setting that rules it out"),
             );
         }
     }

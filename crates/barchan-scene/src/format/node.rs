@@ -1,4 +1,4 @@
-//! The scene file as a tree in which every key and value knows its place in the text.
+//! The scene file as a tree in which every key and value has its place in the text.
 
 use crate::errors::{Place, Report};
 use serde::de::value::{Error, StrDeserializer};
@@ -13,7 +13,7 @@ pub(crate) struct Node {
     pub at: Place,
 }
 
-/// What a TOML document holds.
+/// A value of a TOML document.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Text(String),
@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str, source: usize, report: &mut Report) -> Node {
     }
 }
 
-/// Parses a single TOML value that stands `offset` bytes into its source; `None` when it is not TOML.
+/// Parses a single TOML value at byte `offset` of its source; `None` when it is not TOML.
 pub(crate) fn parse_value(
     text: &str,
     source: usize,
@@ -136,7 +136,7 @@ impl Reader<'_> {
 }
 
 impl Node {
-    /// What it is, for messages.
+    /// Description of its type, for messages.
     pub fn describe(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "text",
@@ -177,7 +177,7 @@ impl Node {
         }
     }
 
-    /// The variant that a word names. Which words there may be, the check of the keys has asked.
+    /// The variant that a word names. The key check has validated the word.
     pub fn choice<T: DeserializeOwned>(&self) -> Option<T> {
         let word: StrDeserializer<'_, Error> = self.text()?.into_deserializer();
         T::deserialize(word).ok()
@@ -220,7 +220,7 @@ impl Node {
     }
 }
 
-/// Values by key. What is missing or bad reads as `None`: the check of the keys has reported it.
+/// Values by key. Missing and bad values read as `None`: the key check has reported them.
 impl Table {
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.key == key)
@@ -251,7 +251,7 @@ impl Table {
         self.get(key)?.number()
     }
 
-    /// What `read` makes of the value, or the default where there is none; `None` when the value was refused.
+    /// The value as converted by `read`, or the default where there is none; `None` when the value was refused.
     pub fn or<T>(&self, key: &str, default: T, read: impl Fn(&Node) -> Option<T>) -> Option<T> {
         self.get(key).map_or(Some(default), read)
     }
@@ -310,7 +310,7 @@ impl Table {
         self.get(key)?.pair()
     }
 
-    /// Where the key stands; `otherwise` when it is not there.
+    /// Place of the key; `otherwise` when it is missing.
     pub fn at(&self, key: &str, otherwise: Place) -> Place {
         self.get(key).map_or(otherwise, |n| n.at)
     }

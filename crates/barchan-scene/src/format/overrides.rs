@@ -1,6 +1,6 @@
 //! Changes from the command line: `--set path=value`, `--frames`, `--scale`, `--solver`.
 //!
-//! Each change is made twice: in the tree that the scene is built from, where the new value knows that it came from
+//! Each change is made twice: in the tree that the scene is built from, where the place of the new value is on
 //! the command line, and in the text of the document, which keeps its comments.
 
 use super::keys::{SCENE, SHAPE};
@@ -41,7 +41,7 @@ struct Word {
     at: Place,
 }
 
-/// Applies all changes; what is wrong with them is reported.
+/// Applies all changes and reports errors in them.
 pub(crate) fn apply(
     overrides: &Overrides,
     tree: &mut Node,
@@ -74,7 +74,7 @@ struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// Adds the text of a change; returns the place of all of it.
+    /// Adds the text of a change; returns its place.
     fn source(&mut self, name: &str, text: &str) -> Place {
         Place::new(self.report.add_source(name, text), 0..text.len())
     }
@@ -85,7 +85,7 @@ impl Changed<'_> {
             self.report.error(
                 at,
                 format!("the scale is {scale}, but it must be above 0"),
-                "1 is the scene's own resolution, 0.5 half of it",
+                "1 is the scene's own resolution, 0.5 is half as fine",
             );
             return;
         }
@@ -96,7 +96,7 @@ impl Changed<'_> {
         }
     }
 
-    /// Sets a key that surely exists in the format.
+    /// Sets a key that is known to exist in the format.
     fn replace(
         &mut self,
         path: &[&str],
@@ -189,7 +189,7 @@ fn split_path(setting: &str, source: usize) -> Option<(Vec<Word>, usize)> {
     None
 }
 
-/// The way along a path to a value of the tree. What leads nowhere is reported.
+/// Follows a path to a value of the tree; a step that leads nowhere is reported.
 struct Walk<'a> {
     report: &'a mut Report,
     /// Steps so far.
@@ -264,7 +264,7 @@ impl Walk<'_> {
         };
         if !table.has(&word.text) {
             let help = match table.entries.is_empty() {
-                true => "it has none; those of presets take no changes".to_owned(),
+                true => "it has none; presets cannot be changed".to_owned(),
                 false => suggestion(&word.text, table.entries.iter().map(|e| e.key.as_str())),
             };
             let message = format!("the scene has no `{}`", join(path, &word.text));

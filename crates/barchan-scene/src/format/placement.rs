@@ -1,4 +1,4 @@
-//! Whether fills and emitters have room: not empty, not infinite, inside the domain, not inside a collider.
+//! Placement of fills and emitters: not empty, not infinite, inside the domain, not inside a collider.
 
 use super::Builder;
 use crate::errors::Place;
@@ -13,7 +13,7 @@ const PROBES_2D: usize = 96;
 /// Points along each axis at which a mouth is probed.
 const MOUTH_3D: usize = 64;
 const MOUTH_2D: usize = 512;
-/// How much of the estimated flow a rate may exceed, for the error of the estimate.
+/// Largest ratio of a rate to the estimated flow, which allows for the error of the estimate.
 const RATE_MARGIN: f64 = 1.01;
 
 impl Builder<'_> {
@@ -31,12 +31,12 @@ impl Builder<'_> {
         if points.is_empty() {
             return self.report.refuse(
                 at,
-                format!("the shape of {what} is empty: it holds no volume"),
+                format!("the shape of {what} is empty: it has no volume"),
                 match self.dimensions {
                     Dimensions::Three => {
-                        "look at what is cut from it, and at the order of its corners"
+                        "check the parts that are subtracted, and the order of its corners"
                     }
-                    Dimensions::Two => "in a 2D scene a shape must meet the plane z = 0",
+                    Dimensions::Two => "in a 2D scene a shape must intersect the plane z = 0",
                 },
             );
         }
@@ -100,7 +100,7 @@ impl Builder<'_> {
             self.report.error(
                 at,
                 format!("the mouth of {what} lies inside collider `{holder}` at {time} s"),
-                "move one of them so that grains can come out",
+                "move one of them so that grains can leave",
             );
         }
         self.within_domain(&what, &mouth, domain, at);
@@ -114,7 +114,7 @@ impl Builder<'_> {
                 self.report.error(
                     rate_at,
                     format!(
-                        "{what} cannot pass {} kg/s: its mouth lets through about {} kg/s",
+                        "{what} cannot deliver {} kg/s: its mouth passes about {} kg/s",
                         exact(rate),
                         rounded(most, 3)
                     ),
@@ -189,7 +189,7 @@ fn inside_points(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> V
     points
 }
 
-/// A point inside a shape: halves boxes, leaving out those that the distance at their center proves to be outside.
+/// A point inside a shape, by bisecting boxes and discarding those that the distance at their center proves outside.
 fn search(shape: &Geometry, bounds: &Bounds, dimensions: Dimensions) -> Option<Vec3> {
     let flat = dimensions == Dimensions::Two;
     let mut half = 0.5 * (bounds.max - bounds.min);

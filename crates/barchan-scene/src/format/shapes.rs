@@ -9,7 +9,7 @@ use crate::model::{Dimensions, MeshFile};
 use crate::numbers::rounded;
 use glam::{DQuat, DVec3, Quat, Vec3};
 
-/// Keys of a shape that say what it is; the others place it.
+/// Keys of a shape that define its kind; the others place it.
 pub(super) const KINDS: [&str; 12] = [
     "box",
     "sphere",
@@ -25,11 +25,11 @@ pub(super) const KINDS: [&str; 12] = [
     "intersection",
 ];
 
-/// Most voxels along the longest side of a mesh.
+/// Maximum number of voxels along the longest side of a mesh.
 const MESH_VOXELS: f32 = 240.0;
 
 impl Builder<'_> {
-    /// The shape under `shape` of a table; `None` when it is wrong, which is reported.
+    /// The shape under `shape` of a table; `None` after reporting an error.
     pub fn shape_of(&mut self, table: &Table) -> Option<Geometry> {
         self.shape(table.get("shape")?)
     }
@@ -46,7 +46,7 @@ impl Builder<'_> {
                 return self.report.refuse(
                     second.key_at,
                     format!(
-                        "a shape is one thing, but this is `{}` and `{}`",
+                        "a shape has one kind, but this one has `{}` and `{}`",
                         first.key, second.key
                     ),
                     "keep one of them, or join them: { union = [{ … }, { … }] }",
@@ -55,7 +55,7 @@ impl Builder<'_> {
             (None, _) => {
                 return self.report.refuse(
                     node.at,
-                    "this shape does not say what it is",
+                    "this shape has no kind",
                     format!("give it one of {}", crate::errors::list(KINDS)),
                 );
             }
@@ -98,7 +98,7 @@ impl Builder<'_> {
         if list.len() < least {
             return self.report.refuse(
                 node.at,
-                format!("a {kind} of {} shapes is nothing", list.len()),
+                format!("a {kind} of {} shapes is empty", list.len()),
                 format!("list at least {least}"),
             );
         }
@@ -142,7 +142,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A vector made unit; zero is refused.
+    /// Normalizes a vector; zero is refused.
     pub fn direction(
         &mut self,
         table: &Table,
@@ -197,8 +197,8 @@ impl Builder<'_> {
         Some(Geometry::cuboid(bounds.min, bounds.max))
     }
 
-    /// A box from its corners; empty ones are refused. One given by `[x, y]` alone reaches so far to both sides of
-    /// the plane z = 0 that distances in the plane do not feel its ends.
+    /// A box from its corners; empty ones are refused. One given by `[x, y]` alone extends so far to both sides
+    /// of the plane z = 0 that its ends do not affect distances in the plane.
     pub fn bounds(&mut self, min: DVec3, max: DVec3, flat: bool, at: Place) -> Option<Bounds> {
         let (mut low, mut high) = (min.as_vec3(), max.as_vec3());
         if flat {
@@ -212,7 +212,7 @@ impl Builder<'_> {
             if *l >= h {
                 return self.report.refuse(
                     at,
-                    format!("this box is empty: it reaches from {axis} = {l} to {axis} = {h}"),
+                    format!("this box is empty: it extends from {axis} = {l} to {axis} = {h}"),
                     "every coordinate of the upper corner must exceed that of the lower one",
                 );
             }
@@ -221,7 +221,7 @@ impl Builder<'_> {
             return self.report.refuse(
                 at,
                 format!(
-                    "this box reaches from z = {} to z = {}, beside the plane z = 0 of a 2D scene",
+                    "this box extends from z = {} to z = {}, outside the plane z = 0 of a 2D scene",
                     low.z, high.z
                 ),
                 "give its corners as [x, y]",
@@ -278,7 +278,7 @@ impl Builder<'_> {
             );
         }
         let allow_open = table.flag("allow_open").unwrap_or(false);
-        let help = "a mesh must be a closed surface; one with holes can be let through with allow_open = true";
+        let help = "a mesh must be a closed surface; for one with holes, set allow_open = true";
         let scale = table.number("scale").unwrap_or(1.0) as f32;
         let mesh = mesh::load_mesh(&path, allow_open);
         let mesh = self.scaled_mesh(mesh, node.text()?, scale, node.at, help)?;
@@ -286,7 +286,7 @@ impl Builder<'_> {
         Some(Geometry::mesh(&mesh, voxel))
     }
 
-    /// Reports what is wrong with a mesh; for viewing, the part is left out and the rest shown.
+    /// Reports an error in a mesh; for viewing, the part is omitted with a warning.
     pub fn refuse_mesh<T>(
         &mut self,
         at: Place,
@@ -295,7 +295,7 @@ impl Builder<'_> {
     ) -> Option<T> {
         let message = message.into();
         if self.viewing {
-            let warning = format!("{message}; what is made of it is not shown");
+            let warning = format!("{message}; the part is not shown");
             self.warnings.push(warning);
         } else {
             self.report.error(at, message, help);
@@ -303,7 +303,7 @@ impl Builder<'_> {
         None
     }
 
-    /// A mesh that was read from a file, scaled; what is wrong with it is reported.
+    /// A mesh that was read from a file, scaled; reports errors in it.
     pub fn scaled_mesh(
         &mut self,
         mesh: Result<TriangleMesh, MeshError>,
@@ -337,7 +337,7 @@ impl Builder<'_> {
             return self.refuse_mesh(
                 table.at("file", at),
                 format!("this mesh is {} m long", short(longest)),
-                "set its `scale` so that it comes out in meters",
+                "set its `scale` to convert it to meters",
             );
         }
         let Some(voxel) = table.optional("voxel", Node::number)? else {
@@ -368,7 +368,7 @@ fn short(x: f32) -> String {
     rounded(f64::from(x), 3)
 }
 
-/// What is wrong with a profile of a surface of revolution, and what to do.
+/// Error in the profile of a surface of revolution, with a remedy.
 fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
     if profile.len() < 3 {
         let message = format!("a profile of {} points encloses nothing", profile.len());
@@ -379,7 +379,7 @@ fn profile_fault(profile: &[[f64; 2]]) -> Option<(String, &'static str)> {
         return Some((message, "use at most 1000 corners, or a mesh"));
     }
     if profile.iter().flatten().any(|x| x.abs() > 1e6) {
-        let message = "this profile reaches further than 1000 km".to_owned();
+        let message = "this profile extends farther than 1000 km".to_owned();
         return Some((message, "give its corners in meters"));
     }
     if let Some(p) = profile.iter().find(|p| p[0] < 0.0) {

@@ -1,7 +1,7 @@
-//! What a key may hold, and the check of a document against it.
+//! Permitted values of keys, and the check of a document against them.
 //!
-//! The tables of `keys` say once which keys there are, of what kind, in what range and what they mean. The check
-//! here, the JSON schema and the paths of `--set` all follow them.
+//! The tables of `keys` are the only definition of keys, kinds, ranges and meanings. The check here, the JSON schema
+//! and the paths of `--set` follow them.
 
 use super::node::{Node, Table, Value};
 use crate::errors::{Report, suggestion};
@@ -13,7 +13,7 @@ use crate::numbers::exact;
 pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
-    /// Whether the scene is meaningless without it.
+    /// Whether it is required.
     pub required: bool,
     /// One line, with the unit in brackets.
     pub doc: &'static str,
@@ -32,7 +32,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// What a key holds.
+/// Type of the value of a key.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
@@ -168,8 +168,8 @@ impl Key {
     }
 }
 
-/// Checks a table against its keys: unknown and missing keys, kinds and ranges. What is wrong is reported and made
-/// [`Value::Bad`], so that reading can go on with the rest.
+/// Checks a table against its keys: unknown and missing keys, kinds and ranges. Invalid values are reported and
+/// become [`Value::Bad`], so that reading continues with the rest.
 pub(crate) struct Checker<'a> {
     pub report: &'a mut Report,
     pub dimensions: Dimensions,
@@ -291,7 +291,7 @@ impl Checker<'_> {
     fn not_finite(&mut self, node: &mut Node, path: &str, doc: &str) {
         self.refuse(
             node,
-            format!("`{path}` holds a number that is not finite"),
+            format!("`{path}` contains a number that is not finite"),
             remedy("write finite numbers", doc),
         );
     }
@@ -311,7 +311,7 @@ impl Checker<'_> {
             self.refuse(
                 node,
                 format!(
-                    "`{path}` holds {}, which is beyond ±{}",
+                    "`{path}` contains {}, which is beyond ±{}",
                     exact(*x),
                     exact(limit)
                 ),
@@ -346,7 +346,7 @@ impl Checker<'_> {
         if !good && !node.is_bad() {
             self.refuse(
                 node,
-                format!("`{path}` is no color: three whole numbers from 0 to 255"),
+                format!("`{path}` is not a color: three whole numbers from 0 to 255"),
                 remedy("write [225, 169, 95]", doc),
             );
         }
@@ -429,7 +429,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a value, which is not looked at again.
+    /// Reports a value and marks it as [`Value::Bad`].
     fn refuse(&mut self, node: &mut Node, message: String, help: impl Into<String>) {
         self.report.error(node.at, message, help);
         node.value = Value::Bad;
@@ -443,7 +443,7 @@ impl Checker<'_> {
     }
 }
 
-/// In which tables beside it a key would be known.
+/// The tables at the same level in which a key would be valid.
 fn belongs(word: &str, keys: &[Key], path: &str) -> Option<String> {
     let tables = keys.iter().filter_map(|key| match key.kind {
         Kind::Table(inner) if inner.iter().any(|k| k.name == word) => {
@@ -470,7 +470,7 @@ pub(crate) fn join(path: &str, step: &str) -> String {
     }
 }
 
-/// What to do, and what the key means.
+/// The remedy with the meaning of the key.
 fn remedy(what: &str, doc: &str) -> String {
     if doc.is_empty() {
         what.to_owned()
@@ -479,7 +479,7 @@ fn remedy(what: &str, doc: &str) -> String {
     }
 }
 
-/// "Grid spacing" as it stands inside a sentence; words such as "FLIP" stay.
+/// Lowers the first letter for use inside a sentence ("Grid spacing"); words such as "FLIP" are kept.
 fn lower_first(doc: &str) -> String {
     let mut chars = doc.chars();
     match (chars.next(), chars.next()) {

@@ -12,7 +12,7 @@ use crate::numbers::rounded;
 
 const SAND_KEYS: [&str; 4] = ["friction_angle", "hardening", "cohesion", "wet_cohesion"];
 
-/// A material by name; without value when it is wrong, which has been reported.
+/// A material by name; without value if it is invalid, which has been reported.
 pub(crate) struct Substance {
     name: String,
     pub material: Option<Material>,
@@ -131,7 +131,7 @@ impl Builder<'_> {
         Some(elastic)
     }
 
-    /// An elastic material without preset: only the user knows how heavy and how stiff it is.
+    /// An elastic material without preset, for which density and stiffness have no default.
     fn plain_elastic(&mut self, table: &Table, at: Place) -> Option<Material> {
         for key in ["density", "young"] {
             if !table.has(key) {
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn hardening_peak_is_the_maximum_of_the_curve() {
-        // Just under and just over 90° by the closed form; the curve itself is the judge.
+        // Just below and just above 90° by the closed form, checked against the curve itself.
         for (h1, feasible) in [(9.0, true), (30.0, true), (40.0, false)] {
             let (h0, h2, h3) = (35.0, 0.2, 10.0);
             let peak = (0..100_000)

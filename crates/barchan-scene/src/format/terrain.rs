@@ -24,7 +24,7 @@ pub(crate) static TERRAIN: &[Key] = &keys! {
     material: Kind::Text, required();
     /// Size of the site along x and z [m]
     size: Kind::Numbers(2), required();
-    /// Middle of the site, x and z [m]
+    /// Center of the site, x and z [m]
     center: Kind::Numbers(2), default("[0, 0]");
     /// Side of a column [m]; the diameter of a grain when left out
     cell: LENGTH;
@@ -36,14 +36,14 @@ pub(crate) static TERRAIN: &[Key] = &keys! {
     image: Kind::Table(IMAGE);
     /// Cones of soil on the surface, and pits in it
     mounds: Kind::Tables(MOUND), default("[]");
-    /// Soil below the lowest point of the surface [m]; what is under it is rock
+    /// Depth of soil below the lowest point of the surface [m]; below it is rock
     depth: LENGTH, default("2");
     /// Steepest slope at which soil rests [degrees]; the friction angle of the material when left out
     angle_of_repose: Kind::Number(Range::closed(1.0, 89.0));
 };
 
 static IMAGE: &[Key] = &keys! {
-    /// PNG file relative to the scene file; x to the right, z downwards, the lighter the higher
+    /// PNG file relative to the scene file; x to the right, z downward, lighter is higher
     file: Kind::Text, required();
     /// Height of black [m]
     low: HEIGHT, default("0");
@@ -52,16 +52,16 @@ static IMAGE: &[Key] = &keys! {
 };
 
 static MOUND: &[Key] = &keys! {
-    /// Middle, x and z [m]
+    /// Center, x and z [m]
     center: Kind::Numbers(2), required();
     /// Height above the surface [m]; negative for a pit
     height: HEIGHT, required();
-    /// Radius at its foot [m]
+    /// Radius at its base [m]
     radius: LENGTH, required();
 };
 
 impl Builder<'_> {
-    /// The terrain: `None` when it is wrong, `Some(None)` when there is none.
+    /// The terrain: `None` if it is invalid, `Some(None)` without terrain.
     pub fn terrain(&mut self, document: &Table) -> Option<Option<TerrainSpec>> {
         let Some(node) = document.get("terrain") else {
             return Some(None);
@@ -123,20 +123,22 @@ impl Builder<'_> {
         let cell = table.number_or("cell", self.resolution)?;
         let size_at = table.at("size", at);
         if size.iter().any(|s| !(*s > 0.0 && *s <= MAX_COORDINATE)) {
-            let message =
-                format!("`terrain.size` must be above 0 and at most {MAX_COORDINATE} m both ways");
+            let message = format!(
+                "`terrain.size` must be above 0 and at most {MAX_COORDINATE} m in both directions"
+            );
             let help = "give the size of the site along x and z, such as [40, 40]";
             return self.report.refuse(size_at, message, help);
         }
         if center.iter().any(|c| c.abs() > MAX_COORDINATE) {
             let message =
                 format!("`terrain.center` is farther than {MAX_COORDINATE} m from the origin");
-            let help = "move the site to the origin: far from it, heights are coarse";
+            let help = "move the site to the origin: far from it, heights lose precision";
             return self.report.refuse(table.at("center", at), message, help);
         }
         let columns = size.map(|s| (s / cell).round());
         if columns.iter().any(|n| *n < 2.0) {
-            let message = format!("the terrain has no room for two columns of {cell} m both ways");
+            let message =
+                format!("the terrain has no room for two columns of {cell} m in both directions");
             let help = "enlarge `size`, or make `cell` smaller";
             return self.report.refuse(size_at, message, help);
         }
@@ -155,7 +157,7 @@ impl Builder<'_> {
         Some((origin, cell, columns.map(|n| n as usize)))
     }
 
-    /// The heights that replace `height`, if any; `None` when they are wrong, which is reported.
+    /// The heights that replace `height`, if any; `None` after reporting an error.
     fn surface_map(&mut self, table: &Table) -> Option<Option<HeightMap>> {
         let (rows, image) = (table.get("heights"), table.get("image"));
         if rows.or(image).is_some() {
@@ -185,7 +187,7 @@ impl Builder<'_> {
                 rows[row].len()
             )),
             (None, Some(h)) => Some(format!(
-                "`terrain.heights` holds {h}, beyond ±{MAX_COORDINATE} m"
+                "`terrain.heights` contains {h}, beyond ±{MAX_COORDINATE} m"
             )),
             (None, None) => None,
         };
@@ -263,7 +265,7 @@ impl Builder<'_> {
         };
         if angle < 1.0 {
             let message = format!(
-                "`{}` has no friction angle at which soil could rest",
+                "`{}` has no friction angle that could be an angle of repose",
                 known.name
             );
             let help = "name a sand or soil, or set `terrain.angle_of_repose`";

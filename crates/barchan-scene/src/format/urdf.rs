@@ -1,7 +1,6 @@
 //! Robots from URDF files: their links and joints become bodies and joints of the scene.
 //!
-//! Links that hang together by fixed joints are one body. At the start every joint stands at 0, or at the limit nearest
-//! to it.
+//! Links connected by fixed joints form one body. At the start every joint is at 0, or at the nearest limit.
 
 use super::Builder;
 use super::bodies::surface;
@@ -16,10 +15,10 @@ use crate::urdf::{self, Form, Frame, Hinge, Part, Robot};
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::path::{Path, PathBuf};
 
-/// Density of a base that is fixed to the world and says nothing about its mass [kg/m³]: it does not matter.
+/// Density of a base without mass that is fixed to the world [kg/m³]; it has no effect.
 const BASE_DENSITY: f64 = 1000.0;
 
-/// A robot and where everything about it stands.
+/// A robot with its file and its table in the scene.
 struct File<'a> {
     robot: Robot,
     name: String,
@@ -37,7 +36,7 @@ impl File<'_> {
 
 /// Links that move as one.
 struct Group {
-    /// The link that the others hang on.
+    /// The link through which the others are connected to the rest of the robot.
     root: usize,
     links: Vec<usize>,
     /// The joint above it.
@@ -129,7 +128,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Where the root of a robot stands in the world.
+    /// Pose of the root of a robot in the world.
     fn root_frame(&mut self, file: &File<'_>) -> Frame {
         let up = match file.table.text("up") {
             Some("y") => DQuat::IDENTITY,
@@ -141,7 +140,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The body of some links: `None` where they are but a frame fixed to the world, `Some(None)` where they are wrong.
+    /// The body of a group of links: `None` for a mere frame fixed to the world, `Some(None)` after an error.
     fn link_body(
         &mut self,
         file: &File<'_>,
@@ -195,7 +194,7 @@ impl Builder<'_> {
             return Some(None);
         };
         let Some(mass) = with_inertia(mass, &shape, self.dimensions) else {
-            let message = format!("link `{}` has an inertia that no body can have", root.name);
+            let message = format!("link `{}` has a physically impossible inertia", root.name);
             let help = "its principal moments must be positive, none above the sum of the others";
             self.report.error(file.place(&root.at), message, help);
             return Some(None);
@@ -289,7 +288,7 @@ impl Builder<'_> {
                 let help = suggestion(name, known.iter().copied());
                 self.report.error(at, message, help);
             } else if settings.iter().any(|(n, _)| *n == name) {
-                let message = format!("joint `{name}` is here twice");
+                let message = format!("joint `{name}` is listed twice");
                 self.report.error(at, message, "keep one of them");
             }
             settings.push((name, table));
@@ -320,7 +319,7 @@ impl Builder<'_> {
             motor.max_speed = hinge.speed;
         }
         let from = start(hinge);
-        // A turn beyond half of one cannot be limited.
+        // Limits beyond half a turn are not supported.
         let limits = hinge.limits.map(|l| l.map(|x| x - from));
         let turns = |l: &[f64; 2]| l.iter().any(|x| x.abs() > std::f64::consts::PI);
         let limits = limits.filter(|l| kind == JointKind::Prismatic || !turns(l));
@@ -367,14 +366,14 @@ impl Motor {
     }
 }
 
-/// Where a joint stands at the start: at 0, or at the limit nearest to it.
+/// Initial position of a joint: 0, or the nearest limit.
 fn start(hinge: &Hinge) -> f64 {
     hinge
         .limits
         .map_or(0.0, |[low, high]| 0f64.clamp(low, high))
 }
 
-/// Links that fixed joints hold together, from the root outwards.
+/// Links that fixed joints hold together, from the root outward.
 fn groups(robot: &Robot) -> Vec<Group> {
     let is_child = |l: usize| robot.joints.iter().any(|j| j.child == l);
     let Some(root) = (0..robot.links.len()).find(|l| !is_child(*l)) else {
@@ -447,8 +446,8 @@ fn mesh_path(folder: &Path, name: &str) -> Option<PathBuf> {
     candidates.into_iter().find(|p| p.is_file())
 }
 
-/// Mass properties with an inertia that can be: one of zero is that of the shape, or of a small ball. `None` for what no
-/// body can have.
+/// Mass properties with a physically possible inertia: zero is replaced by the inertia of the shape, or of a small ball.
+/// `None` if the inertia is impossible.
 fn with_inertia(mass: MassProperties, shape: &Geometry, d: Dimensions) -> Option<MassProperties> {
     let mut mass = mass;
     if mass.inertia == DMat3::ZERO {

@@ -18,7 +18,7 @@ impl Bounds {
         max: Vec3::INFINITY,
     };
 
-    /// Nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
@@ -68,7 +68,7 @@ impl Bounds {
         }
     }
 
-    /// What both have in common; may be empty.
+    /// Intersection of both; may be empty.
     pub fn intersect(&self, other: &Self) -> Self {
         Self {
             min: self.min.max(other.min),
@@ -89,7 +89,7 @@ impl Bounds {
         self.min.is_finite() && self.max.is_finite()
     }
 
-    /// Whether the box holds no point.
+    /// Whether the box contains no point.
     pub fn is_empty(&self) -> bool {
         !self.min.cmple(self.max).all()
     }

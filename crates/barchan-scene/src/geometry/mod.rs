@@ -1,7 +1,7 @@
 //! Shapes as signed distance functions: negative inside, positive outside.
 //!
 //! Primitives are exact. Booleans take minima and maxima of their parts: exact at the surface, elsewhere a distance that
-//! is never too great. Meshes are sampled on a grid, see [`Geometry::mesh`].
+//! is never too large. Meshes are sampled on a grid, see [`Geometry::mesh`].
 
 mod bounds;
 mod moments;
@@ -168,7 +168,7 @@ impl Geometry {
     /// shells are cavities. An open mesh has no inside: it becomes a shell that reaches one voxel to either side of the
     /// triangles. Near the surface nodes hold exact distances, farther away those of the eikonal equation. A grid holds
     /// at most 256³ nodes: a finer `voxel` is coarsened to fit, and one that is not positive replaced by one that gives
-    /// about 128³. A mesh without triangles is nothing at all.
+    /// about 128³. A mesh without triangles is an empty shape.
     pub fn mesh(mesh: &TriangleMesh, voxel: f32) -> Self {
         match SampledMesh::new(mesh, voxel) {
             Some((grid, bounds)) => Self::compile(Shape::Mesh(grid), bounds),
@@ -176,7 +176,7 @@ impl Geometry {
         }
     }
 
-    /// What lies in any part; nothing without parts.
+    /// Union of the parts; empty without parts.
     pub fn union(parts: Vec<Self>) -> Self {
         let bounds = parts
             .iter()
@@ -184,7 +184,7 @@ impl Geometry {
         Self::compile(Shape::Union(parts), bounds)
     }
 
-    /// What lies in `from` and in none of the parts.
+    /// `from` without the parts.
     pub fn difference(from: Self, parts: Vec<Self>) -> Self {
         let mut bounds = from.bounds();
         for part in &parts {
@@ -195,7 +195,7 @@ impl Geometry {
         Self::compile(Shape::Difference { from, parts }, bounds)
     }
 
-    /// What lies in all parts; all of space without parts.
+    /// Intersection of the parts; all of space without parts.
     pub fn intersection(parts: Vec<Self>) -> Self {
         let bounds = parts
             .iter()
@@ -223,7 +223,7 @@ impl Geometry {
     }
 
     /// Signed distance at `p` [m]: negative inside. Exact for primitives; for booleans a bound that is exact at the
-    /// surface and never too great in size.
+    /// surface and never too large in magnitude.
     pub fn distance(&self, p: Vec3) -> f32 {
         match &self.0.shape {
             Shape::Cuboid(cuboid) => primitive::cuboid_distance(cuboid, p),
@@ -307,7 +307,7 @@ impl Geometry {
         }
     }
 
-    /// A box that holds the shape; infinite where the shape is, empty when nothing is in it.
+    /// A box that holds the shape; infinite where the shape is, empty for an empty shape.
     pub fn bounds(&self) -> Bounds {
         self.0.bounds
     }
@@ -410,7 +410,7 @@ impl Geometry {
     }
 }
 
-/// Smallest distance of the parts and which has it. A part whose box is farther than the best so far is not asked.
+/// Smallest distance of the parts and the part that has it. Parts whose box is farther than the best so far are skipped.
 fn union_distance(parts: &[Geometry], p: Vec3) -> (f32, Option<&Geometry>) {
     let mut best = (f32::INFINITY, None);
     for part in parts {

@@ -1,4 +1,4 @@
-//! Volume, center and second moments of shapes: what mass properties are made of.
+//! Volume, center and second moments of shapes, for mass properties.
 
 use super::primitive::Placement;
 use super::{Bounds, Geometry, Shape, volume};
@@ -89,7 +89,7 @@ impl Moments {
     }
 }
 
-/// The tensor that has one value along an axis and another across it.
+/// Tensor with one value along an axis and another perpendicular to it.
 fn about(axis: Vec3, along: f64, across: f64) -> DMat3 {
     let a = axis.as_dvec3().try_normalize().unwrap_or(DVec3::Y);
     let outer = DMat3::from_cols(a * a.x, a * a.y, a * a.z);

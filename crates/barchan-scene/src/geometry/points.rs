@@ -1,27 +1,27 @@
-//! Points that stand for a surface: boundary particles.
+//! Points that sample a surface: boundary particles.
 
 use super::{Bounds, Geometry};
 use crate::model::Dimensions;
 use glam::{IVec3, Vec3};
 use std::collections::HashMap;
 
-/// Distance that two points keep [spacings]. Above √½, so that a plane along the axes gets a square lattice.
+/// Minimum distance of two points [spacings]. Above √½, so that a plane along the axes gets a square lattice.
 const APART: f32 = 0.8;
 /// Nodes of the lattice of candidates along a spacing.
 const NODES: i32 = 2;
 /// Nodes farther than this from the level are no candidates [spacings]; every point of a level has a node within √3/4.
 const REACH: f32 = 0.5;
-/// Parts of the depth that are tried where the body is thinner.
+/// Fractions of the depth that are tried where the body is thinner.
 const DEPTHS: [f32; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
-/// Nodes along an edge of the blocks that are looked at as a whole.
+/// Nodes along an edge of the blocks that are tested, and skipped, as a whole.
 const BLOCK: i32 = 8;
 
 impl Geometry {
-    /// Points about `spacing` apart at a depth below the surface, or at the middle of what is thinner, in a box [m].
+    /// Points about `spacing` apart at a depth below the surface, or in the middle of thinner parts, in a box [m].
     /// In 2D those of the plane z = 0.
     ///
-    /// Points of neighboring boxes fit together: they come from one lattice, and those around the box are looked at as
-    /// well. Nothing for a box that is infinite.
+    /// Points of adjacent boxes are consistent: they come from one lattice, and those around the box are considered as
+    /// well. Empty for an infinite box.
     pub fn boundary_points(
         &self,
         spacing: f32,
@@ -47,7 +47,7 @@ impl Geometry {
         chosen.filter(inside).map(|c| c.point).collect()
     }
 
-    /// Nodes of the lattice near the level, with the points of it that they stand for; those of whole spacings first.
+    /// Nodes of the lattice near the level, each with its nearest point of the level; nodes at whole spacings first.
     fn candidates(&self, spacing: f32, depth: f32, within: &Bounds, flat: bool) -> Vec<Candidate> {
         let edge = spacing / NODES as f32;
         let low = (within.min / edge).floor().as_ivec3();
@@ -130,13 +130,13 @@ fn lattice(first: IVec3, last: IVec3) -> impl Iterator<Item = IVec3> {
     rows.flat_map(move |(y, z)| (first.x..=last.x).map(move |x| IVec3::new(x, y, z)))
 }
 
-/// A node of the lattice and the point that it stands for.
+/// A node of the lattice and its point of the level.
 struct Candidate {
     node: IVec3,
     point: Vec3,
 }
 
-/// Points that keep a distance.
+/// Points with a minimum distance.
 struct Sieve {
     apart: f32,
     cells: HashMap<IVec3, Vec<Vec3>>,
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn any_body_is_covered_without_holes_and_without_crowds() {
+    fn any_body_is_covered_without_holes_or_clusters() {
         let turned = Geometry::half_space(Vec3::ZERO, Vec3::new(0.3, 0.8, -0.4).normalize());
         let ball = Geometry::sphere(Vec3::new(0.03, 0.01, -0.02), 0.37);
         let bar = Geometry::capsule(Vec3::new(-0.3, 0.0, 0.0), Vec3::new(0.3, 0.2, 0.1), 0.08);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_for_nothing() {
+    fn infinite_boxes_and_invalid_spacings_give_no_points() {
         let floor = Geometry::half_space(Vec3::ZERO, Vec3::Y);
         let endless = Bounds {
             min: Vec3::NEG_INFINITY,

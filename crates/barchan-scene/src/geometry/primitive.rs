@@ -65,7 +65,7 @@ pub(super) fn cuboid_normal(cuboid: &Bounds, p: Vec3) -> Vec3 {
     n
 }
 
-/// A solid cylinder; the origin of its axis is its middle.
+/// A solid cylinder; the origin of its axis is its center.
 #[derive(Debug)]
 pub(super) struct Cylinder {
     pub axis: Axis,
@@ -74,7 +74,7 @@ pub(super) struct Cylinder {
 }
 
 impl Cylinder {
-    /// How far a point of the meridian plane lies beyond the mantle and the nearer end.
+    /// How far a point of the meridian plane lies beyond the lateral surface and the nearer end.
     fn beyond(&self, m: Vec2) -> Vec2 {
         Vec2::new(m.x - self.radius, m.y.abs() - self.half_height)
     }
@@ -104,12 +104,12 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Where a point of the placed shape's own frame comes to lie.
+    /// Transforms a point from the shape's own frame.
     pub fn place(&self, p: Vec3) -> Vec3 {
         self.translation + self.rotation * (self.scale * p)
     }
 
-    /// Which point of the shape's own frame comes to lie at `p`.
+    /// Transforms a point to the shape's own frame.
     pub fn own(&self, p: Vec3) -> Vec3 {
         self.inverse * (p - self.translation) / self.scale
     }

@@ -4,13 +4,13 @@ use super::primitive::Axis;
 use super::{Bounds, Vec3};
 use glam::Vec2;
 
-/// One edge of the profile, with what its distance needs.
+/// One edge of the profile, with precomputed values for its distance.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     from: Vec2,
     along: Vec2,
     inverse_length_squared: f32,
-    /// Height of the end point: crossings must be tested with the very numbers of the next edge.
+    /// Height of the end point: crossings must be tested with exactly the coordinates of the next edge.
     to_y: f32,
     /// An edge on the axis closes the polygon but is no surface of the solid, and no ray away from the axis crosses it.
     surface: bool,

@@ -10,7 +10,7 @@ use parry3d::query::PointQuery;
 use parry3d::shape::TriMesh;
 use rayon::prelude::*;
 
-/// Most nodes along an axis.
+/// Maximum number of nodes along an axis.
 const MAX_NODES: u32 = 256;
 /// Width of the band of exact distances [voxels]; also the margin of the grid around the mesh.
 const BAND: f32 = 3.0;
@@ -86,8 +86,8 @@ impl SampledMesh {
         self.origin + self.voxel * UVec3::new(i, j, k).as_vec3()
     }
 
-    /// Exact unsigned distances within [`BAND`] of the triangles. Each layer depends on nothing but the mesh, so the
-    /// number of threads does not matter.
+    /// Exact unsigned distances within [`BAND`] of the triangles. Each layer depends only on the mesh, so the
+    /// result does not depend on the number of threads.
     fn fill_band(&mut self, trimesh: &TriMesh) {
         let layer = (self.nodes.x * self.nodes.y) as usize;
         let slab = layer * BLOCK as usize;
@@ -143,7 +143,7 @@ impl SampledMesh {
                 }
             }
         }
-        // Unreachable with any triangle in the grid; keeps every value finite all the same.
+        // Cannot happen with a triangle in the grid; keeps every value finite nevertheless.
         let far = self.voxel * self.nodes.as_vec3().length();
         self.values.iter_mut().for_each(|d| *d = d.min(far));
     }
@@ -218,7 +218,7 @@ impl SampledMesh {
                 let p = flat(self.node(0, j, k));
                 let side = |a: usize, b: usize| {
                     let (from, to) = (flat(corners[a]), flat(corners[b]));
-                    // Both triangles of an edge must see the very same number.
+                    // Both triangles of an edge must use exactly the same number.
                     if triangle[a] < triangle[b] {
                         turn(from, to, p)
                     } else {
@@ -255,7 +255,7 @@ impl SampledMesh {
     }
 
     /// Trilinear inside the grid. Outside, the mesh lies beyond a right angle or more seen from the nearest point of the
-    /// grid's box, so the hypotenuse is a distance that is never too great.
+    /// grid's box, so the hypotenuse is a distance that is never too large.
     pub fn distance(&self, p: Vec3) -> f32 {
         let last = (self.nodes - 1).as_vec3();
         let q = (p - self.origin) / self.voxel;

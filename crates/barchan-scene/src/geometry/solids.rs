@@ -1,4 +1,4 @@
-//! Shapes taken apart into simple solids, for contact between bodies.
+//! Shapes decomposed into simple solids, for contact between bodies.
 
 use super::{Bounds, Geometry, Shape};
 use crate::motion::Pose;
@@ -9,7 +9,7 @@ use glam::{Quat, Vec3};
 pub struct Piece {
     /// Frame of the solid in that of the shape.
     pub pose: Pose,
-    /// What it is.
+    /// The solid.
     pub solid: Solid,
 }
 
@@ -34,14 +34,14 @@ pub enum Solid {
         /// Radius [m].
         radius: f32,
     },
-    /// All below the plane y = 0.
+    /// The half space y < 0.
     HalfSpace,
-    /// Anything else, as it is.
+    /// Any other shape.
     Other(Geometry),
 }
 
 impl Geometry {
-    /// The solids whose union the shape is, unions and transforms taken apart. `Other` holds what has no simpler form.
+    /// Decomposes unions and transforms: the solids whose union is the shape. `Other` holds shapes without a simpler form.
     pub fn pieces(&self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         take_apart(self, Pose::IDENTITY, 1.0, &mut pieces);

@@ -367,7 +367,7 @@ fn bounds_helpers() {
     assert_eq!(b.distance(vec3(4.0, 5.0, 1.0)), 5.0);
 }
 
-/// The quadrature, made to forget closed forms by a boolean of one part.
+/// Volume by quadrature: a boolean of one part has no closed form.
 fn by_sum(shape: &Geometry, dimensions: Dimensions) -> f64 {
     Geometry::union(vec![shape.clone()]).volume(dimensions)
 }
@@ -456,7 +456,7 @@ fn sampled_sphere_matches_the_analytic_one() {
         if b.abs() > 0.1 * voxel {
             assert_eq!(a < 0.0, b < 0.0, "{p}");
         }
-        // Never too great by more than a fraction of a voxel.
+        // Never too large by more than a fraction of a voxel.
         assert!(a.abs() < b.abs() + 0.5 * voxel, "{p}: {a} against {b}");
         assert!(a.abs() > 0.6 * b.abs() - voxel, "{p}: {a} against {b}");
     }
@@ -532,7 +532,7 @@ fn voxels_are_bounded_and_bad_ones_replaced() {
 }
 
 proptest! {
-    /// A distance never changes faster than the point moves: what culling and quadrature rely on.
+    /// A distance never changes faster than the point moves: culling and quadrature rely on it.
     #[test]
     fn distances_are_lipschitz(
         a in prop::array::uniform3(-2f32..2.0),

@@ -1,21 +1,21 @@
-//! How thick a shape is at its thickest place.
+//! Maximum thickness of a shape.
 
 use super::Geometry;
 use crate::model::Dimensions;
 use glam::Vec3;
 
-/// Most boxes that are looked at in a pass; a shape that is thinner than they tell apart is measured at samples.
+/// Maximum number of boxes in a pass; a shape thinner than they resolve is measured at their centers.
 const MOST_BOXES: usize = 200_000;
 /// Passes, each with boxes of half the size.
 const PASSES: usize = 24;
-/// What a deeper place must gain to be looked for.
+/// Ratio of depths below which the search for a deeper place stops.
 const GAIN: f32 = 1.01;
 
 impl Geometry {
-    /// Thickness where it is thickest: the diameter of the largest ball (disk in 2D) that fits inside [m], to about 1 %, or
+    /// Maximum thickness: the diameter of the largest ball (disk in 2D) that fits inside [m], to about 1 %, or
     /// at least `enough` when it exceeds that. `None` for shapes that are empty or infinite.
     ///
-    /// Halves boxes, leaving out those that the distance at their center proves to hold no deeper place.
+    /// Bisects boxes and discards those that the distance at their center proves to contain no deeper place.
     pub fn thickness(&self, dimensions: Dimensions, enough: f32) -> Option<f32> {
         let bounds = self.bounds();
         if bounds.is_empty() || !bounds.is_finite() {

@@ -32,7 +32,7 @@ pub(super) fn length(shape: &Geometry, origin: Vec3, u: Vec3, half: f32) -> f64 
     Cells::new(shape, origin, &[u]).measure(8..=18, Vec3::ZERO, half)
 }
 
-/// Calls `add` with center, half edge and inside part of cells that together are the shape, or in the plane z = 0 its cut.
+/// Calls `add` with center, half edge and inside fraction of cells that together form the shape, or in the plane z = 0 its cut.
 /// `center` must be that of the bounds (with z = 0 where `flat`).
 pub(super) fn for_each_cell(
     shape: &Geometry,
@@ -69,14 +69,14 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Volume, area or length of the shape in a cell, which is divided until that changes no more.
+    /// Volume, area or length of the shape in a cell, which is divided until the sum converges.
     fn measure(&self, depths: std::ops::RangeInclusive<u32>, center: Vec3, half: f32) -> f64 {
         let power = self.axes.len() as i32;
         let mut inside = |_: Vec3, half: f32, part: f64| (2.0 * f64::from(half)).powi(power) * part;
         let mut last = f64::NAN;
         for depth in depths {
             let next = self.sum(center, half, depth, &mut inside);
-            // A shape that a coarse grid misses altogether is looked for with finer ones.
+            // A shape that a coarse grid misses altogether is searched for with finer ones.
             let settled = next > 0.0 && (next - last).abs() <= TOLERANCE * next;
             last = next;
             if settled {
@@ -86,7 +86,7 @@ impl<'a> Cells<'a> {
         last
     }
 
-    /// Sums `leaf` of center, half edge and inside part over the cells that are not wholly outside.
+    /// Sums `leaf` of center, half edge and inside fraction over the cells that are not wholly outside.
     fn sum(
         &self,
         center: Vec3,
@@ -122,7 +122,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Part of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the center
+/// Fraction of a cell that lies inside, for a distance that is linear in it: `reach` is how much it changes from the center
 /// to the farthest corner.
 fn inside_part(d: f32, reach: f32) -> f64 {
     if reach > 0.0 {

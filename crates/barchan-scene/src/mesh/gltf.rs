@@ -1,6 +1,6 @@
 //! glTF and GLB: the triangles of the default scene with the transforms of their nodes.
 //!
-//! The crate reads and validates the document; the bytes behind it are read here with checked arithmetic, as its own
+//! The crate reads and validates the document; its buffers are read here with checked arithmetic, because the crate's
 //! iterators trust counts and strides.
 
 use super::TriangleMesh;
@@ -9,9 +9,9 @@ use gltf::accessor::{DataType, Dimensions};
 use gltf::mesh::Mode;
 use std::path::Path;
 
-/// Nodes may not be nested more deeply than this.
+/// Maximum nesting depth of nodes.
 const MAX_DEPTH: usize = 100;
-/// Most triangles taken from a file: a mesh may be instanced by any number of nodes.
+/// Maximum number of triangles of a file: a mesh may be instanced by any number of nodes.
 const MAX_TRIANGLES: usize = 100_000_000;
 
 /// Reads a document; buffers in other files are looked for in `folder`.
@@ -57,7 +57,7 @@ fn parse(bytes: &[u8]) -> Result<(gltf::Document, Option<Vec<u8>>), String> {
         .flat_map(|mesh| &mesh.primitives)
         .flat_map(|primitive| primitive.attributes.values());
     if attributes.any(|accessor| accessor.value() >= root.accessors.len()) {
-        return Err("a mesh names an accessor that is not there".into());
+        return Err("a mesh refers to a missing accessor".into());
     }
     let document = gltf::Document::from_json(root).map_err(|e| e.to_string())?;
     Ok((document, blob))
@@ -97,7 +97,7 @@ fn load_buffer(
 
 struct Collector {
     buffers: Vec<Vec<u8>>,
-    /// Nodes that were met: a node has one parent, so meeting one again means a cycle or worse.
+    /// Nodes visited: a node has one parent, so a second visit means an invalid graph, such as a cycle.
     visited: Vec<bool>,
     mesh: TriangleMesh,
 }
@@ -155,7 +155,7 @@ impl Collector {
             for i in 0..count {
                 let [a, b, c] = strip(i).map(|corner| indices[corner]);
                 if [a, b, c].iter().any(|v| *v as usize >= positions.len()) {
-                    return Err("a triangle names a vertex that is not there".into());
+                    return Err("a triangle refers to a missing vertex".into());
                 }
                 let [a, b, c] = [a, b, c].map(|v| v.saturating_add(first));
                 let triangle = if mirrored { [a, c, b] } else { [a, b, c] };
@@ -215,7 +215,7 @@ impl Collector {
             let bytes = data.get(start..start.checked_add(N)?)?;
             bytes.try_into().ok().map(&decode)
         };
-        // Any number of items fits where they overlap.
+        // Overlapping items would fit in any number.
         let apart = stride >= N || accessor.count() <= 1;
         let items = apart.then(|| (0..accessor.count()).map(item).collect::<Option<_>>());
         let reason = "an accessor reaches beyond its buffer view";

@@ -1,4 +1,4 @@
-//! Triangle meshes from files: OBJ, STL, PLY, glTF. Read, welded, checked, turned the right side out.
+//! Triangle meshes from files (OBJ, STL, PLY, glTF): reading, welding, checks, orientation.
 
 mod gltf;
 mod read;
@@ -32,11 +32,11 @@ pub struct MeshError {
 /// Why a mesh cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MeshFault {
-    /// The file cannot be opened or read, with what the system says.
+    /// The file cannot be opened or read, with the message of the system.
     #[error("cannot read the mesh ({0}); check the path, which is relative to the scene file")]
     Unreadable(String),
-    /// The ending of the name says nothing.
-    #[error("unknown kind of mesh; give a file that ends in .obj, .stl, .ply, .gltf or .glb")]
+    /// Unknown file name extension.
+    #[error("unknown mesh format; give a file with the extension .obj, .stl, .ply, .gltf or .glb")]
     UnknownFormat,
     /// The file breaks the rules of its format.
     #[error(
@@ -51,9 +51,9 @@ pub enum MeshFault {
     /// No triangle at all.
     #[error("the mesh has no triangles; export a surface, not points or lines")]
     Empty,
-    /// A face names a vertex that is not there.
+    /// A face refers to a missing vertex.
     #[error(
-        "a triangle names vertex {index}, but there are only {vertices} (counted from 0); export the mesh again"
+        "a triangle refers to vertex {index}, but there are only {vertices} (counted from 0); export the mesh again"
     )]
     IndexOutOfRange {
         /// The index.
@@ -63,7 +63,7 @@ pub enum MeshFault {
     },
     /// NaN, infinite, or too far away for 32-bit distances: the first such vertex.
     #[error(
-        "vertex {0} is not finite or farther than 10¹⁵ m from the origin; repair the mesh or the transform it was exported with"
+        "vertex {0} is not finite or is farther than 10¹⁵ m from the origin; repair the mesh or the transform it was exported with"
     )]
     NotFinite(usize),
     /// No extent, or no volume.
@@ -83,8 +83,8 @@ pub enum MeshFault {
     Inconsistent(usize),
 }
 
-/// Reads a mesh, welds vertices at the same place, drops triangles without corners, checks it and turns it right side
-/// out. `allow_open` accepts meshes with holes, which have no inside: see [`Geometry::mesh`](crate::Geometry::mesh).
+/// Reads a mesh, welds coincident vertices, drops degenerate triangles, checks it and orients its triangles outward.
+/// `allow_open` accepts meshes with holes, which have no inside: see [`Geometry::mesh`](crate::Geometry::mesh).
 pub fn load_mesh(path: &Path, allow_open: bool) -> Result<TriangleMesh, MeshError> {
     let mesh = read_file(path).and_then(|raw| repair(raw, allow_open));
     mesh.map_err(|fault| MeshError {
@@ -116,7 +116,7 @@ fn read_file(path: &Path) -> Result<TriangleMesh, MeshFault> {
     raw.map_err(|reason| MeshFault::Parse { format, reason })
 }
 
-/// Welds, checks and orients what a reader found.
+/// Welds, checks and orients the triangles from a reader.
 fn repair(raw: TriangleMesh, allow_open: bool) -> Result<TriangleMesh, MeshFault> {
     if raw.triangles.is_empty() {
         return Err(MeshFault::Empty);
@@ -151,13 +151,13 @@ fn repair(raw: TriangleMesh, allow_open: bool) -> Result<TriangleMesh, MeshFault
     Ok(mesh)
 }
 
-/// One vertex for each place, in the order of first use; without triangles that lost a corner.
+/// Merges coincident vertices, in the order of first use, and drops triangles that become degenerate.
 fn weld(raw: &TriangleMesh) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     let mut places: HashMap<[u32; 3], u32> = HashMap::new();
     for triangle in &raw.triangles {
         let welded = triangle.map(|i| {
-            // Adding zero makes −0 and 0 the same place.
+            // Adding zero turns −0 into 0.
             let p = raw.vertices[i as usize] + 0.0;
             *places
                 .entry(p.to_array().map(f32::to_bits))
@@ -180,8 +180,8 @@ impl TriangleMesh {
         Bounds::from_points(self.vertices.iter().copied())
     }
 
-    /// blake3 (hexadecimal) of vertices and triangles, so that a changed file is noticed: buffers beside a glTF file
-    /// count too, comments and materials do not.
+    /// blake3 (hexadecimal) of vertices and triangles, to detect a changed file: covers separate buffers of a glTF
+    /// file, ignores comments and materials.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(self.vertices.len() as u64).to_le_bytes());
@@ -194,7 +194,7 @@ impl TriangleMesh {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Volume [m³]; negative when the triangles face inwards.
+    /// Volume [m³]; negative when the triangles face inward.
     pub fn signed_volume(&self) -> f64 {
         let reference = self.bounds().center().as_dvec3();
         self.triangles
@@ -208,7 +208,7 @@ impl TriangleMesh {
 
     /// Edges that are open or join triangles facing opposite ways: none for a mesh that encloses a volume.
     pub fn edge_fault(&self) -> Option<MeshFault> {
-        // Number of triangles and how many more run up than down, for each edge.
+        // For each edge, the number of triangles and how many more traverse it upward in index than downward.
         let mut edges: HashMap<[u32; 2], (u32, i32)> = HashMap::new();
         for &[a, b, c] in &self.triangles {
             for (from, to) in [(a, b), (b, c), (c, a)] {

@@ -1,6 +1,6 @@
-//! Readers for OBJ, STL and PLY. They hand over what the file says; `repair` judges it.
+//! Readers for OBJ, STL and PLY. They return the contents unchecked; `repair` checks them.
 //!
-//! The parsers are crates; what they trust too much in hostile files is taken out or checked before they see it.
+//! Parsing is left to crates; input that they would trust wrongly in hostile files is removed or checked first.
 
 use super::TriangleMesh;
 use glam::Vec3;
@@ -34,8 +34,8 @@ pub(super) fn obj(bytes: &[u8]) -> Result<TriangleMesh, String> {
     Ok(mesh)
 }
 
-/// Only `v x y z` and `f v v v …`: indices of normals, texture coordinates and colors are computed with unchecked
-/// arithmetic by the parser, and nothing here needs them.
+/// Keeps only `v x y z` and `f v v v …`: the parser computes indices of normals, texture coordinates and colors with
+/// unchecked arithmetic, and they are not needed.
 fn obj_essentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.replace("\\\r\n", " ").replace("\\\n", " ").lines() {
@@ -65,7 +65,7 @@ fn obj_essentials(text: &str) -> String {
 /// Stereolithography, text or binary.
 pub(super) fn stl(bytes: &[u8]) -> Result<TriangleMesh, String> {
     let mut bytes = bytes.to_vec();
-    // Many binary files begin with the word that marks a text file; their exact length gives them away.
+    // Many binary files begin with `solid`, as text files do; their exact length identifies them.
     if let Some(count) = bytes.get(80..84) {
         let count = u32::from_le_bytes([count[0], count[1], count[2], count[3]]);
         if bytes.len() as u64 == 84 + 50 * u64::from(count) {
@@ -85,7 +85,7 @@ pub(super) fn stl(bytes: &[u8]) -> Result<TriangleMesh, String> {
     Ok(mesh)
 }
 
-/// What is needed of any PLY element.
+/// The properties needed of a PLY element.
 #[derive(Default)]
 struct PlyElement {
     position: [Option<f32>; 3],
@@ -129,12 +129,12 @@ pub(super) fn ply(bytes: &[u8]) -> Result<TriangleMesh, String> {
     let mut reader = Reader::new(Cursor::new(bytes));
     let parser = Parser::<PlyElement>::new();
     let header = parser.read_header(&mut reader).map_err(|e| e.to_string())?;
-    // A count is believed only if the file is long enough to hold that many: the parser would loop for as long as the
-    // header says, without reading anything when an element has no properties.
+    // A count is accepted only if the file is long enough to hold that many elements: the parser would loop that
+    // often, even over elements without properties, which take no bytes.
     for (name, element) in &header.elements {
         if element.count > bytes.len() || (element.count > 0 && element.properties.is_empty()) {
             return Err(format!(
-                "the header promises {} elements `{name}`, more than the file can hold",
+                "the header declares {} elements `{name}`, more than the file can hold",
                 element.count
             ));
         }
@@ -165,7 +165,7 @@ pub(super) fn ply(bytes: &[u8]) -> Result<TriangleMesh, String> {
     })
 }
 
-/// A polygon as triangles around its first corner.
+/// Triangulates a polygon as a fan around its first corner.
 fn fan(corners: &[u32]) -> impl Iterator<Item = [u32; 3]> + '_ {
     let rest = corners.get(1..).unwrap_or_default();
     rest.windows(2).map(|pair| [corners[0], pair[0], pair[1]])

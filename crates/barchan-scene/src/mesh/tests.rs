@@ -1,4 +1,4 @@
-//! Meshes written in every format and read back, broken ones refused, hostile bytes survived.
+//! Meshes written in every format and read back; invalid meshes and hostile bytes are refused without a panic.
 
 use super::*;
 use proptest::prelude::*;
@@ -278,7 +278,7 @@ fn gltf_reads_a_buffer_beside_it() {
 }
 
 #[test]
-fn inside_out_meshes_are_turned() {
+fn inside_out_meshes_are_reoriented() {
     let mut mesh = box_mesh(Vec3::ZERO, Vec3::ONE);
     mesh.triangles.iter_mut().for_each(|t| t.swap(0, 1));
     assert!(mesh.signed_volume() < 0.0);
@@ -296,7 +296,7 @@ fn quads_and_continued_lines_in_obj() {
 }
 
 #[test]
-fn open_meshes_need_permission() {
+fn open_meshes_need_allow_open() {
     let mut mesh = box_mesh(Vec3::ZERO, Vec3::ONE);
     mesh.triangles.pop();
     for (name, bytes) in all_formats(&mesh) {
@@ -353,7 +353,7 @@ fn missing_and_unknown_files() {
 }
 
 #[test]
-fn traps_for_parsers() {
+fn malformed_files_are_refused() {
     let traps: [(&str, &str); 12] = [
         ("a.obj", "v 0 0 0\nvn 0 0 0\nf 1//6148914691236517206 1 1\n"),
         (
@@ -399,7 +399,7 @@ fn traps_for_parsers() {
         let error = load(name, text.as_bytes(), true);
         assert!(error.is_err(), "{text}");
     }
-    // An accessor that counts nothing, one that overflows, one with a short stride.
+    // An accessor with a count of zero, one that overflows, one with a short stride.
     let (json, bin) = gltf_parts(&box_mesh(Vec3::ZERO, Vec3::ONE), r#","uri":"b.bin""#);
     for (from, to) in [
         (r#""count":36"#, r#""count":0"#),
@@ -418,7 +418,7 @@ fn traps_for_parsers() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever the bytes, the answer is a mesh or an error, and a mesh that was accepted can be used.
+    /// Any bytes give a mesh or an error, and an accepted mesh can be used.
     #[test]
     fn damaged_files_never_panic(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),

@@ -32,7 +32,7 @@ pub fn refuse(from: &str, to: &str, message: &str, marked: &str) {
     expect(SCENE, from, to, message, marked);
 }
 
-/// The same for each of many changes: what is replaced, by what, the message, and what it marks.
+/// The same for a list of changes: replaced text, replacement, message, marked text.
 #[track_caller]
 pub fn refuse_each(base: &str, changes: &[[&str; 4]]) {
     for [from, to, message, marked] in changes {

@@ -16,6 +16,9 @@ pub const COMPLETE: &str = include_str!("complete.toml");
 /// A 2D scene.
 pub const FLAT: &str = include_str!("flat.toml");
 
+/// A scene of terrain alone, which ends in its table.
+pub const SITE: &str = include_str!("site.toml");
+
 /// A text as a scene file called `test.toml`.
 pub fn source(text: &str) -> SceneSource {
     SceneSource {

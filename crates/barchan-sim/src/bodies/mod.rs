@@ -276,7 +276,7 @@ impl Bodies {
             return Ok(());
         }
         if state.is_empty() {
-            return Err("it holds no rigid bodies".into());
+            return Err("it contains no rigid bodies".into());
         }
         let (world, positions, motors): (World, Vec<f64>, Vec<joints::MotorState>) =
             postcard::from_bytes(state).map_err(|_| "its rigid bodies are malformed")?;

@@ -93,10 +93,7 @@ impl World {
                 }
             });
             let [Some(a), Some(b)] = ends else {
-                return Err(format!(
-                    "joint `{}` holds a body that is not there",
-                    joint.name
-                ));
+                return Err(format!("joint `{}` refers to a missing body", joint.name));
             };
             world.add_joint(joint, a, b);
         }

@@ -1,4 +1,4 @@
-//! The tile of a particle block: its nodes and a rim, as rows of four floats a node (x, y, z, mass), y fastest.
+//! The tile of a particle block: its nodes and a rim, as rows of four floats per node (x, y, z, mass), y fastest.
 
 use super::{BLOCK, BLOCK_NODES};
 use fearless_simd::prelude::*;
@@ -10,7 +10,7 @@ pub const NODE: usize = 4;
 /// Cells that a particle may leave its block by before it must be sorted again.
 pub const MARGIN: i32 = 1;
 
-/// Shape of a tile for a kernel of K nodes an axis in D dimensions.
+/// Shape of a tile for a kernel of K nodes per axis in D dimensions.
 ///
 /// Along x (and z in 3D) it spans nodes −MARGIN .. 3 + MARGIN + K of the block; along y one more, so that a row of four
 /// nodes can always be read whole.

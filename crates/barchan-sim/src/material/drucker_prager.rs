@@ -420,7 +420,7 @@ mod tests {
         }
     }
 
-    /// Largest difference between two responses, as a part of the larger of `scale` (of a strain) and the strain.
+    /// Largest difference between two responses, as a fraction of the larger of `scale` (of a strain) and the strain.
     fn difference<A: Scalar + Into<f64>, B: Scalar + Into<f64>>(
         a: &SandResponse<A>,
         b: &SandResponse<B>,

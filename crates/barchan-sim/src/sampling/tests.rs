@@ -334,7 +334,7 @@ fn emitters_have_the_requested_mass_rate() {
     assert!(samples.position.iter().all(|p| p.z == 0.0));
 }
 
-/// Every quantity that is given is given for each particle. All that is sampled is round.
+/// Every quantity is empty or has a value for each particle. All sampled particles are round.
 #[test]
 fn samples_have_as_many_values_as_positions() {
     let points = spacing(0.05, 8.0);
@@ -413,7 +413,7 @@ fn emitters_start_and_end_on_time() {
 }
 
 #[test]
-fn slanted_narrow_and_broken_emitters() {
+fn slanted_narrow_and_invalid_emitters() {
     let turn = Quat::from_rotation_z(0.7);
     let slanted = Emitter {
         shape: spout(None).shape.transformed(turn, Vec3::X, 1.0),

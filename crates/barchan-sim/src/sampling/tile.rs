@@ -118,7 +118,7 @@ impl Darts {
         darts
     }
 
-    /// One cell along each axis that the box has.
+    /// One cell along each axis of the space, in 2D without z.
     fn layer(&self) -> IVec3 {
         IVec3::new(1, 1, i32::from(self.dimensions == 3))
     }

@@ -23,7 +23,7 @@ impl Simulation {
     /// Creates a simulation from the text of a scene file. Paths in it are relative to the working directory.
     ///
     /// # Errors
-    /// Every mistake in the scene, or what the solver refuses of it, with its line and a remedy.
+    /// Every error in the scene, or what the solver refuses of it, with its line and a remedy.
     pub fn from_toml(text: &str) -> Result<Self, CreateError> {
         Self::from_source(&SceneSource {
             name: "scene.toml".into(),

@@ -24,7 +24,7 @@ pub enum SimulationError {
     FillInStart {
         /// Name of the fill.
         name: String,
-        /// How many particles.
+        /// Number of particles.
         count: usize,
         /// Position of the first of them [m].
         position: Vec3,
@@ -49,14 +49,14 @@ pub enum SimulationError {
     OutsideDomain {
         /// Name of the fill.
         name: String,
-        /// How many particles.
+        /// Number of particles.
         count: usize,
         /// Position of the first of them [m].
         position: Vec3,
     },
     /// Ids are 32 bits wide.
     #[error(
-        "the scene needs more than 4 294 967 295 particles over its life; coarsen solver.resolution or use a smaller --scale"
+        "the scene needs more than 4 294 967 295 particles in total; coarsen solver.resolution or use a smaller --scale"
     )]
     TooManyParticles,
     /// The solver stopped.
@@ -82,7 +82,7 @@ pub enum SimulationError {
 }
 
 impl SimulationError {
-    /// Says in which frame the solver stopped.
+    /// Adds the frame in which the solver stopped.
     pub(super) fn in_frame(frame: u32) -> impl Fn(SolverError) -> Self + Copy {
         move |source| Self::Solver { frame, source }
     }

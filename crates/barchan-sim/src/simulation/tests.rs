@@ -184,7 +184,7 @@ fn cube(corner: Vec3, edge: f32) -> Fill {
     }
 }
 
-/// A spout of 0.5 m width that pours downwards from height 8 m between 0.05 s and 0.3 s.
+/// A spout of 0.5 m width that pours downward from height 8 m between 0.05 s and 0.3 s.
 fn spout() -> Emitter {
     Emitter {
         name: "spout".into(),

@@ -12,13 +12,14 @@ use glam::{IVec3, Vec3};
 use qef::Cell;
 use std::collections::HashMap;
 
-/// Most cells along an edge of the grid.
+/// Maximum number of cells along an edge of the grid.
 const MOST_CELLS: u32 = 512;
-/// Cells along an edge of the blocks whose nodes are kept together while they are looked at.
+/// Cells along an edge of the blocks whose node values are stored together while they are processed.
 const BLOCK: i32 = 8;
-/// How much a distance may be too great: meshes are sampled.
+/// Factor by which a distance may be too large, as for sampled meshes.
 const SLACK: f32 = 1.1;
-/// Part of the smallest spacing by which normals are taken inside the crossing, where rounding does not turn them.
+/// Depth below the crossing at which normals are evaluated, as a fraction of the smallest spacing: at the crossing they
+/// would be sensitive to rounding.
 const INSET: f32 = 0.01;
 
 impl Geometry {
@@ -41,7 +42,7 @@ impl Geometry {
             return contour(&rest, cells, true);
         }
         match &self.0.shape {
-            // In its own frame the grid fits a shape best.
+            // The grid fits a shape best in its own frame.
             Shape::Transformed { inner, placement } if inner.bounds().is_finite() => {
                 let mut mesh = inner.surface(&inner.bounds(), cells);
                 for v in &mut mesh.vertices {
@@ -124,7 +125,7 @@ fn place(shape: &Geometry, grid: &Grid, index: IVec3, cell: &Cell, sharp: bool) 
     let low = grid.point(index.as_vec3());
     let clamped = |p: Vec3| p.clamp(low, low + grid.spacing);
     let mut p = clamped(cell.feature());
-    // Tangent planes of curved surfaces meet beside them.
+    // Tangent planes of curved surfaces intersect beside the surface.
     for _ in 0..8 {
         let d = shape.distance(p);
         let next = clamped(p - d * shape.normal(p));
@@ -150,7 +151,7 @@ struct Crossing {
     node: IVec3,
     axis: usize,
     /// Whether the lower node lies inside.
-    outwards: bool,
+    outward: bool,
     point: Vec3,
     normal: Vec3,
 }
@@ -191,7 +192,7 @@ impl Grid {
         let (u, v) = (unit(crossing.axis + 1), unit(crossing.axis + 2));
         let n = crossing.node;
         let mut around = [n - u - v, n - v, n, n - u];
-        if !crossing.outwards {
+        if !crossing.outward {
             around.reverse();
         }
         let inside = |c: &IVec3| c.cmpge(IVec3::ZERO).all() && c.cmplt(self.cells).all();
@@ -200,7 +201,7 @@ impl Grid {
 }
 
 /// Finds the crossings in the block of `size` cells from `low` on. A block whose center is farther from the surface than
-/// its corners from the center holds none.
+/// its corners from the center contains none.
 fn visit(shape: &Geometry, grid: &Grid, low: IVec3, size: i32, out: &mut Vec<Crossing>) {
     if low.cmpge(grid.cells + 1).any() {
         return;
@@ -224,7 +225,7 @@ fn visit(shape: &Geometry, grid: &Grid, low: IVec3, size: i32, out: &mut Vec<Cro
     }
 }
 
-/// Half the diagonal of a block [m], with what distances may be too great.
+/// Half the diagonal of a block [m], enlarged by [`SLACK`].
 fn reach(grid: &Grid, size: i32) -> f32 {
     SLACK * 0.5 * size as f32 * grid.spacing.length()
 }
@@ -233,7 +234,7 @@ fn children() -> impl Iterator<Item = IVec3> {
     (0..8).map(|i| IVec3::new(i & 1, (i >> 1) & 1, i >> 2))
 }
 
-/// The nodes of a block; NaN where they have not been asked for.
+/// Distances at the nodes of a block; NaN where not yet computed.
 struct Nodes<'a> {
     shape: &'a Geometry,
     grid: &'a Grid,
@@ -282,14 +283,14 @@ impl Nodes<'_> {
             p[axis] += t * length;
             p
         };
-        let outwards = d < 0.0;
+        let outward = d < 0.0;
         let t = root(|t| self.shape.distance(at(t)), d, next, 1e-5 * length);
         let inset = INSET * self.grid.spacing.min_element() / length;
-        let inside = if outwards { t - inset } else { t + inset };
+        let inside = if outward { t - inset } else { t + inset };
         Crossing {
             node,
             axis,
-            outwards,
+            outward,
             point: at(t),
             normal: self.shape.normal(at(inside)),
         }

@@ -1,8 +1,8 @@
-//! The vertex of a cell: the point that lies on the tangent planes of all its crossings as well as can be.
+//! The vertex of a cell: the point that best fits the tangent planes of all its crossings (least squares).
 
 use glam::{DMat3, DVec3, Vec3};
 
-/// Eigenvalues below this part of the greatest one are noise or curvature, not a feature: normals that differ by less
+/// Eigenvalues below this fraction of the largest one are noise or curvature, not a feature: normals that differ by less
 /// than about ten degrees make no edge.
 const LEAST_EIGENVALUE: f64 = 0.01;
 /// Normals whose mean is at least this long belong to one smooth face.
@@ -48,7 +48,7 @@ impl Cell {
         self.center + (self.mass / self.count).as_vec3()
     }
 
-    /// The point nearest to the mean of the crossings among those that lie best on all tangent planes [m]; not
+    /// The point nearest to the mean of the crossings among those that best fit all tangent planes [m]; not
     /// necessarily in the cell.
     pub fn feature(&self) -> Vec3 {
         if self.normal.length() > SMOOTH * self.count {

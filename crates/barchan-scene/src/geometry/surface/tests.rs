@@ -15,7 +15,7 @@ fn area(mesh: &TriangleMesh) -> f64 {
     triangles.sum()
 }
 
-/// The surface with a box that leaves it whole.
+/// The surface in a box that does not cut it.
 fn whole(shape: &Geometry, cells: u32) -> TriangleMesh {
     shape.surface(&Bounds::INFINITE, cells)
 }
@@ -28,7 +28,7 @@ fn cylinder() -> Geometry {
     Geometry::cylinder(vec3(0.1, -0.4, 0.2), vec3(0.1, 0.4, 0.2), 0.3)
 }
 
-/// The glass of the gallery.
+/// The hourglass of the gallery.
 fn hourglass() -> Geometry {
     let upper = [
         [0.021, 0.0],
@@ -84,7 +84,7 @@ fn shapes() -> Vec<(&'static str, Geometry)> {
 }
 
 #[test]
-fn surfaces_are_closed_and_face_outwards() {
+fn surfaces_are_closed_and_face_outward() {
     for (name, shape) in shapes() {
         for cells in [9, 48] {
             let mesh = whole(&shape, cells);
@@ -139,7 +139,7 @@ fn vertices_lie_on_the_zero_level() {
     }
 }
 
-/// Distance of the vertex nearest to each corner, the greatest of them.
+/// Largest distance of a corner to its nearest vertex.
 fn corner_error(mesh: &TriangleMesh, corners: &[Vec3]) -> f32 {
     let nearest = |c: &Vec3| {
         let distances = mesh.vertices.iter().map(|v| v.distance(*c));
@@ -169,7 +169,7 @@ fn corners_of_boxes_are_sharp() {
     let turned: Vec<Vec3> = corners.iter().map(|c| turn * *c).collect();
     let cell = slanted.bounds().size().max_element() / 40.0;
     let error = corner_error(&whole(&slanted, 40), &turned);
-    // A cell whose edges miss one of the faces cannot know of the corner.
+    // A cell whose edges miss one of the faces cannot reproduce the corner.
     assert!(error < 0.3 * cell, "{}", error / cell);
 }
 
@@ -202,18 +202,18 @@ fn half_space_is_cut_off_and_closed() {
     assert!((area(&mesh) - (8.0 + 6.0)).abs() < 1e-3);
     let bounds = mesh.bounds();
     assert!((bounds.max - vec3(1.0, 0.25, 1.0)).length() < 1e-4);
-    // A slope reaches the window's top nowhere and is closed all the same.
+    // A slope that does not reach the top of the window is closed too.
     let slope = Geometry::half_space(Vec3::ZERO, vec3(1.0, 2.0, 0.0));
     let mesh = slope.surface(&window, 30);
     assert_eq!(mesh.edge_fault(), None);
     assert!((mesh.signed_volume() - 2.0).abs() < 1e-2);
-    // Nothing of it is in a box above it.
+    // A box above it is empty.
     let above = Bounds::from_corners(vec3(0.0, 1.0, 0.0), Vec3::splat(2.0));
     assert!(floor.surface(&above, 30).triangles.is_empty());
 }
 
 #[test]
-fn half_spaces_are_known_as_such() {
+fn half_spaces_are_recognized() {
     let floor = Geometry::half_space(vec3(0.0, 0.5, 0.0), vec3(0.0, 2.0, 0.0));
     assert_eq!(floor.as_half_space(), Some((vec3(0.0, 0.5, 0.0), Vec3::Y)));
     let turn = glam::Quat::from_rotation_z(0.3);
@@ -239,7 +239,7 @@ fn plates_thinner_than_a_cell_stay_whole() {
 }
 
 #[test]
-fn strange_boxes_and_shapes_give_nothing_or_something_but_no_panic() {
+fn degenerate_boxes_and_shapes_do_not_panic() {
     let ball = Geometry::sphere(Vec3::ZERO, 1.0);
     let nan = Bounds {
         min: Vec3::NAN,
