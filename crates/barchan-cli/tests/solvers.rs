@@ -105,7 +105,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Scenes that a solver takes, but that cannot begin: what is replaced by what, and the line with what it marks.
+/// Scenes that a solver accepts but that cannot start: replaced text, replacement, line, and marked text.
 const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
     (
         "mpm",
@@ -125,7 +125,7 @@ const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
 ];
 
 #[test]
-fn a_refusal_points_at_its_line() {
+fn a_refusal_shows_its_line() {
     let place = Place::new();
     for (solver, line, marked) in REFUSED {
         place.write(
@@ -161,9 +161,9 @@ fn a_refusal_points_at_its_line() {
     assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
 }
 
-/// What a solver leaves aside is no error, since another may use it, but it is said, with the line.
+/// Settings that a solver ignores are not errors, since another solver may use them, but cause a warning with the line.
 #[test]
-fn what_a_solver_leaves_aside_is_told_with_its_line() {
+fn ignored_settings_cause_a_warning_with_the_line() {
     let place = Place::new();
     let wetting = format!("{SCENE}\n[[wetting]]\nrate = 0.5\n");
     let line = 1 + wetting[..wetting.find("[[wetting]]").unwrap()]

@@ -1,4 +1,4 @@
-//! `barchan check`: whether a scene is right and what it would take to run.
+//! `barchan check`: validates a scene and estimates the resources of its run.
 
 use super::inputs::Ready;
 use super::scene::SceneArguments;

@@ -1,4 +1,4 @@
-//! Running the real program.
+//! Helpers for running the program.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -47,7 +47,7 @@ impl Place {
         std::fs::copy(scene_path("tests").join(name), self.path(name)).unwrap();
     }
 
-    /// Names of everything in it, sorted.
+    /// Names of all entries, sorted.
     pub fn entries(&self) -> Vec<String> {
         entries(self.directory.path())
     }
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// How a run of the program ended.
+/// Outcome of a run of the program.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,

@@ -1,4 +1,4 @@
-//! `barchan bench render`: pictures of a heap, from the frame on disk to the finished picture.
+//! `barchan bench render`: pictures of a heap, including reading the frame.
 
 use super::{count, peak_memory};
 use crate::commands::{Failure, output};
@@ -19,7 +19,7 @@ const HEIGHT: f32 = 0.6;
 /// Bulk density of its material [kg/m³].
 const DENSITY: f64 = 1600.0;
 
-/// Pictures of a heap of grains at 1280×720: seconds a picture, memory
+/// Pictures of a heap of grains at 1280×720: seconds per picture, memory
 #[derive(Debug, Args)]
 pub struct BenchRender {
     /// Grains, such as 200k or 20M
@@ -38,10 +38,10 @@ pub struct Report {
     grains: u64,
     size: [u32; 2],
     threads: usize,
-    /// Wall time of a picture, reading the frame included [s].
+    /// Wall time per picture, including reading the frame [s].
     preview_s: Option<f64>,
     production_s: Option<f64>,
-    /// Largest resident memory of the whole bench [bytes], where the system tells.
+    /// Peak resident memory of the bench [bytes], where available.
     peak_memory_bytes: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ impl BenchRender {
         Ok(report)
     }
 
-    /// Seconds from the frame on disk to the picture.
+    /// Wall time from opening the result to the finished picture [s].
     fn time(&self, path: &Path, name: &str, quality: Quality) -> Result<f64, Failure> {
         let options = RenderOptions {
             quality,
@@ -92,7 +92,7 @@ impl fmt::Display for Report {
         let [width, height] = self.size;
         writeln!(
             f,
-            "heap of {} grains, {width}×{height}, {} threads; from the frame on disk to the picture",
+            "heap of {} grains, {width}×{height}, {} threads, including reading the frame",
             output::grouped(self.grains),
             self.threads
         )?;
@@ -110,7 +110,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A result with one frame: a cone of about `count` grains on a jittered lattice, standing on a floor.
+/// Writes a result with one frame: a cone of about `count` grains on a jittered lattice, on a floor. Returns the number of grains.
 fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let volume = std::f32::consts::PI / 3.0 * RADIUS * RADIUS * HEIGHT;
     let spacing = (volume / count as f32).cbrt();
@@ -188,7 +188,7 @@ fn heap(spacing: f32) -> Vec<f32> {
     position
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,10 +1,10 @@
-//! What pages are sent: the grains as eight bytes each, and beside them, as JSON, everything else that changes.
+//! Pictures sent to pages: eight bytes per grain, and everything else that changes, as JSON.
 
 use super::super::encode::{self, GrainData};
 use super::super::look::Palette;
 use super::super::terrain;
 use super::super::values::{Part, Range};
-use super::Trouble;
+use super::ErrorMessage;
 use super::pace::Rates;
 use barchan::frame::{BodyRecord, Frame, TERRAIN_HEIGHT};
 use barchan::scene::Scene;
@@ -13,23 +13,23 @@ use barchan::sim::simulation::Simulation;
 use barchan::sim::solvers::parameters;
 use serde_json::{Value, json};
 
-/// The part of the range of speeds that is kept from one picture to the next: the scale must not flicker.
+/// Decay of the upper end of the speed scale per picture, so that the scale does not flicker.
 const MEMORY: f32 = 0.985;
 
-/// What stands beside the grains.
+/// State of the engine that accompanies the grains.
 pub(super) struct Beside<'a> {
     pub number: u64,
     pub playing: bool,
     pub speed: f64,
     pub rates: Rates,
-    pub trouble: Option<&'a Trouble>,
+    pub error: Option<&'a ErrorMessage>,
     pub drag: Option<&'a Drag>,
 }
 
-/// Pictures between two looks at the terrain of a scene that runs: it is large, and changes slowly.
+/// Interval of pictures at which the terrain of a running scene is checked: it is large, and changes slowly.
 const TERRAIN_EVERY: u64 = 6;
 
-/// Makes pictures, each in the memory of the one before it.
+/// Makes pictures, reusing memory.
 #[derive(Default)]
 pub(super) struct Painter {
     spent: Frame,
@@ -40,8 +40,8 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    /// The picture of a simulation now, and its terrain if that is another. A picture that cannot be made is made of the
-    /// bodies alone.
+    /// The present picture of a simulation, and its terrain if it has changed. If the frame cannot be written, the picture contains
+    /// only the bodies.
     pub fn paint(
         &mut self,
         simulation: &mut Simulation,
@@ -72,7 +72,7 @@ impl Painter {
             "playing": beside.playing,
             "speed": beside.speed,
             "rates": beside.rates,
-            "trouble": beside.trouble,
+            "trouble": beside.error,
             "drag": beside.drag.map(|d| json!({
                 "body": d.body, "point": d.point.to_array(), "target": d.target.to_array(),
             })),
@@ -93,7 +93,7 @@ impl Painter {
         (out, terrain)
     }
 
-    /// The terrain of a frame, when it is not the one that pages know.
+    /// The terrain of a frame, if it differs from the one last announced.
     fn terrain(&mut self, frame: &Frame, palette: &Palette) -> Option<Vec<u8>> {
         let column = frame.array(TERRAIN_HEIGHT)?;
         let heights = column.data.as_f32()?;
@@ -106,7 +106,7 @@ impl Painter {
         terrain::encoded(&frame.record.terrain?, column, |m| palette.mean(m)).ok()
     }
 
-    /// From rest to a little over the fastest grain of late, in round numbers.
+    /// Range from 0 to slightly above the highest recent speed of a grain, in round numbers.
     fn range(&mut self, frame: &Frame) -> Range {
         let now = frame.record.statistics.max_speed as f32;
         self.fastest = now.max(MEMORY * self.fastest);
@@ -125,7 +125,7 @@ fn round_up(value: f32) -> f32 {
     found.filter(|step| step.is_finite()).unwrap_or(1.0)
 }
 
-/// Poses from the frame's record; forces as they are now.
+/// Poses from the frame's record; present forces.
 fn bodies(simulation: &Simulation, frame: &Frame) -> Value {
     let one = |(i, body): (usize, &BodyRecord)| {
         let reaction = simulation.reaction(i);
