@@ -1,6 +1,6 @@
 //! `barchan bench render`: pictures of a heap, including reading the frame.
 
-use super::{count, peak_memory};
+use super::{bench_scene, count, peak_memory};
 use crate::commands::{Failure, output};
 use barchan::frame::{
     Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
@@ -114,10 +114,7 @@ impl fmt::Display for Report {
 fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let volume = std::f32::consts::PI / 3.0 * RADIUS * RADIUS * HEIGHT;
     let spacing = (volume / count as f32).cbrt();
-    let scene = format!(
-        "[solver]\nresolution = {}\n\n[[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n",
-        2.0 * spacing
-    );
+    let scene = scene(2.0 * spacing)?;
     let position = heap(spacing);
     let grains = position.len() / 3;
     let mass = DENSITY as f32 * spacing.powi(3);
@@ -164,6 +161,15 @@ fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let directory = ResultDirectory::create(path, &manifest, &scene)?;
     directory.write_frame(&frame)?;
     Ok(grains as u64)
+}
+
+/// scenes/bench/heap.toml with the given resolution [m].
+fn scene(resolution: f32) -> Result<String, Failure> {
+    let mut scene: toml::Table = bench_scene!("heap").parse().map_err(Failure::work)?;
+    // The shortest digits of the f32.
+    let resolution: f64 = resolution.to_string().parse().map_err(Failure::work)?;
+    scene["solver"]["resolution"] = resolution.into();
+    Ok(scene.to_string())
 }
 
 /// Grains of the cone, layer by layer [m].
