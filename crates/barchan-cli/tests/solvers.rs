@@ -219,9 +219,11 @@ fn gallery_scenes_run_with_every_solver() {
                 "sph" => is_elastic || scene.terrain.is_some(),
                 _ => scene.terrain.is_some(),
             };
-            let begun = Simulation::new(&scene);
-            assert_eq!(begun.is_err(), impossible, "{name} with {solver}");
-            let Ok(mut simulation) = begun else { continue };
+            let started = Simulation::new(&scene);
+            assert_eq!(started.is_err(), impossible, "{name} with {solver}");
+            let Ok(mut simulation) = started else {
+                continue;
+            };
             for _ in 0..2 {
                 let end = simulation.advance_frame(&mut |_| Control::Continue);
                 end.unwrap_or_else(|e| panic!("{name} with {solver}: {e}"));

@@ -154,7 +154,7 @@ impl ResultDirectory {
     /// Reads a frame.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn read_frame(&self, index: u32) -> Result<Frame, CacheError> {
         self.node(Kind::Frame, index)?.read_frame()
     }
@@ -162,7 +162,7 @@ impl ResultDirectory {
     /// Compares every byte of a frame with the record of its files.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn verify_frame(&self, index: u32) -> Result<(), CacheError> {
         self.node(Kind::Frame, index)?.verify()
     }
@@ -170,7 +170,7 @@ impl ResultDirectory {
     /// Reads one column of a frame.
     ///
     /// # Errors
-    /// No such frame or column; a file that is not as it was written.
+    /// No such frame or column; a damaged file.
     pub fn read_column(&self, index: u32, name: &str) -> Result<Column, CacheError> {
         self.node(Kind::Frame, index)?.read_column(name)
     }
@@ -178,7 +178,7 @@ impl ResultDirectory {
     /// Reads one array of a frame: a quantity that is not of particles.
     ///
     /// # Errors
-    /// No such frame or array; a file that is not as it was written.
+    /// No such frame or array; a damaged file.
     pub fn read_array(&self, index: u32, name: &str) -> Result<Column, CacheError> {
         self.node(Kind::Frame, index)?.read_array(name)
     }
@@ -186,7 +186,7 @@ impl ResultDirectory {
     /// Reads the description of a frame, without the values of its columns.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn frame_info(&self, index: u32) -> Result<FrameInfo, CacheError> {
         self.node(Kind::Frame, index)?.frame_info()
     }
@@ -210,7 +210,7 @@ impl ResultDirectory {
     /// Reads the checkpoint of a frame.
     ///
     /// # Errors
-    /// No such checkpoint; a file that is not as it was written.
+    /// No such checkpoint; a damaged file.
     pub fn read_checkpoint(&self, index: u32) -> Result<Checkpoint, CacheError> {
         self.node(Kind::Checkpoint, index)?.read_checkpoint()
     }

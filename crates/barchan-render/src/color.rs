@@ -67,7 +67,7 @@ pub enum ColorError {
     /// There is no such quantity in the frame.
     #[error("frame {frame} has no column `{name}`{hint}; color can show: {}", .known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Number of the frame.
         frame: u32,
@@ -78,10 +78,10 @@ pub enum ColorError {
     },
     /// The column is a tensor.
     #[error(
-        "column `{name}` holds {components} values a grain; color can show scalars and vectors (by length)"
+        "column `{name}` holds {components} values per grain; color can show scalars and vectors (by length)"
     )]
     Shape {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Values per grain.
         components: usize,

@@ -23,7 +23,7 @@ pub struct Subject {
     pub props: Vec<Prop>,
     /// Box around nearly all grains and the bodies among them, over all frames [m].
     pub bounds: Bounds,
-    /// Height of the floor on which a scene without ground stands [m].
+    /// Height of the floor of a scene without ground [m].
     pub floor: Option<f32>,
 }
 

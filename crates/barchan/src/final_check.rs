@@ -40,7 +40,7 @@ impl fmt::Display for CheckResult {
             None => write!(f, "cannot be measured")?,
         }
         let [low, high] = self.wanted.map(exact);
-        write!(f, ", wanted {low} to {high}")
+        write!(f, ", required {low} to {high}")
     }
 }
 

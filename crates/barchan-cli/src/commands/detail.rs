@@ -128,7 +128,7 @@ impl Detail {
                 format_args!(
                     "{path} is the output directory of its refinement; -o cannot be combined with it"
                 ),
-                "leave out -o, or give the base instead of the grains",
+                "omit -o, or give the base instead of the grains",
             ));
         }
         let base = ResultDirectory::open(Path::new(&detail.base))?;

@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::process::ExitCode;
 
-/// Simulates granular material: a scene goes in, frames come out.
+/// Simulates granular material: reads a scene, writes frames.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {

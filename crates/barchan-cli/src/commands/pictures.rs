@@ -189,7 +189,7 @@ fn draw_last(directory: ResultDirectory) -> Result<(Renderer, PathBuf), Failure>
     Ok((renderer, last))
 }
 
-/// Draws a complete result. Failures only warn, beginning with `nothing`; the frames are complete.
+/// Draws a complete result. Failures only cause a warning, which starts with `nothing`; the frames are complete.
 pub fn if_possible<T>(
     result: &Path,
     nothing: &str,

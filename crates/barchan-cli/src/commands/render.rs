@@ -198,7 +198,7 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     let line = |name: &str, text: String| output::say(format_args!("  {name:<9} {text}"));
     if report.drawn > 0 {
         let each = report.drawing_s / f64::from(report.drawn);
-        line("time", format!("{} a picture", output::duration(each)))?;
+        line("time", format!("{} per picture", output::duration(each)))?;
     }
     for film in &report.films {
         line(

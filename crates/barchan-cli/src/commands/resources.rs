@@ -126,7 +126,7 @@ pub fn use_threads(count: Option<usize>) -> Result<(), Failure> {
     if !(1..=4096).contains(&count) {
         return Err(Failure::call(
             format_args!("--threads {count} is out of range"),
-            "give a number from 1 to 4096, or leave it out to use every processor",
+            "give a number from 1 to 4096, or omit the option to use every processor",
         ));
     }
     rayon::ThreadPoolBuilder::new()

@@ -257,7 +257,7 @@ impl Session {
     fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
         let Some(checkpoint) = self.directory.latest_checkpoint()? else {
             return Err(Failure::work(
-                "the checkpoint that was just written is gone",
+                "the checkpoint that was just written is missing",
             ));
         };
         let mut summary = Summary::new(&self.scene, &self.simulation, &checkpoint);

@@ -217,9 +217,10 @@ impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Result(error) => error.into(),
-            StartError::Listen { .. } => {
-                Failure::call(&error, "choose another port with --port, or leave it out")
-            }
+            StartError::Listen { .. } => Failure::call(
+                &error,
+                "choose another port with --port, or omit the option",
+            ),
         }
     }
 }

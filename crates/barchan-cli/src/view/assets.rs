@@ -46,7 +46,7 @@ pub(super) async fn page(uri: Uri) -> Response {
     }
     super::error::refusal(
         StatusCode::NOT_FOUND,
-        "there is nothing at this address",
+        "there is no page at this address",
         "the page is at /",
     )
 }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 /// Polling interval of the directory.
 const INTERVAL: Duration = Duration::from_millis(300);
-/// Every so many polls, all frames are checked again, which detects rewritten ones.
+/// Number of polls after which all frames are checked again, which detects rewritten ones.
 const THOROUGH_EVERY: u32 = 8;
 /// Fraction of the grains that lie below the reported height.
 const HEIGHT_PART: f64 = 0.995;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub mod viewer;
 
-/// A block of sand on a floor, coarse enough for a run of a second.
+/// A block of sand on a floor, coarse enough for a run of about one second.
 pub const SCENE: &str = include_str!("../../../../scenes/tests/block.toml");
 
 /// A file of `scenes/`.

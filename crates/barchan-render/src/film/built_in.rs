@@ -85,7 +85,7 @@ impl Writer {
             }
         }
         if bytes.is_empty() {
-            return Err(failed("the encoder left out a picture".into()));
+            return Err(failed("the encoder skipped a picture".into()));
         }
         self.out
             .write_all(&bytes)

@@ -50,7 +50,7 @@ pub enum FilmError {
     },
     /// WebM requires ffmpeg.
     #[error(
-        "no ffmpeg with libvpx was found, which {path} needs; install ffmpeg (on Debian: apt install ffmpeg) \
+        "{path} needs ffmpeg with libvpx, which was not found; install ffmpeg (on Debian: apt install ffmpeg) \
          or write an .mp4. The frames remain"
     )]
     NeedsFfmpeg {

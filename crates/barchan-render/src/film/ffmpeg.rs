@@ -1,4 +1,4 @@
-//! Encoding through an ffmpeg found at run time.
+//! Encoding with an ffmpeg found at run time.
 
 use super::rate::Rate;
 use super::yuv::{Planes, padded};
@@ -121,7 +121,7 @@ impl Pipe {
         rate: Rate,
     ) -> Result<Self, FilmError> {
         let partial = Partial::new(target, "");
-        // ffmpeg would take a name such as `a:b` for a protocol.
+        // ffmpeg would interpret a name such as `a:b` as a protocol.
         let mut file = std::ffi::OsString::from("file:");
         file.push(partial.path());
         let [width, height] = padded(size);

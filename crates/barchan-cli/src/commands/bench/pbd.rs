@@ -90,7 +90,7 @@ impl BenchPbd {
         Ok(report)
     }
 
-    /// Settled grains in which a blade digs: it goes in, pushes, and comes out.
+    /// Settled grains in which a blade digs: it is lowered, pushes, and is raised.
     fn dig(&self, scheme: &str, all: usize, note: Note<'_>) -> Result<Row, Failure> {
         note(format_args!("digging"));
         let begin = self.settle as f64 / 60.0;
@@ -184,7 +184,7 @@ fn walls(particles: u64, scheme: &str) -> Vec<String> {
     set
 }
 
-/// Settings of a blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
+/// Settings of a blade a third as wide as the box that digs 6 radii deep for four seconds, from the time `begin` [s].
 fn blade(particles: u64, begin: f64) -> [String; 2] {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);

@@ -98,10 +98,10 @@ impl fmt::Display for Report {
         )?;
         let mut line = |name: &str, text: String| writeln!(f, "  {name:<11} {text}");
         if let Some(seconds) = self.preview_s {
-            line("preview", format!("{seconds:.2} s a picture"))?;
+            line("preview", format!("{seconds:.2} s per picture"))?;
         }
         if let Some(seconds) = self.production_s {
-            line("production", format!("{seconds:.2} s a picture"))?;
+            line("production", format!("{seconds:.2} s per picture"))?;
         }
         if let Some(bytes) = self.peak_memory_bytes {
             line("memory", output::bytes(bytes))?;
