@@ -1,5 +1,5 @@
-//! Builds the page of the viewer with npm and embeds it. Without Node the program is built all the same: `barchan view`
-//! then says what is missing.
+//! Builds the page of the viewer with npm and embeds it. Without Node the program is built without the page, and `barchan view`
+//! reports that it is missing.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::{env, io};
 
 /// Oldest Node that the tools of the page run on.
 const OLDEST_NODE: u32 = 20;
-/// What the page is made of, in `viewer/`.
+/// Sources of the page, in `viewer/`.
 const SOURCES: &[&str] = &[
     "src",
     "index.html",
@@ -18,7 +18,7 @@ const SOURCES: &[&str] = &[
     "tsconfig.json",
     "vite.config.ts",
 ];
-/// Folder with a page that was built elsewhere.
+/// Environment variable with the folder of a prebuilt page.
 const PREBUILT: &str = "BARCHAN_VIEWER_DIST";
 
 /// Writes the list of the page's files to `viewer.rs` in `out`.
@@ -57,7 +57,7 @@ pub fn embed(viewer: &Path, out: &Path) -> io::Result<()> {
     fs::write(out.join("viewer.rs"), list)
 }
 
-/// Builds into `page`; the error says what is missing.
+/// Builds into `page`; the error names what is missing.
 fn build(viewer: &Path, page: &Path) -> Result<PathBuf, String> {
     if !viewer.join("package.json").is_file() {
         return Err("the folder viewer/ is missing".into());
@@ -65,11 +65,11 @@ fn build(viewer: &Path, page: &Path) -> Result<PathBuf, String> {
     check_node()?;
     let lock_file = viewer.join("package-lock.json");
     let lock = File::open(&lock_file).map_err(|e| format!("{}: {e}", lock_file.display()))?;
-    // Two builds must not install into the same folder at once.
+    // Concurrent builds must not install into the same folder.
     lock.lock()
         .map_err(|e| format!("{}: {e}", lock_file.display()))?;
     if is_outdated(&viewer.join("node_modules/.package-lock.json"), &lock_file) {
-        // Not `npm ci`: it refuses a list that lacks the optional packages of another platform.
+        // Not `npm ci`, which refuses a lock file without the optional packages of this platform.
         let arguments = ["install", "--no-save", "--prefer-offline"];
         run(viewer, "npm", &arguments)?;
     }
@@ -92,7 +92,7 @@ fn build(viewer: &Path, page: &Path) -> Result<PathBuf, String> {
 
 fn check_node() -> Result<(), String> {
     let output = Command::new("node").arg("--version").output();
-    let output = output.map_err(|_| "there is no Node".to_owned())?;
+    let output = output.map_err(|_| "Node is not installed".to_owned())?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let major = version
         .trim_start_matches('v')
@@ -101,11 +101,11 @@ fn check_node() -> Result<(), String> {
         .and_then(|n| n.parse::<u32>().ok());
     match major {
         Some(major) if major >= OLDEST_NODE => Ok(()),
-        _ => Err(format!("Node says it is {version:?}")),
+        _ => Err(format!("the version of Node is {version:?}")),
     }
 }
 
-/// Whether something was installed before its list was last changed, or never.
+/// Whether the packages were installed before the last change of the lock file, or never.
 fn is_outdated(installed: &Path, list: &Path) -> bool {
     let time = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
     match (time(installed), time(list)) {

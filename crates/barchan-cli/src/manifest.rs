@@ -1,10 +1,10 @@
-//! What a run, and the viewer of a scene that runs, tell of the scene.
+//! The manifest of a run or of a live view.
 
 use barchan::frame::{Manifest, ManifestMaterial, ManifestMesh};
 use barchan::scene::Scene;
 use std::path::Path;
 
-/// What everything that reads the frames must know of the scene.
+/// The manifest of a scene whose meshes are relative to `directory`.
 pub fn of_scene(scene: &Scene, base: &Path) -> Manifest {
     let materials = scene.materials.iter().map(|m| ManifestMaterial {
         name: m.name.clone(),

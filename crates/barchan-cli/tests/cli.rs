@@ -8,7 +8,7 @@ use common::{Outcome, Place, SCENE, entries};
 use serde_json::Value;
 
 #[test]
-fn run_leaves_a_result_that_info_and_measure_read() {
+fn info_and_measure_read_the_result_of_a_run() {
     let place = Place::new();
     let outcome = place.run(&["run", "block.toml"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
@@ -123,7 +123,7 @@ fn thread_count_does_not_change_the_result() {
     let one = digest("1");
     assert_eq!(one, digest("2"));
     assert_eq!(one, digest("3"));
-    // Negative control: another run has another digest.
+    // Negative control: a different run has a different digest.
     let other = [
         "run",
         "block.toml",

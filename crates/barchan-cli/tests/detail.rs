@@ -8,7 +8,7 @@ use barchan::frame::ResultDirectory;
 use common::{Outcome, Place};
 use serde_json::Value;
 
-/// A run of a second, refined by the other tests.
+/// A run of one second, refined by the other tests.
 fn base() -> Place {
     let place = Place::new();
     place.json(&["run", "block.toml", "-o", "base", "--json"]);
@@ -283,14 +283,14 @@ fn invalid_calls_are_refused_with_a_remedy() {
     assert!(!place.path("base-detail.barchan").exists());
     refused(
         &["detail", "base", "--resume", "-o", "base"],
-        &["no grains"],
+        &["not a refinement"],
     );
     finished(&place, &["--grains", "3k", "--frames", "1"]);
     let made = "base-detail.barchan";
     refused(&["detail", "base", "--grains", "3k"], &["already holds"]);
     refused(
         &["detail", made, "--grains", "3k"],
-        &["holds grains already"],
+        &["already a refinement"],
     );
     refused(
         &["detail", "base", "--resume", "--grains", "4k"],

@@ -1,4 +1,4 @@
-//! Every scene of the gallery, at a coarse resolution: it runs to its end and passes its own check.
+//! Every scene of the gallery, at a coarse resolution: it runs to the end and passes its own check.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 

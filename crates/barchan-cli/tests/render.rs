@@ -78,7 +78,7 @@ fn pictures_film_preview_and_sheet_of_chosen_frames() {
     ];
     assert_eq!(files, expected);
     let film = &report["films"][0];
-    // Five pictures of a scene with 24 frames a second, every other of them.
+    // Five pictures: every other frame of a scene with 24 frames per second.
     assert!(
         (film["duration_s"].as_f64().unwrap() - 5.0 / 12.0).abs() < 1e-3,
         "{film}"

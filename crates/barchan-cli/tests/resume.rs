@@ -31,7 +31,7 @@ fn signal(child: &Child, name: &str) {
     assert!(status.success());
 }
 
-/// Every file below a directory with its bytes.
+/// Path and content of every file below a directory.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for name in entries(directory) {
@@ -212,7 +212,7 @@ fn damaged_checkpoints_are_reported() {
     let resumed = place.run(&arguments);
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(
-        resumed.stderr.contains("going on from checkpoint"),
+        resumed.stderr.contains("resuming from checkpoint"),
         "{resumed:?}"
     );
     assert_eq!(resumed.json()["digest"], whole.as_str());
@@ -343,7 +343,7 @@ fn a_result_with_a_changed_scene_is_not_resumed() {
     assert!(
         outcome
             .message()
-            .contains("was changed since the run began"),
+            .contains("was changed since the run started"),
         "{outcome:?}"
     );
 }
@@ -463,7 +463,7 @@ fn damaged_frames_are_simulated_again() {
         let repaired = place.run(&["run", "r", "--resume", "--json"]);
         assert_eq!(repaired.code, Some(0), "{repaired:?}");
         assert_eq!(repaired.json()["digest"], whole.as_str());
-        for text in ["missing or damaged", "frames up to 8 are whole again"] {
+        for text in ["missing or damaged", "frames up to 8 are complete again"] {
             assert!(repaired.stderr.contains(text), "{repaired:?}");
         }
         assert_eq!(contents(&place.path("r/frames")), before, "{lost:?}");
@@ -500,7 +500,7 @@ fn a_result_without_checkpoints_can_still_be_read() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
     let message = refused.message();
     for text in [
-        "no checkpoint to go on from",
+        "no checkpoint to resume from",
         "barchan measure",
         "barchan run r/scene.toml -o DIR",
     ] {

@@ -112,7 +112,7 @@ fn refused() -> Vec<(&'static str, &'static str, &'static str)> {
     all
 }
 
-/// Scenes that a solver takes, but that cannot begin: what is replaced by what, and the line with what it marks.
+/// Scenes that a solver accepts but that cannot start: replaced text, replacement, line, and marked text.
 const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
     (
         "mpm",
@@ -132,7 +132,7 @@ const UNREADY: &[(&str, &str, &str, u32, &str)] = &[
 ];
 
 #[test]
-fn a_refusal_points_at_its_line() {
+fn a_refusal_shows_its_line() {
     let place = Place::new();
     for (solver, line, marked) in refused() {
         place.write(
@@ -168,9 +168,9 @@ fn a_refusal_points_at_its_line() {
     assert_eq!(outcome.json()["problems"][0]["line"], 11, "{outcome:?}");
 }
 
-/// What a solver leaves aside is no error, since another may use it, but it is said, with the line.
+/// Settings that a solver ignores are not errors, since another solver may use them, but cause a warning with the line.
 #[test]
-fn what_a_solver_leaves_aside_is_told_with_its_line() {
+fn ignored_settings_cause_a_warning_with_the_line() {
     let place = Place::new();
     let wetting = format!("{SCENE}\n[[wetting]]\nrate = 0.5\n");
     let line = 1 + wetting[..wetting.find("[[wetting]]").unwrap()]
@@ -231,14 +231,16 @@ fn gallery_scenes_run_with_every_solver() {
             let scene = load(&source, &overrides).unwrap();
             let mut features = Feature::ALL.iter().filter(|f| f.is_in(&scene));
             let impossible = features.find(|f| !method.supports.contains(f));
-            let begun = Simulation::new(&scene);
+            let started = Simulation::new(&scene);
             assert_eq!(
-                begun.is_err(),
+                started.is_err(),
                 impossible.is_some(),
                 "{name} with {solver}: unsupported is {impossible:?}, but the result is {:?}",
-                begun.err()
+                started.err()
             );
-            let Ok(mut simulation) = begun else { continue };
+            let Ok(mut simulation) = started else {
+                continue;
+            };
             for _ in 0..2 {
                 let end = simulation.advance_frame(&mut |_| Control::Continue);
                 end.unwrap_or_else(|e| panic!("{name} with {solver}: {e}"));

@@ -12,7 +12,7 @@ const BED: &str = include_str!("../../../scenes/tests/bed.toml");
 
 const DROP: &str = include_str!("../../../scenes/tests/drop.toml");
 
-/// With a settled bed in `results/bed`, and `drop.toml` about to use it.
+/// A directory with a settled bed in `results/bed`, and `drop.toml`, which starts from it.
 fn settled() -> Place {
     let place = Place::new();
     place.write("bed.toml", BED);
@@ -269,7 +269,7 @@ fn a_changed_start_is_detected_by_resume() {
     let refused = place.run(&resume);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(
-        refused.message().contains("was changed since"),
+        refused.message().contains("has changed since"),
         "{refused:?}"
     );
     assert!(!entries(&place.path("p/frames")).contains(&"000003".to_owned()));

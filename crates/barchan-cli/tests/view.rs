@@ -128,7 +128,7 @@ fn frames_come_in_the_binary_form_within_their_error_bound() {
         assert!(worst[axis] <= bound[axis] + 1e-7, "{worst:?} {bound:?}");
         assert!(
             worst[axis] > 0.1 * bound[axis],
-            "the bound says nothing: {worst:?} {bound:?}"
+            "the bound is too loose: {worst:?} {bound:?}"
         );
     }
     assert_eq!(header["bodies"][0]["name"], "floor");

@@ -1,4 +1,4 @@
-//! Checkpoints, in memory: the exact state that a run goes on from.
+//! Checkpoints, in memory: the exact state from which a run is resumed.
 
 use crate::column::{Column, find};
 use crate::digest;
@@ -14,13 +14,13 @@ pub struct Checkpoint {
     pub index: u32,
     /// Simulated time [s].
     pub time: f64,
-    /// State of the particles: columns, all for the same number of particles. Tolerances do not count.
+    /// State of the particles: columns, all for the same number of particles. Tolerances are ignored.
     pub columns: Vec<Column>,
-    /// State of the solver that is not of particles: as columns, each with its own number of rows.
+    /// Other state of the solver: as columns, each with its own number of rows.
     pub arrays: Vec<Column>,
-    /// State of the rigid bodies, as the simulation encodes it; empty without any.
+    /// State of the rigid bodies, as encoded by the simulation; empty if there are none.
     pub bodies: Vec<u8>,
-    /// Everything else.
+    /// All other state.
     pub record: CheckpointRecord,
 }
 
@@ -34,33 +34,33 @@ pub struct CheckpointRecord {
     pub loop_state: Option<LoopState>,
 }
 
-/// Everything that decides how a run goes on beside the states of solver and bodies.
+/// State of a run besides that of the solver and the bodies.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoopState {
-    /// Last whole frame.
+    /// Last complete frame.
     pub frame: u32,
     /// Simulated time [s].
     #[serde(with = "exact")]
     pub time: f64,
-    /// Identities that are left for new particles.
+    /// Identities available for new particles.
     pub identities: Identities,
     /// Solver steps since the beginning.
     pub substeps: u64,
-    /// Solver steps in the last frame, or so far in the present one.
+    /// Solver steps in the last frame, or in the present one so far.
     pub frame_substeps: u64,
-    /// Iterations of the solver in these.
+    /// Iterations of the solver in these steps.
     pub frame_iterations: u64,
-    /// Largest relative residual that one of these ended with; `None` where it is not measured.
+    /// Largest final relative residual of these steps; `None` if the solver does not measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_residual: Option<Exact>,
-    /// Steps that were given up and taken again in shorter ones.
+    /// Steps that were rejected and repeated as shorter ones.
     pub rejected: u64,
-    /// Particles advanced by a step, summed.
+    /// Sum over all steps of the number of particles advanced.
     pub particle_substeps: u64,
-    /// Grains born before this moment have been emitted [s].
+    /// Time before which all emissions are done [s].
     #[serde(with = "exact")]
     pub emitted_until: f64,
-    /// Bound on how far any particle moved since the last look for particles to remove [m].
+    /// Bound on how far any particle moved since the last removal check [m].
     #[serde(with = "exact")]
     pub traveled: f64,
     /// Particles emitted, by emitter.
@@ -87,7 +87,7 @@ impl Checkpoint {
         self.columns.first().map_or(0, Column::particles)
     }
 
-    /// Keeps a number of the solver's state to the last bit; floats and integers of 32 bits are exact as well.
+    /// Stores a number of the solver's state exactly; 32-bit floats and integers convert exactly.
     pub fn set_scalar(&mut self, name: &str, value: impl Into<f64>) {
         let value = Exact(value.into());
         self.record.scalars.insert(name.to_owned(), value);
@@ -98,13 +98,13 @@ impl Checkpoint {
         self.record.scalars.get(name).map(|scalar| scalar.0)
     }
 
-    /// Forgets a number of the solver's state.
+    /// Removes a number of the solver's state.
     pub fn remove_scalar(&mut self, name: &str) {
         self.record.scalars.remove(name);
     }
 
-    /// blake3 (hexadecimal) of time and of names, types, shapes and exact bytes of columns and arrays: the same bytes, the
-    /// same digest. Units, the frame number, bodies and the record do not enter.
+    /// blake3 (hexadecimal) of the time and of the names, types, shapes and exact bytes of columns and arrays. Units, the frame
+    /// number, bodies and the record are not included.
     pub fn digest(&self) -> String {
         digest::state_digest(self.time, &self.columns, &self.arrays)
     }

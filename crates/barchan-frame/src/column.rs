@@ -28,12 +28,12 @@ impl ColumnData {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Name of the type, as Zarr calls it: `float32`, `uint8`, …
+    /// Name of the type in Zarr: `float32`, `uint8`, …
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::F32(_) => "float32",
@@ -43,7 +43,7 @@ impl ColumnData {
         }
     }
 
-    /// Bytes of one value.
+    /// Size of one value [bytes].
     pub fn type_size(&self) -> usize {
         match self {
             Self::U8(_) => 1,
@@ -52,12 +52,12 @@ impl ColumnData {
         }
     }
 
-    /// Bytes of all values in memory.
+    /// Size of all values in memory [bytes].
     pub fn size(&self) -> usize {
         self.len() * self.type_size()
     }
 
-    /// The values, when they are 32-bit floats.
+    /// The values, if they are 32-bit floats.
     pub fn as_f32(&self) -> Option<&[f32]> {
         match self {
             Self::F32(v) => Some(v),
@@ -65,7 +65,7 @@ impl ColumnData {
         }
     }
 
-    /// The values, when they are bytes.
+    /// The values, if they are bytes.
     pub fn as_u8(&self) -> Option<&[u8]> {
         match self {
             Self::U8(v) => Some(v),
@@ -73,7 +73,7 @@ impl ColumnData {
         }
     }
 
-    /// The values, when they are 32-bit unsigned integers.
+    /// The values, if they are 32-bit unsigned integers.
     pub fn as_u32(&self) -> Option<&[u32]> {
         match self {
             Self::U32(v) => Some(v),
@@ -81,7 +81,7 @@ impl ColumnData {
         }
     }
 
-    /// The values, when they are 64-bit unsigned integers.
+    /// The values, if they are 64-bit unsigned integers.
     pub fn as_u64(&self) -> Option<&[u64]> {
         match self {
             Self::U64(v) => Some(v),
@@ -97,18 +97,18 @@ pub struct Column {
     pub name: String,
     /// SI unit.
     pub unit: Unit,
-    /// What it means, one line.
+    /// Meaning, in one line.
     pub meaning: String,
     /// Values per particle: 1 scalar, 3 vector, 6 symmetric tensor (xx yy zz yz xz xy).
     pub components: usize,
     /// Values.
     pub data: ColumnData,
-    /// Largest error that quantization may add [unit]; 0 keeps every bit.
+    /// Largest error that quantization may add [unit]; 0: stored exactly.
     pub tolerance: f32,
 }
 
 impl Column {
-    /// A column of any type that keeps every bit.
+    /// A column of any type, stored exactly.
     pub fn exact(
         name: &str,
         unit: Unit,
@@ -126,7 +126,7 @@ impl Column {
         }
     }
 
-    /// One float per particle, kept to within `tolerance` [unit].
+    /// One float per particle, stored to within `tolerance` [unit].
     pub fn scalar(name: &str, unit: Unit, meaning: &str, tolerance: f32, values: Vec<f32>) -> Self {
         Self {
             tolerance,
@@ -134,7 +134,7 @@ impl Column {
         }
     }
 
-    /// Three floats per particle (x y z, x y z, …), kept to within `tolerance` [unit].
+    /// Three floats per particle (x y z, x y z, …), stored to within `tolerance` [unit].
     pub fn vector3(
         name: &str,
         unit: Unit,
@@ -154,7 +154,7 @@ impl Column {
     }
 }
 
-/// The particles at one moment, with everything recorded beside them.
+/// The particles at one time, with all other recorded data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Frame {
     /// Number, from 0.
@@ -163,10 +163,10 @@ pub struct Frame {
     pub time: f64,
     /// Columns, all for the same number of particles.
     pub columns: Vec<Column>,
-    /// What is not a quantity of particles, such as the heights of a terrain: as columns, but each with its own number
-    /// of rows in place of that of particles, and as many values a row as it has components.
+    /// Quantities that are not of particles, such as the heights of a terrain: as columns, but each with its own number
+    /// of rows instead of particles, and one value per row and component.
     pub arrays: Vec<Column>,
-    /// Statistics, bodies, joints, place of the terrain.
+    /// Statistics, bodies, joints, layout of the terrain.
     pub record: FrameRecord,
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn json_digest(value: &Value) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Texts go in behind their length, so that no two sequences of them hash alike.
+/// Hashes a text after its length, so that different sequences of texts have different hashes.
 fn hash_text(hasher: &mut blake3::Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_shapes_enter_and_records_do_not() {
+    fn names_and_shapes_are_included_and_records_are_not() {
         let reference = state().digest();
         let mut renamed = state();
         renamed.columns[0].name = "positioN".into();

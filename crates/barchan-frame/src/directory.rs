@@ -12,7 +12,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Checkpoints that are kept; older ones go when a new one is complete.
+/// Number of checkpoints that are kept; older ones are removed when a new one is complete.
 pub const CHECKPOINTS_KEPT: usize = 2;
 
 /// File that the writing process holds a lock on.
@@ -20,11 +20,11 @@ const LOCK: &str = ".lock";
 const MANIFEST: &str = "manifest.json";
 const SCENE: &str = "scene.toml";
 const GROUP: &str = "zarr.json";
-/// Marks a directory whose creation has begun. It is the partial name of the manifest: what turns it into the manifest
-/// also removes the mark.
+/// Marks a directory whose creation is unfinished. It is the partial file of the manifest: renaming it to the manifest
+/// removes the mark.
 const UNFINISHED: &str = ".partial-manifest.json";
 
-/// The directory that a run writes and everything else reads; see `docs/frames.md` for the layout.
+/// The directory that a run writes and all other commands read; see `docs/frames.md` for the layout.
 #[derive(Debug, Clone)]
 pub struct ResultDirectory {
     path: PathBuf,
@@ -32,11 +32,11 @@ pub struct ResultDirectory {
 }
 
 impl ResultDirectory {
-    /// Starts a result in a directory that is missing or empty. `manifest.format` and `manifest.scene_digest` are
+    /// Creates a result in a directory that does not exist or is empty. `manifest.format` and `manifest.scene_digest` are
     /// filled in.
     ///
     /// # Errors
-    /// [`CacheError::Occupied`] when the directory holds anything, [`CacheError::Unwritable`] and other failures to
+    /// [`CacheError::Occupied`] if the directory is not empty, [`CacheError::Unwritable`] and other failures to
     /// write.
     pub fn create(
         path: &Path,
@@ -58,7 +58,7 @@ impl ResultDirectory {
         Ok(result)
     }
 
-    /// Opens a result. One without its folder of checkpoints can still be read.
+    /// Opens a result. It can be read even if its folder of checkpoints is missing.
     ///
     /// # Errors
     /// A missing or foreign directory, a broken manifest, a format other than [`FORMAT_VERSION`], no folder of frames.
@@ -81,10 +81,10 @@ impl ResultDirectory {
         &self.path
     }
 
-    /// Claims the directory for one writer, until the file is closed; the system releases it when a process is killed.
+    /// Locks the directory for one writer until the file is closed; the system releases the lock when a process is killed.
     ///
     /// # Errors
-    /// [`CacheError::InUse`] when another process writes to it, [`CacheError::Unwritable`].
+    /// [`CacheError::InUse`] if another process writes to it, [`CacheError::Unwritable`].
     pub fn lock(&self) -> Result<File, CacheError> {
         let path = self.path.join(LOCK);
         let file = File::options()
@@ -99,7 +99,7 @@ impl ResultDirectory {
         }
     }
 
-    /// What was simulated.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -113,7 +113,7 @@ impl ResultDirectory {
         fs::read_to_string(&path).map_err(|e| CacheError::io("read", &path, e))
     }
 
-    /// Replaces manifest and resolved scene: for a run that is continued with another number of frames.
+    /// Replaces manifest and resolved scene, for a run that is resumed with another number of frames.
     ///
     /// # Errors
     /// Failures to write.
@@ -141,11 +141,11 @@ impl ResultDirectory {
         self.indices(Kind::Checkpoint)
     }
 
-    /// Writes a frame, quantized within the tolerance of each column; it appears whole or not at all. A frame of the
-    /// same number is replaced. Returns the bytes on disk.
+    /// Writes a frame atomically, quantized within the tolerance of each column. A frame of the same number is
+    /// replaced. Returns the bytes on disk.
     ///
     /// # Errors
-    /// Columns that do not fit together, and failures to write, after which nothing of the frame is left.
+    /// Inconsistent columns, and failures to write, after which nothing of the frame remains.
     pub fn write_frame(&self, frame: &Frame) -> Result<u64, CacheError> {
         let path = self.node_path(Kind::Frame, frame.index);
         files::write_directory(&path, |new| node::write_frame(frame, new))
@@ -154,15 +154,15 @@ impl ResultDirectory {
     /// Reads a frame.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn read_frame(&self, index: u32) -> Result<Frame, CacheError> {
         self.node(Kind::Frame, index)?.read_frame()
     }
 
-    /// Compares every byte of a frame with the record of what was written.
+    /// Compares every byte of a frame with the record of its files.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn verify_frame(&self, index: u32) -> Result<(), CacheError> {
         self.node(Kind::Frame, index)?.verify()
     }
@@ -170,28 +170,28 @@ impl ResultDirectory {
     /// Reads one column of a frame.
     ///
     /// # Errors
-    /// No such frame or column; a file that is not as it was written.
+    /// No such frame or column; a damaged file.
     pub fn read_column(&self, index: u32, name: &str) -> Result<Column, CacheError> {
         self.node(Kind::Frame, index)?.read_column(name)
     }
 
-    /// Reads one array of a frame: what is not a quantity of particles.
+    /// Reads one array of a frame: a quantity that is not of particles.
     ///
     /// # Errors
-    /// No such frame or array; a file that is not as it was written.
+    /// No such frame or array; a damaged file.
     pub fn read_array(&self, index: u32, name: &str) -> Result<Column, CacheError> {
         self.node(Kind::Frame, index)?.read_array(name)
     }
 
-    /// Reads what a frame holds, without the values of its columns.
+    /// Reads the description of a frame, without the values of its columns.
     ///
     /// # Errors
-    /// No such frame; a file that is not as it was written.
+    /// No such frame; a damaged file.
     pub fn frame_info(&self, index: u32) -> Result<FrameInfo, CacheError> {
         self.node(Kind::Frame, index)?.frame_info()
     }
 
-    /// Writes the exact state; it appears whole or not at all. Then all but the newest [`CHECKPOINTS_KEPT`]
+    /// Writes the exact state atomically. Then all but the newest [`CHECKPOINTS_KEPT`]
     /// checkpoints are removed. Returns the bytes on disk.
     ///
     /// # Errors
@@ -210,12 +210,12 @@ impl ResultDirectory {
     /// Reads the checkpoint of a frame.
     ///
     /// # Errors
-    /// No such checkpoint; a file that is not as it was written.
+    /// No such checkpoint; a damaged file.
     pub fn read_checkpoint(&self, index: u32) -> Result<Checkpoint, CacheError> {
         self.node(Kind::Checkpoint, index)?.read_checkpoint()
     }
 
-    /// Reads what a checkpoint holds, without the values of its columns.
+    /// Reads the description of a checkpoint, without the values of its columns.
     ///
     /// # Errors
     /// As [`ResultDirectory::read_checkpoint`].
@@ -223,18 +223,17 @@ impl ResultDirectory {
         self.node(Kind::Checkpoint, index)?.checkpoint_info()
     }
 
-    /// The newest checkpoint that can be read, if there is any checkpoint. A damaged one is passed over with a
-    /// warning.
+    /// The newest readable checkpoint; `None` if there are no checkpoints. Damaged ones are skipped with a warning.
     ///
     /// # Errors
-    /// [`CacheError::NoUsableCheckpoint`] when there are checkpoints and none can be read.
+    /// [`CacheError::NoUsableCheckpoint`] if there are checkpoints but none is readable.
     pub fn latest_checkpoint(&self) -> Result<Option<Checkpoint>, CacheError> {
         let mut reasons = Vec::new();
         for &index in self.checkpoints()?.iter().rev() {
             match self.read_checkpoint(index) {
                 Ok(checkpoint) => return Ok(Some(checkpoint)),
                 Err(error) => {
-                    tracing::warn!("checkpoint {index} is passed over: {error}");
+                    tracing::warn!("skipping checkpoint {index}: {error}");
                     reasons.push(error.to_string());
                 }
             }
@@ -248,8 +247,8 @@ impl ResultDirectory {
         })
     }
 
-    /// Removes frames and checkpoints later than `frame`, and what interrupted writes left behind. A folder of
-    /// checkpoints that was lost is made again.
+    /// Removes frames and checkpoints after `frame`, and remains of interrupted writes. A missing folder of
+    /// checkpoints is created.
     ///
     /// # Errors
     /// Failures to remove.
@@ -261,7 +260,7 @@ impl ResultDirectory {
                 write_folder(&folder)?;
             }
             files::remove_partials(&folder)?;
-            // From the last: interrupted, no gap is left.
+            // Starting from the last, so that an interruption leaves no gap.
             for &index in self.indices(kind)?.iter().rev() {
                 if index > frame {
                     files::remove_directory(&self.node_path(kind, index))?;
@@ -318,7 +317,7 @@ impl ResultDirectory {
         Ok(indices)
     }
 
-    /// Everything but frames and checkpoints. The manifest comes last and in one moment: only with it is the
+    /// Writes everything but frames and checkpoints. The manifest is written last and atomically, since it makes the
     /// directory a result.
     fn write_skeleton(&self, scene_document: &str) -> Result<(), CacheError> {
         let path = &self.path;
@@ -339,7 +338,7 @@ fn node_name(index: u32) -> String {
     format!("{index:06}")
 }
 
-/// Makes the group that frames or checkpoints stand in.
+/// Creates the group of the frames or checkpoints.
 fn write_folder(folder: &Path) -> Result<(), CacheError> {
     fs::create_dir_all(folder).map_err(|e| CacheError::io("create", folder, e))?;
     files::write_file(&folder.join(GROUP), &node::plain_group(json!({})))
@@ -423,7 +422,7 @@ fn is_skeleton(name: &str) -> bool {
     [GROUP, SCENE, "frames", "checkpoints"].contains(&name) || name.starts_with(PARTIAL)
 }
 
-/// Undoes a creation that failed, with the directories that it made, innermost first; what cannot be removed stays,
+/// Undoes a failed creation, including the directories that it created, innermost first; the remains, if any, are
 /// marked as unfinished.
 fn remove_skeleton(path: &Path, made: &[&Path]) {
     for kind in [Kind::Frame, Kind::Checkpoint] {

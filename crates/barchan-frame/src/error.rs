@@ -1,23 +1,23 @@
-//! What can go wrong with a result directory.
+//! Errors of a result directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a result directory could not be written or read. Each names the place, the reason and the remedy.
+/// Why a result directory could not be written or read. Each message contains the path, the reason and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// There is no such directory.
     #[error("there is no result directory at {}; check the path, or make one with `barchan run SCENE -o DIR`", .0.display())]
     Missing(PathBuf),
-    /// The directory holds something else.
+    /// The directory is not a result.
     #[error("{} is not a barchan result: {reason}; give the directory that `barchan run` wrote", .path.display())]
     NotAResult {
         /// The directory.
         path: PathBuf,
-        /// What is not as it should be.
+        /// Reason.
         reason: String,
     },
-    /// The directory for a new result is taken.
+    /// The directory for a new result is not empty.
     #[error(
         "{} already holds {holds}; choose another directory with -o, or continue the run in it with --resume",
         .path.display()
@@ -25,18 +25,18 @@ pub enum CacheError {
     Occupied {
         /// The directory.
         path: PathBuf,
-        /// What is in it.
+        /// Its contents.
         holds: String,
     },
-    /// The directory cannot be written to at all.
+    /// The directory cannot be written to.
     #[error("cannot write to {}: {reason}; make it writable, or choose another directory with -o", .path.display())]
     Unwritable {
         /// The result directory.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
-    /// The frames of a result are gone.
+    /// The frames of a result are missing.
     #[error(
         "the result of scene `{scene}` in {} has lost its folder `frames`; restore it, or simulate the scene again: \
          barchan run {}/scene.toml -o DIR",
@@ -65,12 +65,12 @@ pub enum CacheError {
         /// Version that this program reads.
         known: u32,
     },
-    /// The manifest cannot be understood.
+    /// The manifest is invalid.
     #[error("the manifest {} is broken: {reason}; restore the file, or run the scene again", .path.display())]
     BrokenManifest {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
     /// No space left.
@@ -80,29 +80,29 @@ pub enum CacheError {
         .path.display()
     )]
     DiskFull {
-        /// What was being written.
+        /// The file being written.
         path: PathBuf,
     },
     /// Any other failure of the file system.
     #[error("could not {action} {}: {source}", .path.display())]
     Io {
-        /// What was tried: `read`, `write`, `remove`, …
+        /// The operation: `read`, `write`, `remove`, …
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The reason.
+        /// Reason.
         source: io::Error,
     },
-    /// A frame or checkpoint does not hold what was written.
+    /// A frame or checkpoint differs from what was written.
     #[error("{what} is damaged: {} {reason}; {remedy}", .file.display())]
     Damaged {
         /// `frame 12` or `checkpoint 12`.
         what: String,
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// There is no such frame.
@@ -112,7 +112,7 @@ pub enum CacheError {
         what: String,
         /// The result directory.
         path: PathBuf,
-        /// Which ones there are.
+        /// The available ones.
         available: String,
     },
     /// The frame has no such column.
@@ -122,7 +122,7 @@ pub enum CacheError {
         what: String,
         /// The missing column.
         name: String,
-        /// The columns there are.
+        /// The available columns.
         available: String,
     },
     /// Every checkpoint is damaged.
@@ -133,18 +133,18 @@ pub enum CacheError {
         /// The error of each.
         reasons: String,
     },
-    /// What was to be written makes no sense: an error of the program that writes.
+    /// The data are inconsistent: a bug in the writer.
     #[error("{what} cannot be written: {reason}")]
     Invalid {
         /// `frame 12` or `checkpoint 12`.
         what: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
 }
 
 impl CacheError {
-    /// Says of a failure of the file system that the result `directory` cannot be written to.
+    /// Turns a failure of the file system into the error that the result `directory` cannot be written to.
     pub(crate) fn unwritable(self, directory: &Path) -> Self {
         let Self::Io { source, .. } = self else {
             return self;
@@ -160,7 +160,7 @@ impl CacheError {
         }
     }
 
-    /// Wraps a failure of the file system, telling a full disk from the rest.
+    /// Wraps a failure of the file system; a full disk is a variant of its own.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn full_disk_is_told_from_other_failures() {
+    fn full_disk_is_distinguished_from_other_failures() {
         let enospc = io::Error::from_raw_os_error(28);
         let full = CacheError::io("write", Path::new("frames/000003"), enospc);
         assert!(matches!(full, CacheError::DiskFull { .. }));

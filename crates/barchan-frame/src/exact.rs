@@ -1,9 +1,9 @@
-//! Exact floats in JSON, as the hexadecimal digits of their bits. Decimal digits have no NaN and no infinity, and come
-//! back the same only where every reader rounds correctly.
+//! Exact floats in JSON, as the hexadecimal digits of their bits. Decimal digits cannot
+//! represent NaN and infinity, and are exact only if every reader rounds correctly.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A float that is written as its bits.
+/// A float that is serialized as its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Exact(#[serde(with = "crate::exact")] pub f64);
 
@@ -26,7 +26,7 @@ mod tests {
     use super::Exact;
 
     #[test]
-    fn every_bit_comes_back() {
+    fn every_bit_survives_a_round_trip() {
         let odd = f64::from_bits(0x7ff8_0000_dead_beef);
         let tiny = f64::MIN_POSITIVE / 4.0;
         for float in [0.1 + 0.2, -0.0, tiny, f64::NEG_INFINITY, odd] {

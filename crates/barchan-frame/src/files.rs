@@ -1,14 +1,14 @@
-//! Files and directories that appear whole or not at all.
+//! Atomic writes of files and directories.
 
 use crate::error::CacheError;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// How the name of everything unfinished begins. Nothing reads such a name; the next clean-up removes it.
+/// Prefix of the names of unfinished files and directories. They are never read; the next clean-up removes them.
 pub(crate) const PARTIAL: &str = ".partial-";
 
-/// Writes a file and waits until the disk has it.
+/// Writes a file and waits until it is on disk.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CacheError> {
     let error = |e| CacheError::io("write", path, e);
     let mut file = File::create(path).map_err(error)?;
@@ -16,7 +16,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), CacheError> 
     file.sync_all().map_err(error)
 }
 
-/// Replaces a file in one moment.
+/// Replaces a file atomically.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), CacheError> {
     let partial = partial_name(path);
     let written = write_file(&partial, content).and_then(|()| rename(&partial, path));
@@ -26,8 +26,8 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), CacheError
     written
 }
 
-/// Writes a new directory that appears in one moment; one that is already there is replaced. `fill` puts the files.
-/// Returns the number of bytes written. On failure nothing new is left behind.
+/// Writes a directory atomically, replacing an existing one; `fill` writes its files. Returns the number of bytes
+/// written. On failure nothing new remains.
 pub(crate) fn write_directory(
     path: &Path,
     fill: impl FnOnce(&mut NewDirectory) -> Result<(), CacheError>,
@@ -60,7 +60,7 @@ pub(crate) struct NewDirectory {
 }
 
 impl NewDirectory {
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file, and creates its parent folders.
     pub fn put(&mut self, relative: &str, content: &[u8]) -> Result<(), CacheError> {
         let path = self.path.join(relative);
         for parent in path.ancestors().skip(1) {
@@ -75,7 +75,7 @@ impl NewDirectory {
     }
 }
 
-/// Removes a directory so that it vanishes in one moment; does nothing when there is none.
+/// Removes a directory atomically, if it exists.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CacheError> {
     if !path.exists() {
         return Ok(());
@@ -87,7 +87,7 @@ pub(crate) fn remove_directory(path: &Path) -> Result<(), CacheError> {
     remove_directory_if_any(&doomed)
 }
 
-/// Removes what an interrupted write or removal left in a directory.
+/// Removes the remains of interrupted writes and removals in a directory.
 pub(crate) fn remove_partials(directory: &Path) -> Result<(), CacheError> {
     for path in entries(directory)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -103,7 +103,7 @@ pub(crate) fn remove_partials(directory: &Path) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// Paths of what is in a directory, sorted.
+/// Paths of the entries of a directory, sorted.
 pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, CacheError> {
     let error = |e| CacheError::io("list", directory, e);
     let mut paths = Vec::new();
@@ -138,7 +138,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), CacheError> {
     }
 }
 
-/// Makes names in a directory last; only Unix knows how.
+/// Syncs a directory entry to disk (Unix only).
 fn sync_directory(path: &Path) -> Result<(), CacheError> {
     if cfg!(unix) {
         File::open(path)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_keeps_what_was_there_and_leaves_no_partial() {
+    fn failed_write_keeps_the_old_directory_and_leaves_no_partial_one() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("000001");
         write_directory(&path, |new| put_files(new, "old")).unwrap();
@@ -188,7 +188,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn full_disk_says_so() {
+    fn full_disk_is_reported() {
         let error = write_file(Path::new("/dev/full"), b"x").unwrap_err();
         assert!(matches!(error, CacheError::DiskFull { .. }), "{error}");
     }

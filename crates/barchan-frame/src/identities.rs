@@ -1,11 +1,11 @@
-//! Identities of particles: one allocator for all that makes particles.
+//! Identities of particles: one allocator for all sources of particles.
 
 use serde::{Deserialize, Serialize};
 
-/// Hands out identities that no other particle of the run has or had.
+/// Allocates identities, each of which is used only once in a run.
 ///
-/// Fills and emitters count up from zero. What solvers make on the way (grains of terrain that is cut) counts down from the
-/// largest number, so that the identities of a scene's fills and emitters do not depend on what happens in it.
+/// Fills and emitters count up from zero. Particles created by solvers (grains of excavated terrain) count down from the
+/// largest number, so that the identities of fills and emitters do not depend on the simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identities {
     /// The next one for fills and emitters.
@@ -14,11 +14,9 @@ pub struct Identities {
     last: u32,
 }
 
-/// No identities are left.
+/// All identities have been used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there are no identities left for new particles; a run can have about four thousand million of them in all"
-)]
+#[error("no identities are left for new particles; a run can have about four billion in total")]
 pub struct Exhausted;
 
 impl Default for Identities {
@@ -31,10 +29,10 @@ impl Default for Identities {
 }
 
 impl Identities {
-    /// The first of `count` identities in a row, for fills and emitters.
+    /// The first of `count` consecutive identities, for fills and emitters.
     ///
     /// # Errors
-    /// Not enough identities are left.
+    /// Too few identities are left.
     pub fn take(&mut self, count: usize) -> Result<u32, Exhausted> {
         let first = self.next;
         let next = u32::try_from(count).ok().and_then(|n| first.checked_add(n));
@@ -47,10 +45,10 @@ impl Identities {
         }
     }
 
-    /// An identity for a particle that a solver makes.
+    /// An identity for a particle created by a solver.
     ///
     /// # Errors
-    /// There is none left.
+    /// None is left.
     pub fn take_one(&mut self) -> Result<u32, Exhausted> {
         if self.last <= self.next {
             return Err(Exhausted);
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_identity_is_given_twice() {
+    fn no_identity_is_allocated_twice() {
         let mut identities = Identities { next: 5, last: 9 };
         assert_eq!(identities.take(2), Ok(5));
         assert_eq!(identities.take_one(), Ok(9));

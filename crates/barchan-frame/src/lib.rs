@@ -1,7 +1,6 @@
-//! What comes out: frames of named, typed, united columns; the frame cache; checkpoints.
+//! Results: frames of named columns with types and units, the frame cache, and checkpoints.
 //!
-//! A [`Frame`] is what a solver writes, a [`ResultDirectory`] is where it goes and where everything downstream reads
-//! it. The layout on disk is described in `docs/frames.md`. Nothing here knows which solver wrote a frame.
+//! Solvers write [`Frame`]s; a [`ResultDirectory`] stores them for all other commands. The layout on disk is described in `docs/frames.md`. Nothing here depends on the solver that wrote a frame.
 
 mod checkpoint;
 mod column;

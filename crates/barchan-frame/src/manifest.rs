@@ -1,11 +1,11 @@
-//! The manifest of a result: what was simulated, for everything that reads the frames without the scene.
+//! The manifest of a result: describes the simulation for readers of the frames, without the scene.
 
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout on disk that this code writes and reads.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// What `manifest.json` holds.
+/// Contents of `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the layout; [`crate::ResultDirectory::create`] fills in [`FORMAT_VERSION`].
@@ -28,26 +28,26 @@ pub struct Manifest {
     pub dx: f64,
     /// Frames per simulated second [1/s].
     pub frame_rate: f64,
-    /// Number of the last frame when the run is complete (frame 0 is the initial state).
+    /// Number of the last frame of the complete run (frame 0 is the initial state).
     pub frames: u32,
     /// Materials; the frame column `material` holds indices into this list.
     pub materials: Vec<ManifestMaterial>,
     /// Names of the colliders, in the order of the per-body records of each frame.
     pub colliders: Vec<String>,
-    /// Meshes that the scene was read with.
+    /// Meshes of the scene.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub meshes: Vec<ManifestMesh>,
-    /// State that the run began with, where it started from an earlier result.
+    /// Initial state of the run, if it started from an earlier result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<ManifestStart>,
-    /// What the grains follow, where the result is the refinement of another.
+    /// How the result was refined from another, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<ManifestDetail>,
     /// Program and version that wrote the result.
     pub created_by: String,
 }
 
-/// A material, as the manifest lists it.
+/// A material in the manifest.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ManifestMaterial {
     /// Name in the scene.
@@ -56,7 +56,7 @@ pub struct ManifestMaterial {
     pub density: f64,
 }
 
-/// A mesh, as the manifest lists it.
+/// A mesh in the manifest.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ManifestMesh {
     /// Path in the scene.
@@ -65,7 +65,7 @@ pub struct ManifestMesh {
     pub digest: String,
 }
 
-/// The state that a run began with.
+/// The initial state of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ManifestStart {
     /// Path of the earlier result in the scene.
@@ -81,7 +81,7 @@ pub struct ManifestStart {
 pub struct ManifestDetail {
     /// The result whose particles the grains follow, on the machine of the refinement.
     pub base: String,
-    /// Grains asked for.
+    /// Requested number of grains.
     pub grains: u64,
     /// Longest time step [s].
     pub dt: f64,

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Name of the group that holds all of this kind.
+    /// Name of the group of all frames or checkpoints.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Frame => "frames",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Name of one, for messages.
+    /// Name of a frame or checkpoint, for messages.
     pub fn of(self, index: u32) -> String {
         match self {
             Self::Frame => format!("frame {index}"),
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// What a frame holds, without the values of its columns.
+/// Description of a frame, without the values of its columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameInfo {
     /// Number.
@@ -64,15 +64,15 @@ pub struct FrameInfo {
     pub particles: usize,
     /// Columns.
     pub columns: Vec<ColumnInfo>,
-    /// What is not a quantity of particles.
+    /// Quantities that are not of particles.
     pub arrays: Vec<ColumnInfo>,
-    /// Statistics, bodies, joints, place of the terrain.
+    /// Statistics, bodies, joints, layout of the terrain.
     pub record: FrameRecord,
     /// Bytes on disk.
     pub bytes: u64,
 }
 
-/// What a checkpoint holds, without the values of its columns.
+/// Description of a checkpoint, without the values of its columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckpointInfo {
     /// Number of the frame.
@@ -87,14 +87,14 @@ pub struct CheckpointInfo {
     pub digest: String,
 }
 
-/// What a column holds, without its values.
+/// Description of a column, without its values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnInfo {
     /// Name.
     pub name: String,
     /// SI unit.
     pub unit: Unit,
-    /// What it means.
+    /// Meaning.
     pub meaning: String,
     /// Values per particle.
     pub components: usize,
@@ -201,7 +201,7 @@ pub(crate) fn write_checkpoint(
 }
 
 impl Group<'_> {
-    /// Column by column: no more than one stands in memory encoded.
+    /// Writes column by column, so that at most one encoded column is in memory.
     fn write(self, content: &impl Serialize, out: &mut NewDirectory) -> Result<(), CacheError> {
         check(&self).map_err(|reason| self.invalid(reason))?;
         let attributes = attributes(content).map_err(|reason| self.invalid(reason))?;
@@ -272,7 +272,7 @@ impl Group<'_> {
     }
 }
 
-/// A record as attributes of its group. JSON has no number that is not finite.
+/// A record as attributes of its group. JSON cannot represent non-finite numbers.
 fn attributes(content: &impl Serialize) -> Result<Map<String, Value>, String> {
     let value = serde_json::to_value(content).map_err(|e| e.to_string())?;
     match (first_null(&value), value) {
@@ -319,7 +319,7 @@ fn check(frame: &Group<'_>) -> Result<(), String> {
         let name = &column.name;
         if !is_column_name(name) {
             return Err(format!(
-                "the column name `{name}` is not made of a–z, 0–9 and `_`"
+                "the column name `{name}` has characters other than a–z, 0–9 and `_`"
             ));
         }
         if all[..i].iter().any(|c| c.name == *name) {
@@ -407,7 +407,7 @@ impl Node {
         })
     }
 
-    /// Reads a whole frame.
+    /// Reads a complete frame.
     pub fn read_frame(mut self) -> Result<Frame, CacheError> {
         Ok(Frame {
             index: self.index,
@@ -418,7 +418,7 @@ impl Node {
         })
     }
 
-    /// Reads a whole checkpoint.
+    /// Reads a complete checkpoint.
     pub fn read_checkpoint(mut self) -> Result<Checkpoint, CacheError> {
         let mut arrays = self.arrays()?;
         let bodies = arrays.pop_if(|array| array.name == BODIES);
@@ -450,7 +450,7 @@ impl Node {
         let record: FrameRecord = self.content()?;
         let heights = self.record.arrays.iter().any(|a| a.name == TERRAIN_HEIGHT);
         if record.terrain.is_some() != heights {
-            let reason = format!("does not have both a terrain and `{TERRAIN_HEIGHT}`");
+            let reason = format!("has only one of terrain and `{TERRAIN_HEIGHT}`");
             return Err(self.damaged(&self.group_path(), reason));
         }
         Ok(record)
@@ -459,7 +459,7 @@ impl Node {
     fn content<T: DeserializeOwned>(&mut self) -> Result<T, CacheError> {
         let attributes = Value::Object(std::mem::take(&mut self.attributes));
         T::deserialize(attributes).map_err(|e| {
-            let reason = format!("holds a record that makes no sense ({e})");
+            let reason = format!("has an invalid record ({e})");
             self.damaged(&self.group_path(), reason)
         })
     }
@@ -553,7 +553,7 @@ impl Node {
         })
     }
 
-    /// Reads a column, which must be for the particles of the frame.
+    /// Reads a column, whose number of particles must be that of the frame.
     fn decode(&self, record: &ColumnRecord) -> Result<Column, CacheError> {
         let column = self.decode_any(record)?;
         if column.particles() as u64 != self.record.particles {
@@ -595,7 +595,7 @@ impl Node {
         self.path.join(&record.name).join(shard)
     }
 
-    /// Content of a file, equal to what was written.
+    /// Content of a file, verified against its record.
     fn read_checked(&self, file: &Path, expected: &FileRecord) -> Result<Vec<u8>, CacheError> {
         let content = read_file(self.kind, self.index, file)?;
         if content.len() as u64 != expected.bytes {
@@ -642,7 +642,7 @@ mod tests {
     use super::*;
     use crate::{BodyRecord, LoopState, Manifest, ResultDirectory};
 
-    /// Changes attributes of a group and seals them again: whole, but not what this program writes.
+    /// Changes attributes of a group and seals them again: intact, but not written by this program.
     fn reseal(file: &Path, change: impl FnOnce(&mut Map<String, Value>)) {
         let mut document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let attributes = document["attributes"].as_object_mut().unwrap();
@@ -666,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_make_no_sense_are_damage() {
+    fn invalid_records_are_reported_as_damage() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("result");
         let directory = ResultDirectory::create(&path, &Manifest::default(), "").unwrap();

@@ -1,13 +1,13 @@
 //! Rounding of float columns to a binary grid.
 //!
-//! Values become multiples of a power of two and stay plain 32-bit floats: every reader of Zarr sees physical values,
-//! with no codec of its own, and the zero bits at the end of each mantissa vanish in the compression.
+//! Values become multiples of a power of two and stay plain 32-bit floats: every reader of Zarr sees physical values
+//! without a special codec, and the trailing zero bits of each mantissa compress well.
 
-/// From 2²³ on, floats are whole numbers; below it, adding and subtracting this rounds to the nearest one.
+/// Floats of at least 2²³ are integers; adding and subtracting this rounds smaller ones to the nearest integer.
 const WHOLE: f32 = 8_388_608.0;
 
 /// The grid step for a tolerance [unit of the tolerance]: the largest power of two that is at most twice the
-/// tolerance, so that rounding to the nearest multiple adds an error of at most half a step. `None`: keep every bit.
+/// tolerance, so that the rounding error is at most half a step. `None`: no rounding.
 pub fn quantization_step(tolerance: f32) -> Option<f32> {
     let step = 2.0 * tolerance;
     if !step.is_normal() || step < 0.0 {
@@ -17,14 +17,14 @@ pub fn quantization_step(tolerance: f32) -> Option<f32> {
     Some(exponent_only)
 }
 
-/// Rounds to the nearest multiple of `step`, a power of two. What is not finite, and what is so large that floats are
-/// coarser than the step, stays as it is.
+/// Rounds to the nearest multiple of `step`, a power of two. Non-finite values, and values so large that floats are
+/// coarser than the step, are unchanged.
 pub fn round_to_step(value: f32, step: f32) -> f32 {
     let steps = value / step;
     if steps.abs() < WHOLE {
-        // Not `round_ties_even`, which is a call per value on processors without SSE4.1.
+        // Not `round_ties_even`, which is a function call on processors without SSE4.1.
         let shift = WHOLE.copysign(steps);
-        // Adding zero turns −0 into +0: one bit pattern for one value.
+        // Adding zero turns −0 into +0, so that zero has one bit pattern.
         (steps + shift - shift) * step + 0.0
     } else {
         value

@@ -1,13 +1,13 @@
-//! What stands beside the columns of a frame: statistics, rigid bodies, joints and terrain. Written by one serializer and
-//! read by one parser, both in `node`; see docs/frames.md.
+//! The record of a frame: statistics, rigid bodies, joints and terrain. `node` has its only serializer and parser; see
+//! docs/frames.md.
 
 use crate::column::Column;
 use serde::{Deserialize, Serialize};
 
-/// Array of the heights of a terrain, whose place is in [`FrameRecord::terrain`].
+/// Array of the heights of a terrain, whose layout is in [`FrameRecord::terrain`].
 pub const TERRAIN_HEIGHT: &str = "terrain_height";
 
-/// What a frame holds beside columns and arrays. Every number is finite on disk.
+/// Contents of a frame besides columns and arrays. Every number is finite on disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrameRecord {
     /// Sums over the particles, and counts.
@@ -16,7 +16,7 @@ pub struct FrameRecord {
     pub bodies: Vec<BodyRecord>,
     /// Joints in scene order.
     pub joints: Vec<JointRecord>,
-    /// Place of the terrain, where there is one.
+    /// Layout of the terrain, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terrain: Option<TerrainRecord>,
 }
@@ -32,44 +32,44 @@ pub struct Statistics {
     pub kinetic_energy_j: f64,
     /// Speed of the fastest particle [m/s].
     pub max_speed: f64,
-    /// Where a solver wrote the frame.
+    /// Counters of the simulation, if a solver wrote the frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunStatistics>,
-    /// Where the frame is the refinement of another.
+    /// Counters of the refinement, if the frame refines another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<DetailStatistics>,
 }
 
-/// What a simulation counts.
+/// Counters of a simulation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStatistics {
     /// Height y of the center of mass [m]; 0 without particles.
     pub center_of_mass_height_m: f64,
-    /// Solver steps since the frame before.
+    /// Solver steps since the previous frame.
     pub substeps: u64,
-    /// Solver steps since the beginning.
+    /// Solver steps since the start.
     pub substeps_total: u64,
-    /// Mean length of the steps since the frame before [s]; 0 without any.
+    /// Mean length of the steps since the previous frame [s]; 0 if there were none.
     pub mean_dt_s: f64,
-    /// Iterations of the solver since the frame before.
+    /// Iterations of the solver since the previous frame.
     pub iterations: u64,
-    /// Largest relative residual that a step since the frame before ended with; `None` for a solver that does not measure it.
+    /// Largest final relative residual of the steps since the previous frame; `None` if the solver does not measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residual: Option<f64>,
-    /// Steps that were given up and taken again in shorter ones, since the beginning.
+    /// Steps that were rejected and repeated as shorter ones, since the start.
     pub rejected_steps: u64,
-    /// Particles emitted since the beginning, by emitter.
+    /// Particles emitted since the start, by emitter.
     pub emitted: Vec<NamedCount>,
-    /// Particles removed since the beginning, by drain.
+    /// Particles removed since the start, by drain.
     pub drained: Vec<NamedCount>,
-    /// Particles that have left the domain since the beginning.
+    /// Particles that have left the domain since the start.
     pub left_domain: u64,
 }
 
-/// What a refinement counts.
+/// Counters of a refinement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetailStatistics {
-    /// Grains that drains, the border of the domain and the terrain have taken since the beginning.
+    /// Grains removed by drains, at the boundary of the domain and by the terrain since the start.
     pub removed: u64,
     /// Particles of the base frame.
     pub base_particles: u64,
@@ -97,14 +97,14 @@ pub struct BodyRecord {
     pub velocity: [f32; 3],
     /// Angular velocity [rad/s].
     pub angular_velocity: [f32; 3],
-    /// Mean force of the grains since the frame before [N].
+    /// Mean force of the grains since the previous frame [N].
     pub force: [f64; 3],
-    /// Their mean torque about the origin [N m].
+    /// Mean torque of the grains about the origin since the previous frame [N m].
     pub torque: [f64; 3],
 }
 
 impl Default for BodyRecord {
-    /// At rest and unloaded, where it was at t = 0.
+    /// At rest and unloaded, at the origin.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -123,10 +123,10 @@ impl Default for BodyRecord {
 pub struct JointRecord {
     /// Name in the scene.
     pub name: String,
-    /// What it lets move: `fixed`, `revolute`, `prismatic`, `spherical`.
+    /// Kind: `fixed`, `revolute`, `prismatic`, `spherical`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Position from where it started [rad or m].
+    /// Position relative to the start [rad or m].
     pub position: f64,
     /// Rate of the position [rad/s or m/s].
     pub velocity: f64,
@@ -134,7 +134,7 @@ pub struct JointRecord {
     pub motor_force: f64,
 }
 
-/// Place and mass of a terrain; its heights are the array [`TERRAIN_HEIGHT`].
+/// Layout and mass of a terrain; its heights are the array [`TERRAIN_HEIGHT`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct TerrainRecord {
     /// x and z of the corner [m].
@@ -147,9 +147,9 @@ pub struct TerrainRecord {
     pub floor: f32,
     /// Index of the material.
     pub material: usize,
-    /// Soil that is not grains [kg].
+    /// Mass of the soil that is not grains [kg].
     pub mass_kg: f64,
-    /// Part of it that was cut and waits for space [kg].
+    /// Part of it that was excavated and waits for space [kg].
     pub withheld_kg: f64,
 }
 
@@ -159,7 +159,7 @@ impl FrameRecord {
         self.bodies.iter().find(|body| body.name == name)
     }
 
-    /// Refuses a terrain without heights, and heights without a terrain or of another shape.
+    /// Checks that a terrain has heights of its shape, and that heights have a terrain.
     pub(crate) fn check_terrain(&self, heights: Option<&Column>) -> Result<(), String> {
         let shape = heights.map(|h| [h.components, h.particles()]);
         match (self.terrain.map(|t| t.columns), shape) {

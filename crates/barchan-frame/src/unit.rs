@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// SI unit of a column: the only ones that frames and checkpoints use.
+/// SI unit of a column. Frames and checkpoints use no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Dimensionless: ratios, counts, indices.
@@ -40,7 +40,7 @@ impl Unit {
         Self::Pascal,
     ];
 
-    /// How it is written, `1` when dimensionless.
+    /// Its symbol, `1` if dimensionless.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::One => "1",
@@ -55,7 +55,7 @@ impl Unit {
         }
     }
 
-    /// The unit that is written so.
+    /// The unit with this symbol.
     pub fn from_symbol(symbol: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }

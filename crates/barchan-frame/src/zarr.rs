@@ -12,19 +12,19 @@ use zarrs::array::{Array, ArrayMetadata, BytesToBytesCodecTraits, CodecOptions, 
 use zarrs::storage::store::MemoryStore;
 use zarrs::storage::{Bytes, StoreKey, WritableStorageTraits};
 
-/// Particles in an inner chunk, the smallest part that can be read alone.
+/// Particles in an inner chunk, the smallest part that can be read separately.
 pub(crate) const CHUNK: usize = 128 * 1024;
 
 /// Names of the axes of a column.
 pub(crate) const PARTICLES: [&str; 2] = ["particle", "component"];
-/// Names of the axes of what is not a quantity of particles.
+/// Names of the axes of a quantity that is not of particles.
 pub(crate) const ROWS: [&str; 2] = ["row", "place"];
 
 /// The two files of an array.
 pub(crate) struct EncodedColumn {
     /// Content of `zarr.json`.
     pub metadata: Vec<u8>,
-    /// Content of the shard; absent when there are no particles.
+    /// Content of the shard; absent if there are no particles.
     pub data: Option<Vec<u8>>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn shard_path(components: usize) -> &'static str {
     if components == 1 { "c/0" } else { "c/0/0" }
 }
 
-/// Encodes a column; with `lossless` its tolerance is noted, and every bit kept.
+/// Encodes a column; with `lossless` its tolerance is recorded, but every bit is kept.
 pub(crate) fn encode(
     column: &Column,
     axes: [&str; 2],
@@ -58,7 +58,7 @@ pub(crate) fn encode(
     Ok(EncodedColumn { metadata, data })
 }
 
-/// What the metadata of an array says about its column.
+/// Description of a column in the metadata of its array.
 pub(crate) struct ColumnMetadata {
     pub unit: Unit,
     pub meaning: String,
@@ -135,7 +135,7 @@ fn array_document(column: &Column, axes: [&str; 2], step: Option<f32>) -> Value 
     let compressor = json!({"name": "blosc", "configuration": compressor(column)});
     let checksum = json!({"name": "crc32c"});
     let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
-    // Components apart: neighboring particles share the high bits of each.
+    // Components are stored separately: neighboring particles have similar high bits in each.
     let transpose = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
     let codecs = match column.components {
         1 => json!([bytes, compressor, checksum]),
@@ -184,10 +184,10 @@ fn compressor(column: &Column) -> Value {
     })
 }
 
-/// Opens the array that gives the same bytes on disk for columns stored component by component.
+/// Opens the array that produces the same bytes on disk from columns stored component by component.
 ///
-/// The transposition of the codec chain is done here instead, where it costs a fifth of the time: the axes of
-/// everything in the metadata change places, and the codec goes.
+/// The data are transposed here instead of in the codec chain, which takes five times as long: all axes in the metadata
+/// are reversed, and the codec is removed.
 fn open_array(store: Arc<MemoryStore>, document: &Value) -> Result<Array<MemoryStore>, String> {
     let mut document = document.clone();
     let sharding = &mut document["codecs"][0]["configuration"];
@@ -211,10 +211,10 @@ fn shard_key(components: usize) -> Result<StoreKey, String> {
     StoreKey::new(shard_path(components)).map_err(|e| e.to_string())
 }
 
-/// A shard: its inner chunks one after the other, then where each begins and how long it is.
+/// A shard: its inner chunks, then the index of their offsets and lengths.
 ///
-/// Written here and not by zarrs, which copies whole columns on the way: more than a third of the time went into fresh
-/// memory (ADR 0010). A chunk fits the cache, and the compressed ones are all that is kept.
+/// Written here instead of by zarrs, which copies whole columns: allocation took more than a third of the time (ADR 0010).
+/// A chunk fits into the cache, and only compressed chunks are kept.
 fn shard<T: Copy + Sync, const N: usize>(
     column: &Column,
     values: &[T],
@@ -228,7 +228,7 @@ fn shard<T: Copy + Sync, const N: usize>(
     let chunks = values
         .par_chunks(chunk * components)
         .map(|values| {
-            // What is past the last particle stays zero, the fill value.
+            // Values past the last particle remain zero, the fill value.
             let mut plain = vec![0; chunk * components * N];
             for (component, row) in plain.chunks_exact_mut(chunk * N).enumerate() {
                 let particles = values.chunks_exact(components);
@@ -252,7 +252,7 @@ fn shard<T: Copy + Sync, const N: usize>(
     Ok(shard)
 }
 
-/// Adds bytes and their checksum.
+/// Appends bytes and their checksum.
 fn extend_checked(shard: &mut Vec<u8>, bytes: &[u8]) {
     shard.extend_from_slice(bytes);
     shard.extend(crc32c::crc32c(bytes).to_le_bytes());
@@ -287,7 +287,7 @@ fn retrieve<T: ElementOwned + Copy>(
 mod tests {
     use super::*;
 
-    /// Reads as any Zarr reader would: from the metadata as it stands on disk.
+    /// Reads like any Zarr reader: from the metadata on disk.
     fn read_plainly(encoded: &EncodedColumn) -> Vec<f32> {
         let store = Arc::new(MemoryStore::new());
         let data = encoded.data.as_deref().unwrap();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn garbled_input_is_an_error() {
+    fn corrupted_input_is_an_error() {
         let column = Column::vector3("position", Unit::Meter, "", 0.0, vec![1.0; 300]);
         let good = encode(&column, PARTICLES, true).unwrap();
         let data = good.data.unwrap();

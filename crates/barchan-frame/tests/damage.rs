@@ -14,7 +14,7 @@ fn any_damage_to_a_frame_is_reported_with_frame_and_file() {
     let good = directory.read_frame(3).unwrap();
     for file in files_below(&directory.path().join("frames/000003")) {
         each_damage(&file, |what| match directory.read_frame(3) {
-            Ok(frame) => assert_eq!(frame, good, "{what} went unnoticed"),
+            Ok(frame) => assert_eq!(frame, good, "{what} was not detected"),
             Err(error) => {
                 let text = error.to_string();
                 assert!(
@@ -32,7 +32,7 @@ fn any_damage_to_a_frame_is_reported_with_frame_and_file() {
 }
 
 #[test]
-fn no_damage_to_the_data_of_a_frame_goes_unnoticed() {
+fn any_damage_to_the_data_of_a_frame_is_detected() {
     let (_root, directory) = fresh();
     directory.write_frame(&frame(3, 500)).unwrap();
     for column in ["position", "velocity", "pressure", "id", "material", "key"] {
@@ -49,7 +49,7 @@ fn no_damage_to_the_data_of_a_frame_goes_unnoticed() {
 }
 
 #[test]
-fn damaged_checkpoint_falls_back_to_the_one_before() {
+fn a_damaged_checkpoint_falls_back_to_the_previous_one() {
     let (_root, directory) = fresh();
     assert_eq!(directory.latest_checkpoint().unwrap(), None);
     directory.write_checkpoint(&checkpoint(1, 50)).unwrap();
@@ -58,7 +58,7 @@ fn damaged_checkpoint_falls_back_to_the_one_before() {
         each_damage(&file, |what| {
             let found = directory.latest_checkpoint().unwrap().unwrap();
             let whole = found == checkpoint(found.index, 50);
-            assert!(whole, "{what} went unnoticed");
+            assert!(whole, "{what} was not detected");
             assert!(
                 found.index == 1 || file.ends_with("000002/zarr.json"),
                 "{what}"
@@ -103,7 +103,7 @@ fn partial_frames_are_ignored_and_removed() {
     }
     directory.write_checkpoint(&checkpoint(2, 10)).unwrap();
     directory.write_checkpoint(&checkpoint(3, 10)).unwrap();
-    // After kill -9: a frame half written, one half removed.
+    // As after kill -9: one frame half written, one half removed.
     let frames = directory.path().join("frames");
     for partial in [".partial-000004", ".partial-removed-000009"] {
         fs::create_dir_all(frames.join(partial).join("position")).unwrap();
@@ -194,7 +194,7 @@ fn failed_creation_leaves_nothing() {
 }
 
 #[test]
-fn open_reports_what_is_wrong() {
+fn open_reports_the_error() {
     let root = tempfile::tempdir().unwrap();
     let missing = ResultDirectory::open(&root.path().join("nowhere"));
     assert!(matches!(missing, Err(CacheError::Missing(_))));

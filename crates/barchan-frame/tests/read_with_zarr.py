@@ -1,4 +1,4 @@
-"""Reads one frame with zarr-python, knowing nothing of barchan, and prints what it saw as JSON."""
+"""Reads one frame with zarr-python, independently of barchan, and prints its contents as JSON."""
 
 import json
 import sys

@@ -159,7 +159,7 @@ fn frames_without_particles_or_columns_are_valid() {
     assert_eq!(back, Some(checkpoint(1, 0)));
 }
 
-/// A heap of a million grains in the order of blocks of cells, like that of a solver.
+/// A heap of a million grains in the order of blocks of cells, as in a solver.
 fn million() -> Frame {
     let dx = 0.01_f32;
     let mut next = random(1);
@@ -204,7 +204,7 @@ fn million() -> Frame {
 }
 
 #[test]
-fn a_million_particles_are_small_on_disk_and_the_same_bytes_every_time() {
+fn a_million_particles_are_small_on_disk_and_reproducible() {
     let (_root, directory) = fresh();
     let given = million();
     let raw: usize = given.columns.iter().map(|c| c.data.size()).sum();

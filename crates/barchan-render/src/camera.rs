@@ -4,7 +4,7 @@ use crate::tracer::Ray;
 use barchan_scene::{Bounds, View};
 use glam::Vec3;
 
-/// Part of the picture that the automatic camera fills.
+/// Fraction of the picture that the subject fills with the automatic camera.
 const FILLED: f32 = 0.9;
 
 /// A pinhole camera for pictures of one size.
@@ -62,7 +62,7 @@ pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
     let (right, up) = axes(forward);
     let vertical = FILLED * (0.5 * fov.to_radians()).tan();
     let horizontal = vertical * aspect;
-    // The eye as far back as the narrowest of the four sides of the view needs.
+    // The distance at which the box fits between all four sides of the view.
     let reach = |side: Vec3, slope: f32| {
         corners(bounds)
             .map(|c| (c - center).dot(side) / slope - (c - center).dot(forward))
@@ -80,7 +80,7 @@ pub fn framed(bounds: &Bounds, from: Vec3, fov: f32, aspect: f32) -> View {
     }
 }
 
-/// How far to the side of the center an eye at a distance has as much of a box on its one side as on its other.
+/// Lateral offset of an eye at a distance from which a box appears centered.
 fn middle(bounds: &Bounds, side: Vec3, forward: Vec3, distance: f32) -> f32 {
     let center = bounds.center();
     let mut low = -bounds.size().length();

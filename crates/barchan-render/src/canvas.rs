@@ -1,7 +1,7 @@
 //! Drawing on a picture: rectangles, lines and disks with smooth edges.
 //!
 //! Coordinates are in pixels from the upper left corner of the picture; the center of the first pixel is at
-//! (0.5, 0.5). What lies outside is cut. Colors mix as bytes of sRGB, as in browsers.
+//! (0.5, 0.5). Anything outside is clipped. Colors mix as bytes of sRGB, as in browsers.
 
 use crate::Picture;
 
@@ -12,9 +12,9 @@ pub struct Area {
     pub x: i64,
     /// Upper edge.
     pub y: i64,
-    /// Pixels across.
+    /// Width [pixels].
     pub width: i64,
-    /// Pixels down.
+    /// Height [pixels].
     pub height: i64,
 }
 
@@ -30,7 +30,7 @@ impl Area {
     }
 }
 
-/// Mixes a color into a pixel, 0 leaving it and 1 replacing it.
+/// Blends a color into a pixel: 0 keeps it, 1 replaces it.
 #[inline]
 pub fn blend(picture: &mut Picture, x: i64, y: i64, color: [u8; 3], amount: f32) {
     if x < 0 || y < 0 || x >= i64::from(picture.width) || y >= i64::from(picture.height) {
@@ -42,7 +42,7 @@ pub fn blend(picture: &mut Picture, x: i64, y: i64, color: [u8; 3], amount: f32)
     }
 }
 
-/// Mixes a color into the three bytes of a pixel.
+/// Blends a color into the three bytes of a pixel.
 #[inline]
 pub(crate) fn mix_into(pixel: &mut [u8], color: [u8; 3], amount: f32) {
     let amount = amount.clamp(0.0, 1.0);
@@ -85,7 +85,7 @@ pub fn frame(picture: &mut Picture, area: Area, thickness: i64, color: [u8; 3], 
     }
 }
 
-/// Backing on which dark text can be read whatever lies behind: nearly white, with rounded corners.
+/// Background that keeps dark text legible on any picture: nearly white, with rounded corners.
 pub fn panel(picture: &mut Picture, area: Area, corner: f32) {
     let (cx, cy) = (area.width as f32 / 2.0, area.height as f32 / 2.0);
     let corner = corner.clamp(0.0, cx.min(cy));
@@ -142,7 +142,7 @@ pub fn disk(picture: &mut Picture, center: [f32; 2], radius: f32, color: [u8; 3]
     });
 }
 
-/// Part of a pixel that a shape covers, by the signed distance of its center from the edge [pixels].
+/// Fraction of a pixel that a shape covers, by the signed distance of its center from the edge [pixels].
 #[inline]
 pub(crate) fn coverage(distance: f32) -> f32 {
     (0.5 - distance).clamp(0.0, 1.0)
@@ -154,7 +154,7 @@ fn each_pixel(
     upper: [f32; 2],
     mut visit: impl FnMut(&mut Picture, i64, i64, [f32; 2]),
 ) {
-    // `as` cuts what is out of range and turns NaN into 0.
+    // `as` saturates, and turns NaN into 0.
     let first = [lower[0].floor().max(0.0), lower[1].floor().max(0.0)].map(|v| v as i64);
     let end_x = (upper[0].ceil() as i64).min(i64::from(picture.width));
     let end_y = (upper[1].ceil() as i64).min(i64::from(picture.height));
@@ -165,7 +165,7 @@ fn each_pixel(
     }
 }
 
-/// The part of an area that lies in the picture.
+/// Intersection of an area with the picture.
 fn cut(picture: &Picture, area: Area) -> Area {
     let (width, height) = (i64::from(picture.width), i64::from(picture.height));
     let x = area.x.clamp(0, width);
@@ -179,7 +179,7 @@ fn cut(picture: &Picture, area: Area) -> Area {
 mod tests {
     use super::*;
 
-    /// Sum of what was drawn in black on white, in pixels.
+    /// Area drawn in black on white [pixels].
     fn ink(picture: &Picture) -> f64 {
         let dark = |v: &u8| f64::from(255 - *v) / 255.0;
         picture.rgb.iter().step_by(3).map(dark).sum()
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_covers_its_area_wherever_it_lies() {
+    fn a_disk_covers_its_area_at_any_position() {
         for (center, radius) in [([30.0, 20.0], 8.0), ([30.3, 20.7], 8.0), ([12.1, 9.9], 2.5)] {
             let mut picture = page();
             disk(&mut picture, center, radius, [0; 3], 1.0);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_is_light_on_black_and_leaves_the_rest() {
+    fn a_panel_is_light_on_black_and_changes_nothing_else() {
         let mut picture = Picture::filled(64, 48, [0; 3]);
         let area = Area::new(10, 10, 30, 20);
         panel(&mut picture, area, 5.0);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_numbers_draw_nothing_and_do_not_hang() {
+    fn invalid_numbers_draw_nothing_and_do_not_hang() {
         let mut picture = page();
         disk(&mut picture, [f32::NAN, 3.0], 2.0, [0; 3], 1.0);
         disk(&mut picture, [1e30, 3.0], 2.0, [0; 3], 1.0);

@@ -1,4 +1,4 @@
-//! A chart: a rectangle of a picture with two linear axes, into which lines and points are drawn.
+//! A chart: a rectangle of a picture with two linear axes, for lines and points.
 
 use crate::Picture;
 use crate::canvas::{self, Area};
@@ -7,7 +7,7 @@ use crate::text::{self, Style};
 
 const INK: [u8; 3] = [40, 40, 44];
 
-/// Where a chart stands and what it spans.
+/// Position and window of a chart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chart {
     /// Its rectangle, without numbers and labels.
@@ -17,7 +17,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart of which both axes have one scale, as large as fits into the rectangle, in the middle of it.
+    /// A chart with equal scales on both axes, as large as fits into the rectangle, and centered in it.
     pub fn even(room: Area, window: [f64; 4]) -> Self {
         let [wide, tall] = [window[2] - window[0], window[3] - window[1]];
         let scale = (room.width as f64 / wide).min(room.height as f64 / tall);
@@ -32,7 +32,7 @@ impl Chart {
         Self { area, window }
     }
 
-    /// Where a value stands in the picture [pixels].
+    /// Position of a value in the picture [pixels].
     pub fn place(&self, [x, y]: [f64; 2]) -> [f32; 2] {
         let [left, low, right, high] = self.window;
         let across = (x - left) / (right - left) * self.area.width as f64;
@@ -53,7 +53,7 @@ impl Chart {
         }
     }
 
-    /// Draws the part of a straight line that lies inside.
+    /// Draws a straight line, clipped to the window.
     pub fn line(&self, picture: &mut Picture, from: [f64; 2], to: [f64; 2], dot: Dot) {
         if let Some([from, to]) = self.cut(from, to) {
             let [from, to] = [self.place(from), self.place(to)];
@@ -61,7 +61,7 @@ impl Chart {
         }
     }
 
-    /// The part of a line inside the window, by its parameters at the four edges.
+    /// Clips a line to the window, by its parameters at the four edges.
     fn cut(&self, from: [f64; 2], to: [f64; 2]) -> Option<[[f64; 2]; 2]> {
         if !from.iter().chain(&to).all(|v| v.is_finite()) {
             return None;
@@ -88,7 +88,7 @@ impl Chart {
         (first < last).then(|| [at(first), at(last)])
     }
 
-    /// Draws frame, marks, numbers and labels.
+    /// Draws frame, ticks, numbers and labels.
     pub fn axes(&self, picture: &mut Picture, labels: [&str; 2], style: Style) {
         let line = i64::from(style.height);
         let thin = (line / 14).max(1);
@@ -127,7 +127,7 @@ impl Chart {
         text::draw_upwards(picture, labels[1], left, middle, style);
     }
 
-    /// Round places along an axis: distance from its low end [pixels] and text.
+    /// Ticks along an axis: distance from its low end [pixels] and text.
     fn marks(&self, axis: usize, line: i64) -> Vec<(i64, String)> {
         let extent = [self.area.width, self.area.height][axis];
         let [low, high] = [self.window[axis], self.window[axis + 2]];
@@ -141,14 +141,14 @@ impl Chart {
     }
 }
 
-/// How a point or a line is drawn.
+/// Style of a point or a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dot {
-    /// Radius of a point, width of a line [pixels].
+    /// Radius of a point, or width of a line [pixels].
     pub size: f32,
     /// Color.
     pub color: [u8; 3],
-    /// How much of it: 0 nothing, 1 all.
+    /// Opacity, 0 to 1.
     pub amount: f32,
 }
 
@@ -168,7 +168,7 @@ mod tests {
     };
 
     #[test]
-    fn one_scale_for_both_axes_in_the_middle_of_the_room() {
+    fn charts_of_equal_scales_are_centered() {
         let chart = chart();
         assert_eq!((chart.area.width, chart.area.height), (100, 100));
         assert_eq!((chart.area.x, chart.area.y), (60, 20));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn points_outside_are_left_out() {
+    fn points_outside_are_omitted() {
         let chart = chart();
         let mut picture = Picture::filled(240, 140, [255; 3]);
         chart.point(&mut picture, [1.2, 1.0], DOT);

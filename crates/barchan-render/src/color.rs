@@ -1,4 +1,4 @@
-//! Colors of grains: their own, or those of a column.
+//! Colors of grains: those of the material, or those of a column.
 
 mod map;
 mod scale;
@@ -10,7 +10,7 @@ pub use scale::{Category, NO_VALUE, Range, Scale, kind_color, ticks};
 use barchan_frame::{Column, ColumnData, Frame, Manifest};
 use rayon::prelude::*;
 
-/// Random number of a grain by its identity, in [0, 1): always the same.
+/// Random number in [0, 1) of a grain, determined by its identity.
 pub fn chance(id: u64) -> f32 {
     (hash(id) >> 8) as f32 / 16_777_216.0
 }
@@ -28,7 +28,7 @@ pub fn to_linear(color: [u8; 3]) -> glam::Vec3 {
     glam::Vec3::from_array(color.map(|c| crate::picture::LINEAR[usize::from(c)]))
 }
 
-/// What the color of a grain shows.
+/// What the colors of grains show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Coloring {
     /// The colors of the material.
@@ -38,7 +38,7 @@ pub enum Coloring {
     Column {
         /// Column of the frame, `speed`, or a coordinate: `x`, `y`, `z`.
         name: String,
-        /// Lowest and highest value of the colors [unit of the column]; found from the data when absent.
+        /// Lowest and highest value of the colors [unit of the column]; determined from the data if absent.
         range: Option<[f32; 2]>,
         /// Colors of a continuous quantity.
         map: ColorMap,
@@ -46,8 +46,8 @@ pub enum Coloring {
 }
 
 impl Coloring {
-    /// The scale of the column with that unit, `found` being where its values lie in all frames; none for
-    /// grains in their own colors.
+    /// The scale of the column with that unit; `found` is the range of its values in all frames. `None` for the colors of the
+    /// material.
     pub fn scale(&self, unit: &str, found: Range, manifest: &Manifest) -> Option<Scale> {
         let Self::Column { name, range, map } = self else {
             return None;
@@ -67,28 +67,28 @@ pub enum ColorError {
     /// There is no such quantity in the frame.
     #[error("frame {frame} has no column `{name}`{hint}; color can show: {}", .known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Number of the frame.
         frame: u32,
-        /// What may have been meant, as the end of a clause.
+        /// Suggestion, as the end of a clause.
         hint: String,
-        /// What there is.
+        /// The available names.
         known: Vec<String>,
     },
-    /// A tensor has no single value.
+    /// The column is a tensor.
     #[error(
-        "column `{name}` holds {components} values a grain; color shows numbers and vectors (by length)"
+        "column `{name}` holds {components} values per grain; color can show scalars and vectors (by length)"
     )]
     Shape {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Values per grain.
         components: usize,
     },
 }
 
-/// One number for each grain, to be shown as color.
+/// One value per grain, shown as color.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     /// Name: `speed`, `pressure`, …
@@ -131,7 +131,7 @@ impl Quantity {
         Err(unknown(name, frame))
     }
 
-    /// Where most of the values lie: what colors should span.
+    /// Range of most of the values, for the color scale.
     pub fn range(&self) -> Range {
         Range::of(&self.values)
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_range_is_kept_and_a_found_one_made_round() {
+    fn a_given_range_is_kept_and_a_determined_one_is_rounded() {
         let of = |range, map, low, high| {
             let coloring = Coloring::Column {
                 name: "pressure".into(),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_the_right_ones() {
+    fn the_error_of_an_unknown_name_lists_the_available_ones() {
         let text = |name| Quantity::read(name, &frame()).unwrap_err().to_string();
         let unknown = text("presure");
         assert!(unknown.contains("frame 7") && unknown.contains("did you mean `pressure`?"));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn grains_have_the_colors_of_the_mix_in_their_parts() {
+    fn grains_have_the_colors_of_the_mix_in_proportion() {
         let mix = barchan_scene::ColorMix::new(SAND_COLORS).unwrap();
         let mut count = [0.0; 3];
         (0..200_000).for_each(|id| count[mix.index(chance(id))] += 1.0);

@@ -1,4 +1,4 @@
-//! Pictures of 2D scenes as a paper prints them: filled grains, gray colliders, axes in meters.
+//! Pictures of 2D scenes as in papers: filled grains, gray colliders, axes in meters.
 
 use crate::Picture;
 use crate::canvas::{Area, coverage, mix_into};
@@ -10,7 +10,7 @@ use barchan_scene::{Geometry, Pose};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Grains of a frame; the slices have one length (what one has more is left out).
+/// Grains of a frame; the slices have one length (excess values are ignored).
 #[derive(Debug, Clone, Copy)]
 pub struct FlatGrains<'a> {
     /// Positions [m]; z is ignored.
@@ -21,18 +21,18 @@ pub struct FlatGrains<'a> {
     pub color: &'a [[u8; 3]],
 }
 
-/// How the picture looks.
+/// Layout of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlatOptions {
-    /// Pixels across.
+    /// Width [pixels].
     pub width: u32,
-    /// Pixels down.
+    /// Height [pixels].
     pub height: u32,
-    /// Simulated time to be shown [s].
+    /// Simulated time that is shown [s].
     pub time: Option<f64>,
     /// What the colors of the grains mean.
     pub legend: Option<Scale>,
-    /// Axes with numbers; without them the window fills the picture.
+    /// Whether axes are drawn; without them the window fills the picture.
     pub axes: bool,
 }
 
@@ -53,7 +53,7 @@ const BODY: [u8; 3] = [196, 198, 202];
 const BODY_EDGE: [u8; 3] = [104, 107, 114];
 /// Smallest radius of a drawn grain [pixels].
 const SMALLEST: f32 = 0.7;
-/// Rows that one thread draws at a time.
+/// Rows per band, the unit of work of a thread.
 const BAND: usize = 32;
 
 /// Draws grains and colliders seen through a window `[min x, min y, max x, max y]` [m]. Later grains cover earlier ones.
@@ -82,7 +82,7 @@ pub fn draw(
     picture
 }
 
-/// Where the window lies in the picture, at one scale for both axes.
+/// Position of the window in the picture, with equal scales on both axes.
 struct View {
     plot: Area,
     /// Left and upper edge of the plot [m].
@@ -109,13 +109,13 @@ impl View {
         }
         let line = i64::from(style.height);
         let (width, height) = (i64::from(options.width), i64::from(options.height));
-        // Left: label, numbers and marks. Below the same. Above: the time.
+        // Label, numbers and ticks to the left and below, the time above.
         let [left, right, top, bottom] = if options.axes {
             [5 * line, line, line + line / 2, 3 * line]
         } else {
             [0; 4]
         };
-        // A legend stands beside the plot unless that would take too much of the picture.
+        // The legend is beside the plot unless it would take too much of the picture.
         let legend = options.legend.as_ref();
         let beside = legend.map_or(0, |s| legend::size(s, style)[0] + line / 2);
         let beside = if 3 * beside > width { 0 } else { beside };
@@ -171,7 +171,7 @@ impl View {
         ([x, y], (grains.radius[i] * self.scale).max(SMALLEST))
     }
 
-    /// The grains that each band of rows sees, in order.
+    /// The grains that intersect each band of rows, in order.
     fn sort_into_bands(&self, grains: &FlatGrains<'_>, count: usize) -> Vec<Vec<u32>> {
         let mut bands = vec![Vec::new(); count];
         let number = grains
@@ -197,7 +197,7 @@ impl View {
 
     fn draw_grain(&self, rows: &mut Rows<'_>, grains: &FlatGrains<'_>, i: usize) {
         let ([cx, cy], r) = self.disk(grains, i);
-        // White grains on white paper need an edge; small ones have no room for it.
+        // White grains on white need an edge; small ones are too small for it.
         let edge = (0.2 * r - 0.3).clamp(0.0, 1.5);
         let rim = grains.color[i].map(|c| (f32::from(c) * 0.6) as u8);
         let reach = r + 1.0;
@@ -285,7 +285,7 @@ fn draw_time(picture: &mut Picture, view: &View, time: f64, axes: bool, style: S
     }
 }
 
-/// Beside the plot where there is room, else in its upper right corner.
+/// Beside the plot if there is room, otherwise in its upper right corner.
 fn draw_legend(picture: &mut Picture, view: &View, scale: &Scale, style: Style) {
     let gap = i64::from(style.height) / 2;
     let [width, _] = legend::size(scale, style);

@@ -1,4 +1,4 @@
-//! The visible extent of a result: found once from a few of its frames, the same for every picture of it.
+//! The visible extent of a result, determined from a few of its frames and the same for every picture.
 
 use crate::grains::FrameColumns;
 use crate::props::{Prop, props};
@@ -12,9 +12,9 @@ use glam::Vec3;
 const FRAMES: usize = 9;
 /// Number of grains examined in each.
 const GRAINS: usize = 20_000;
-/// Part of the grains on either side that may lie outside: a few fly far.
+/// Fraction of the grains on either side that may be outside: a few fly far.
 const OUTLIERS: f32 = 0.005;
-/// Bodies larger than this many times the extent of the grains do not count: the camera stays with the grains.
+/// Bodies larger than this many times the extent of the grains are ignored: the camera frames the grains.
 const LARGE_BODY: f32 = 4.0;
 
 /// The visible extent of a result.
@@ -23,16 +23,16 @@ pub struct Subject {
     pub props: Vec<Prop>,
     /// Box around nearly all grains and the bodies among them, over all frames [m].
     pub bounds: Bounds,
-    /// Height of the floor on which a scene without ground stands [m].
+    /// Height of the floor of a scene without ground [m].
     pub floor: Option<f32>,
 }
 
-/// Looks at a few frames of a result.
+/// Examines a few frames of a result.
 pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene>) -> Subject {
     let mut infos = Vec::new();
     let mut positions = Vec::new();
     for frame in spread(frames, FRAMES) {
-        // A damaged frame is reported when it is drawn; the camera can do without it.
+        // A damaged frame is reported when it is drawn; here it is ignored.
         let Ok(columns) = FrameColumns::open(directory, frame) else {
             continue;
         };
@@ -44,9 +44,9 @@ pub fn subject(directory: &ResultDirectory, frames: &[u32], scene: Option<&Scene
     let boxes = positions.iter().filter_map(|(_, p)| middle_box(p));
     let grains = boxes.reduce(|a, b| a.union(&b));
     let unit = Bounds::from_corners(Vec3::splat(-0.5), Vec3::splat(0.5));
-    // Positions are those of centers.
+    // Positions are those of the centers of grains.
     let margin = 0.5 * (directory.manifest().dx as f32).clamp(1e-6, 1e6);
-    // Terrain is the ground of grains and bodies; alone, it is the subject.
+    // Terrain is the ground of grains and bodies; without them it is the subject.
     let site = frames.first().and_then(|frame| site(directory, *frame));
     let nothing = site.filter(|_| scene.is_none_or(|s| s.colliders.is_empty()));
     let around = grains.map_or(nothing.unwrap_or(unit), |b| b.expand(margin));
@@ -78,7 +78,7 @@ fn site(directory: &ResultDirectory, frame: u32) -> Option<Bounds> {
     Some(Bounds::from_corners(low, high))
 }
 
-/// Some of a list, evenly spread, with its first and its last.
+/// Evenly spaced elements of a list, including the first and the last.
 pub fn spread(list: &[u32], count: usize) -> Vec<u32> {
     if list.len() <= count || count < 2 {
         return list.to_vec();
@@ -93,7 +93,7 @@ fn thinned(list: &[[f32; 3]]) -> Vec<Vec3> {
     some.filter(|p| p.is_finite()).collect()
 }
 
-/// Box around all but the outliers along each axis.
+/// Bounding box without the outliers along each axis.
 fn middle_box(positions: &[Vec3]) -> Option<Bounds> {
     if positions.is_empty() {
         return None;
@@ -110,7 +110,7 @@ fn middle_box(positions: &[Vec3]) -> Option<Bounds> {
     Some(Bounds::from_corners(low, high))
 }
 
-/// Box around the bodies of usual size, over the frames.
+/// Bounding box of the bodies that are not too large, over the frames.
 fn bodies_box(props: &[Prop], frames: &[FrameInfo], largest: f32) -> Option<Bounds> {
     let boxes = frames.iter().flat_map(|frame| {
         props
@@ -121,7 +121,7 @@ fn bodies_box(props: &[Prop], frames: &[FrameInfo], largest: f32) -> Option<Boun
     usual.reduce(|a, b| a.union(&b))
 }
 
-/// A scene that has bodies but no ground stands on a floor, unless grains fall past it.
+/// Height of the floor on which a scene with bodies but without ground is placed, unless grains fall past it.
 fn floor(
     props: &[Prop],
     frames: &[FrameInfo],

@@ -1,8 +1,8 @@
-//! Grains as pictures show them: where, how fast, how large.
+//! Grains of a frame as drawn: position, velocity, radius, color.
 
 use barchan_frame::{CacheError, ColumnData, FrameInfo, Manifest, ResultDirectory};
 
-/// Part of a particle's volume that its sphere has: in a dense heap spheres nearly touch and hide what is behind them.
+/// Fraction of a particle's volume that its sphere has: in a dense heap spheres nearly touch and hide the background.
 const SPHERE_PART: f32 = 0.85;
 
 /// Grains of one frame, in the order of its columns.
@@ -10,9 +10,9 @@ const SPHERE_PART: f32 = 0.85;
 pub struct Grains {
     /// Centers [m].
     pub position: Vec<[f32; 3]>,
-    /// Velocities [m/s]; empty when the frame has none.
+    /// Velocities [m/s]; empty if the frame has none.
     pub velocity: Vec<[f32; 3]>,
-    /// Radii [m]; one value when all are alike.
+    /// Radii [m]; one value if all are equal.
     pub radius: Vec<f32>,
     /// Colors, sRGB.
     pub color: Vec<[u8; 3]>,
@@ -24,7 +24,7 @@ impl Grains {
         self.position.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no grains.
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
@@ -38,10 +38,10 @@ impl Grains {
     }
 }
 
-/// A frame whose columns are read one by one, as they are needed.
+/// A frame whose columns are read on demand.
 pub struct FrameColumns<'a> {
     directory: &'a ResultDirectory,
-    /// What the frame holds.
+    /// Description of the frame.
     pub info: FrameInfo,
 }
 
@@ -52,7 +52,7 @@ impl<'a> FrameColumns<'a> {
         Ok(Self { directory, info })
     }
 
-    /// Values of a column; `None` when the frame has no such column.
+    /// Values of a column; `None` if the frame has no such column.
     pub fn read(&self, name: &str) -> Result<Option<ColumnData>, CacheError> {
         if !self.info.columns.iter().any(|c| c.name == name) {
             return Ok(None);
@@ -61,7 +61,7 @@ impl<'a> FrameColumns<'a> {
         Ok(Some(column.data))
     }
 
-    /// Vectors of a column; none when the frame has no such column of floats.
+    /// Vectors of a column; empty if the frame has no such column of floats.
     pub fn vectors(&self, name: &str) -> Result<Vec<[f32; 3]>, CacheError> {
         Ok(match self.read(name)? {
             Some(ColumnData::F32(values)) => values.as_chunks::<3>().0.to_vec(),
@@ -78,7 +78,7 @@ impl<'a> FrameColumns<'a> {
         })
     }
 
-    /// Indices into the materials of the manifest; none when there is no such column: all are of the first.
+    /// Indices into the materials of the manifest; empty if there is no such column, and all grains are of the first.
     pub fn materials(&self) -> Result<Vec<u8>, CacheError> {
         let narrow = |m: u32| u8::try_from(m).unwrap_or(u8::MAX);
         Ok(match self.read("material")? {
@@ -88,8 +88,8 @@ impl<'a> FrameColumns<'a> {
         })
     }
 
-    /// Radii [m]: the column `radius`, or those of spheres with a part of the particles' volume (2D: of disks with a
-    /// part of their area), or else what the resolution suggests.
+    /// Radii [m]: the column `radius`, otherwise those of spheres with a fraction of the particles' volume (in 2D of disks with a
+    /// fraction of their area), otherwise derived from the resolution.
     pub fn radii(&self, manifest: &Manifest) -> Result<Vec<f32>, CacheError> {
         if let Some(ColumnData::F32(radius)) = self.read("radius")? {
             return Ok(radius);

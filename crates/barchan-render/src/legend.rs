@@ -1,4 +1,4 @@
-//! Legends: what the colors of a picture mean.
+//! Legends of the colors of a picture.
 
 use crate::Picture;
 use crate::canvas::{self, Area};
@@ -52,9 +52,9 @@ struct Layout {
     height: i64,
 }
 
-/// Heights of a line that the bar of a continuous scale is long.
+/// Length of the bar of a continuous scale, in line heights.
 const BAR: i64 = 7;
-/// Marks at the bar, about.
+/// Approximate number of ticks.
 const MARKS: usize = 4;
 
 impl Layout {
@@ -67,7 +67,7 @@ impl Layout {
             Scale::Continuous { range, .. } => {
                 let marks = marks(*range);
                 let longest = marks.iter().map(|(_, t)| wide(t, style)).max().unwrap_or(0);
-                // Half a line above and below the bar for the numbers at its ends.
+                // Half a line above and below the bar, for the numbers at its ends.
                 (line + line / 2 + longest, (BAR + 1) * line)
             }
             Scale::Categories { kinds, .. } => {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn legends_fit_and_stand_in_their_corner_at_every_size() {
+    fn legends_fit_into_their_corner_at_every_size() {
         for [width, height] in [[320, 180], [640, 360], [1280, 720], [3840, 2160]] {
             for scale in [speed(), Scale::plastic_case()] {
                 let mut picture = Picture::filled(width, height, [0; 3]);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_runs_from_low_below_to_high_above() {
+    fn the_bar_is_low_at_the_bottom_and_high_at_the_top() {
         let mut picture = Picture::filled(1280, 720, [20; 3]);
         let area = draw(&mut picture, &speed());
         let x = area.x as u32 + 20;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_show_their_colors() {
+    fn categories_show_their_colors() {
         let mut picture = Picture::filled(640, 360, [255; 3]);
         draw(&mut picture, &Scale::plastic_case());
         for value in [0.0, 1.0, 2.0] {

@@ -1,6 +1,6 @@
 //! Pictures and film of results, drawn on the CPU.
 //!
-//! Reads frames and the scene that stands beside them; knows nothing of solvers.
+//! Reads frames and their scene; independent of solvers.
 
 pub mod camera;
 pub mod canvas;

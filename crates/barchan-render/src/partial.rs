@@ -1,8 +1,8 @@
-//! Files that appear whole or not at all: written under a `.partial-` name and renamed.
+//! Atomic writes of files: written under a `.partial-` name and renamed.
 
 use std::path::{Path, PathBuf};
 
-/// A file being written; removed unless [`Partial::finish`] is reached.
+/// A file being written, which is removed unless [`Partial::finish`] is called.
 #[derive(Debug)]
 pub(crate) struct Partial {
     path: PathBuf,
@@ -11,7 +11,7 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// The file that will become `target`, with `purpose` telling apart several for one target.
+    /// The partial file of `target`; `purpose` distinguishes several of one target.
     pub(crate) fn new(target: &Path, purpose: &str) -> Self {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         Self {
@@ -21,12 +21,12 @@ impl Partial {
         }
     }
 
-    /// Where to write.
+    /// Path to write to.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the file its name; what stood there before is replaced.
+    /// Gives the file its name, replacing an existing file.
     pub(crate) fn finish(mut self) -> std::io::Result<()> {
         std::fs::File::open(&self.path)?.sync_all()?;
         std::fs::rename(&self.path, &self.target)?;

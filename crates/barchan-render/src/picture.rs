@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 /// Largest picture that is read [bytes].
 const MAX_BYTES: usize = 1 << 29;
 
-/// Colors as screens show them: sRGB, 8 bits a channel, rows from the top.
+/// A picture in sRGB with 8 bits per channel, rows from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels across.
+    /// Width [pixels].
     pub width: u32,
-    /// Pixels down.
+    /// Height [pixels].
     pub height: u32,
     /// Red, green and blue of every pixel.
     pub rgb: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct Picture {
 pub enum PictureError {
     /// The file could not be written.
     #[error(
-        "cannot write the picture {path}: {reason}; check that the folder exists, can be written and has space"
+        "cannot write the picture {path}: {reason}; check that the folder exists, is writable and has space"
     )]
     Write {
         /// The picture's file.
@@ -36,7 +36,7 @@ pub enum PictureError {
         reason: String,
     },
     /// The file could not be read.
-    #[error("cannot read the picture {path}: {reason}; it must be a whole PNG file")]
+    #[error("cannot read the picture {path}: {reason}; it must be a complete PNG file")]
     Read {
         /// The picture's file.
         path: PathBuf,
@@ -65,7 +65,7 @@ impl Picture {
         }
     }
 
-    /// Sets a pixel; outside nothing happens.
+    /// Sets a pixel; pixels outside are ignored.
     pub fn set_pixel(&mut self, x: u32, y: u32, color: [u8; 3]) {
         let start = 3 * (y as usize * self.width as usize + x as usize);
         if x < self.width
@@ -75,7 +75,7 @@ impl Picture {
         }
     }
 
-    /// Puts another picture over a part of this one, with its upper left corner at a pixel; nothing of it may lie outside.
+    /// Copies another picture into this one, with its upper left corner at a pixel; it must lie inside.
     pub fn paste(&mut self, part: &Self, x: u32, y: u32) {
         let bytes = 3 * part.width as usize;
         for (row, line) in part.rgb.chunks_exact(bytes.max(1)).enumerate() {
@@ -86,7 +86,7 @@ impl Picture {
         }
     }
 
-    /// Writes a PNG file, which appears whole or not at all.
+    /// Writes a PNG file atomically.
     pub fn write_png(&self, path: &Path) -> Result<(), PictureError> {
         let failed = |reason: String| PictureError::Write {
             path: path.to_path_buf(),
@@ -106,7 +106,7 @@ impl Picture {
         partial.finish().map_err(|e| failed(e.to_string()))
     }
 
-    /// Reads a PNG file as [`Self::write_png`] writes them, in RGB with 8 bits.
+    /// Reads a PNG file in RGB with 8 bits, as written by [`Self::write_png`].
     pub fn read_png(path: &Path) -> Result<Self, PictureError> {
         let failed = |reason: String| PictureError::Read {
             path: path.to_path_buf(),
@@ -128,13 +128,13 @@ impl Picture {
         };
         match decode() {
             Ok(Some(picture)) => Ok(picture),
-            Ok(None) => Err(failed("it is not a picture of barchan".into())),
+            Ok(None) => Err(failed("it was not written by barchan".into())),
             Err(error) => Err(failed(error.to_string())),
         }
     }
 
-    /// The picture at a smaller width, its height in proportion: every new pixel is the mean light of
-    /// the area that it covers. A width that is not smaller gives the picture itself.
+    /// The picture at a smaller width and proportional height: every new pixel is the mean radiance of
+    /// its area. A width that is not smaller returns the picture unchanged.
     pub fn scaled_down(&self, width: u32) -> Self {
         if width >= self.width || width == 0 || self.height == 0 {
             return self.clone();
@@ -150,7 +150,7 @@ impl Picture {
         Self { width, height, rgb }
     }
 
-    /// One row of the smaller picture: first down, then across, in linear light.
+    /// One row of the smaller picture: averages vertically, then horizontally, in linear light.
     fn shrink_row(&self, row: &Footprint, columns: &[Footprint], out: &mut [u8]) {
         let stride = 3 * self.width as usize;
         let mut sum = vec![0.0f32; stride];
@@ -172,10 +172,10 @@ impl Picture {
     }
 }
 
-/// Which old pixels a new one covers, along one axis.
+/// The old pixels that a new one covers, along one axis.
 struct Footprint {
     first: usize,
-    /// Sum to 1.
+    /// Weights, which sum to 1.
     weights: Vec<f32>,
 }
 
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checkerboard_shrinks_to_half_the_light() {
+    fn a_checkerboard_shrinks_to_half_its_radiance() {
         let mut board = Picture::filled(64, 32, [0; 3]);
         for y in 0..32 {
             for x in (y % 2..64).step_by(2) {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fractional_factor_keeps_a_plain_picture_and_the_mean_light() {
+    fn a_fractional_factor_preserves_plain_pictures_and_mean_radiance() {
         let plain = Picture::filled(100, 57, [10, 120, 250]);
         let small = plain.scaled_down(33);
         assert_eq!((small.width, small.height), (33, 19));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn png_files_keep_every_byte_and_leave_nothing_else() {
+    fn png_files_are_exact_and_leave_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let mut picture = Picture::filled(7, 5, [1, 2, 3]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_odd_pictures_do_no_harm() {
+    fn empty_and_odd_pictures_do_not_panic() {
         let empty = Picture::filled(0, 0, [0; 3]);
         assert_eq!(empty.scaled_down(3), empty);
         let thin = Picture::filled(900, 1, [9; 3]);

@@ -1,4 +1,4 @@
-//! What stands among the grains: colliders and bodies of the scene, each with its look, at the pose that a frame records.
+//! Colliders and bodies of the scene, each with its look, at the pose recorded in a frame.
 
 use crate::tracer::{Body, Material, Plane, Shape};
 use barchan_frame::FrameInfo;
@@ -10,23 +10,23 @@ use std::sync::Arc;
 
 /// Cells along the longest edge of a body's surface.
 const SURFACE_CELLS: u32 = 96;
-/// Part of the grains that a body stands around when it counts as their container.
+/// Fraction of the grains that a body must surround to count as their container.
 const CONTAINED: f32 = 0.3;
-/// Grains of a frame that are asked.
+/// Grains sampled per frame.
 const LOOKED_AT: usize = 500;
 /// Color of bodies that have none of their own: a light, slightly cool gray.
 const BODY_COLOR: [u8; 3] = [178, 184, 190];
 /// Color of ground and walls.
 const GROUND_COLOR: [u8; 3] = [176, 172, 166];
 
-/// A collider as pictures show it.
+/// A collider to be drawn.
 pub struct Prop {
     name: String,
     look: Look,
     color: Option<[u8; 3]>,
     form: Form,
     geometry: Geometry,
-    /// Pose at the start, for frames that record none.
+    /// Initial pose, for frames without a record.
     start: Pose,
 }
 
@@ -36,7 +36,7 @@ enum Form {
     Solid(Arc<Shape>),
 }
 
-/// Where a body is and how it moves, in one frame.
+/// Pose and motion of a body in one frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     /// Position and orientation.
@@ -45,26 +45,26 @@ pub struct Placed {
     angular_velocity: Vec3,
 }
 
-/// What a cut-away takes from the picture: all of its box on the side that the normal points to.
+/// The region that a cut-away removes: the part of its box on the side to which the normal points.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     /// A point of the plane [m].
     pub point: Vec3,
     /// Unit vector toward the camera.
     pub normal: Vec3,
-    /// Box around the body [m].
+    /// Bounding box of the body [m].
     pub bounds: Bounds,
 }
 
 impl Cut {
-    /// Whether a grain is left out.
+    /// Whether a grain is removed.
     pub fn removes(&self, grain: Vec3) -> bool {
         (grain - self.point).dot(self.normal) > 0.0 && self.bounds.contains(grain)
     }
 }
 
-/// The visible colliders and bodies of a scene. `grains` are some of a few frames: what contains them is a
-/// container, and shown as glass unless the scene says otherwise.
+/// The visible colliders and bodies of a scene. `grains` are samples of a few frames: bodies that contain
+/// them are drawn as glass unless the scene says otherwise.
 pub fn props(scene: &Scene, grains: &[Sample], surroundings: &Bounds) -> Vec<Prop> {
     let scripted = scene.colliders.iter().map(|c| (c, !c.motion.is_static()));
     let free = scene.bodies.iter().map(|b| (&b.surface, true));
@@ -99,8 +99,8 @@ fn prop(collider: &Collider, moves: bool, grains: &[Sample], surroundings: &Boun
     }
 }
 
-/// The part of a collider that can come into the picture, in its own frame: where it stands still, the surroundings of the
-/// grains; where it moves, all of it, since it may come from far away.
+/// The region of a collider that can be visible, in its own frame: if it is at rest, the surroundings of the grains; if it
+/// moves, all of it, since it may come from far away.
 fn reach(collider: &Collider, moves: bool, surroundings: &Bounds) -> Bounds {
     let own = collider.shape.bounds();
     if own.is_finite() && moves {
@@ -110,11 +110,11 @@ fn reach(collider: &Collider, moves: bool, surroundings: &Bounds) -> Bounds {
     Bounds::from_points(crate::camera::corners(surroundings).map(|c| pose.to_body(c)))
 }
 
-/// Some grains of a frame: its time [s], their positions [m].
+/// A sample of grains: time of the frame [s], and positions [m].
 pub type Sample = (f64, Vec<Vec3>);
 
-/// Whether a collider contains grains: in some frame many have it on at least three of four sides. The ground under a heap
-/// does not contain it.
+/// Whether a collider contains grains: in some frame it surrounds many of them on at least three of four sides. The ground under
+/// a heap does not contain it.
 pub fn contains(collider: &Collider, grains: &[Sample]) -> bool {
     grains.iter().any(|(time, positions)| {
         let pose = collider.motion.pose(*time);
@@ -132,7 +132,7 @@ pub fn contains(collider: &Collider, grains: &[Sample]) -> bool {
     })
 }
 
-/// Whether a shape is seen from a point in a direction (unit vector), both in the frame of the shape.
+/// Whether a ray from a point in a direction hits a shape (unit vector), both in the frame of the shape.
 fn is_seen(shape: &Geometry, from: Vec3, direction: Vec3) -> bool {
     const STEPS: usize = 64;
     let bounds = shape.bounds();
@@ -155,7 +155,7 @@ fn is_seen(shape: &Geometry, from: Vec3, direction: Vec3) -> bool {
 }
 
 impl Prop {
-    /// Where the body is in a frame, by the frame's own record.
+    /// Pose and motion of the body in a frame, from the record of the frame.
     pub fn placed(&self, frame: &FrameInfo) -> Placed {
         let Some(body) = frame.record.body(&self.name) else {
             return Placed {
@@ -182,7 +182,7 @@ impl Prop {
         }
     }
 
-    /// Box around a body of finite size in a frame [m].
+    /// Bounding box of a bounded body in a frame [m].
     pub fn bounds(&self, placed: &Placed) -> Option<Bounds> {
         let Form::Solid(shape) = &self.form else {
             return None;
@@ -231,7 +231,7 @@ impl Prop {
         })
     }
 
-    /// The plane that cuts a cut-away body, through its middle, and the box in which it cuts the grains as well.
+    /// The plane that cuts a cut-away body through its center, and the box in which it also cuts the grains.
     pub fn cut(&self, placed: &Placed, eye: Vec3) -> Option<Cut> {
         let bounds = self.bounds(placed).filter(|_| self.look == Look::Cutaway)?;
         let point = bounds.center();
@@ -243,13 +243,13 @@ impl Prop {
         })
     }
 
-    /// Shape and place, for flat pictures.
+    /// Shape and pose, for 2D pictures.
     pub fn section(&self, placed: &Placed) -> (Geometry, Pose) {
         (self.geometry.clone(), placed.pose)
     }
 }
 
-/// The floor on which a scene without ground is put.
+/// The floor on which a scene without ground is placed.
 pub fn floor(height: f32) -> Plane {
     Plane {
         point: Vec3::new(0.0, height, 0.0),
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use barchan_scene::load_file;
 
-    /// A ball that stands at x = 1000 m in its own frame, moved by this much.
+    /// A ball at x = 1000 m in its own frame, with a motion.
     fn ball(motion: &str) -> Prop {
         let ball = "shape = { sphere = { center = [1000, 0, 0], radius = 0.5 } }";
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/tests/block.toml");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_come_from_far_away_are_whole() {
+    fn bodies_from_far_away_are_complete() {
         let has_surface = |prop: &Prop| match &prop.form {
             Form::Solid(shape) => shape.bounds().size().min_element() > 0.9,
             Form::HalfSpace(..) => false,
@@ -286,12 +286,9 @@ mod tests {
         assert!(has_surface(&ball(", motion = { velocity = [-100, 0, 0] }")));
         assert!(
             has_surface(&ball(&moved(-1000.0))),
-            "stands still among the grains"
+            "at rest among the grains"
         );
-        assert!(
-            !has_surface(&ball(&moved(-500.0))),
-            "stands still out of sight"
-        );
+        assert!(!has_surface(&ball(&moved(-500.0))), "at rest out of view");
         assert!(!has_surface(&ball("")));
     }
 }

@@ -19,41 +19,41 @@ use barchan_scene::{ColorMix, Overrides, Scene, SceneErrors, SceneSource, View};
 use glam::Vec3;
 use std::path::PathBuf;
 
-/// Where the automatic camera stands: to the right and above, as seen along −z.
+/// Direction of the automatic camera: to the right and above, as seen along −z.
 const VIEW_FROM: Vec3 = Vec3::new(0.5, 0.42, 1.0);
-/// The sun stands to the left of the camera of the first frame [rad] …
+/// Azimuth of the sun to the left of the camera of the first frame [rad].
 const SUN_BESIDE: f32 = 1.15;
-/// … and this high [rad].
+/// Elevation of the sun [rad].
 const SUN_ELEVATION: f32 = 0.72;
-/// Frames from which the range of a column is taken.
+/// Number of frames that determine the range of a column.
 const RANGE_FRAMES: usize = 7;
-/// Margin of flat pictures, in sizes of the subject.
+/// Margin of 2D pictures, as a multiple of the size of the subject.
 const FLAT_MARGIN: f32 = 0.06;
-/// Radius of a grain that is picked out, as a factor.
+/// Enlargement of highlighted grains.
 const PICKED_SIZE: f32 = 3.0;
-/// Distance over which the ground fades, in sizes of the subject.
+/// Distance over which the ground fades, as a multiple of the size of the subject.
 const FADE: f32 = 4.0;
 
-/// How pictures are to be made.
+/// Options of pictures.
 #[derive(Debug, Clone)]
 pub struct RenderOptions {
     /// Width and height [pixels].
     pub size: [u32; 2],
-    /// Work for each pixel.
+    /// Rendering effort per pixel.
     pub quality: Quality,
     /// Radius of the grains, as a factor.
     pub grain_size: f32,
-    /// Part of the time between two frames for which the shutter is open; 0: no motion blur.
+    /// Fraction of the time between two frames for which the shutter is open; 0: no motion blur.
     pub shutter: f32,
     /// What the colors of the grains show.
     pub coloring: Coloring,
-    /// The space that pictures show.
+    /// The space that pictures show: the scene or stresses.
     pub space: Space,
-    /// Identities of grains to be picked out: in the scene large and colored, in stress space with their yield surfaces.
+    /// Identities of highlighted grains: enlarged and colored in the scene, with their yield surfaces in stress space.
     pub grains: Vec<u64>,
-    /// Whether the time stands in the picture; flat pictures always have it.
+    /// Whether the time is shown; 2D pictures always show it.
     pub label: bool,
-    /// Changes to the scene that the result holds: camera, looks, colors.
+    /// Changes to the scene of the result: camera, looks, colors.
     pub overrides: Overrides,
 }
 
@@ -73,7 +73,7 @@ impl Default for RenderOptions {
     }
 }
 
-/// What the places in a picture mean.
+/// The space that a picture shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Space {
     /// The scene.
@@ -83,23 +83,23 @@ pub enum Space {
     Stress,
 }
 
-/// Why a picture cannot be made.
+/// Why a picture cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The result or a frame of it cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The changes to the scene are wrong.
+    /// The changes to the scene are invalid.
     #[error("{0}")]
     Scene(#[from] SceneErrors),
-    /// The quantity to color by cannot be shown.
+    /// The quantity of the colors cannot be shown.
     #[error(transparent)]
     Color(#[from] ColorError),
     /// Stresses cannot be shown.
     #[error(transparent)]
     Stress(#[from] StressError),
     /// There is nothing to draw.
-    #[error("{}: the result has no frames yet; wait for its first, or run the scene", .0.display())]
+    #[error("{}: the result has no frames yet; wait for the first one, or run the scene", .0.display())]
     NoFrames(PathBuf),
 }
 
@@ -109,17 +109,17 @@ pub struct Renderer {
     frames: Vec<u32>,
     scene: Option<Scene>,
     subject: Subject,
-    /// What colors mean, the same in every frame; `None`: grains have their own.
+    /// Color scale, the same in every frame; `None`: the colors of the material.
     scale: Option<Scale>,
-    /// Where pictures show stresses: what is the same in all of them.
+    /// Data common to all stress pictures.
     stress: Option<StressSpace>,
     options: RenderOptions,
-    /// What could not be read and is left out.
+    /// Parts that could not be read and are omitted.
     pub warnings: Vec<String>,
 }
 
 impl Renderer {
-    /// Gets a result ready.
+    /// Prepares the pictures of a result.
     pub fn open(directory: ResultDirectory, options: RenderOptions) -> Result<Self, RenderError> {
         let frames = directory.frames()?;
         if frames.is_empty() {
@@ -144,7 +144,7 @@ impl Renderer {
         })
     }
 
-    /// Numbers of the frames that the result has.
+    /// Numbers of the frames of the result.
     pub fn frames(&self) -> &[u32] {
         &self.frames
     }
@@ -154,12 +154,12 @@ impl Renderer {
         &self.directory
     }
 
-    /// How pictures are made.
+    /// Options of the pictures.
     pub fn options(&self) -> &RenderOptions {
         &self.options
     }
 
-    /// Makes pictures of another size and quality from now on.
+    /// Changes size and quality of further pictures.
     pub fn set_output(&mut self, size: [u32; 2], quality: Quality) {
         self.options.size = size;
         self.options.quality = quality;
@@ -256,7 +256,7 @@ impl Renderer {
         Ok(grains)
     }
 
-    /// Puts a large grain over each that is chosen.
+    /// Enlarges and colors the highlighted grains.
     fn pick_out(&self, grains: &mut Grains, columns: &FrameColumns<'_>) -> Result<(), RenderError> {
         if self.options.grains.is_empty() {
             return Ok(());
@@ -278,7 +278,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Each grain at random from the colors of its material, always the same.
+    /// Colors of grains, chosen from the mix of the material by identity.
     fn own_colors(&self, columns: &FrameColumns<'_>) -> Result<Vec<[u8; 3]>, CacheError> {
         let sand = ColorMix::new(SAND_COLORS);
         let known = self.scene.as_ref().map_or(&[][..], |s| &s.materials);
@@ -299,7 +299,7 @@ impl Renderer {
             .collect())
     }
 
-    /// Seconds for which the shutter is open; none where the frame rate makes no sense.
+    /// Exposure time [s]; 0 if the frame rate is invalid.
     fn exposure(&self) -> f32 {
         let seconds = self.options.shutter / self.directory.manifest().frame_rate as f32;
         if seconds.is_finite() { seconds } else { 0.0 }
@@ -321,7 +321,7 @@ impl Renderer {
         let cuts: Vec<Cut> = cuts.collect();
         let shown = |p: [f32; 3]| !cuts.iter().any(|cut| cut.removes(p.into()));
         let size = bounds.size().length();
-        // Far from the origin numbers are coarse.
+        // Far from the origin floats are coarse.
         let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
         Stage {
             spheres: Spheres::some(grains, exposure, shown),
@@ -335,7 +335,7 @@ impl Renderer {
         }
     }
 
-    /// Where the camera is at a time [s].
+    /// The camera at a time [s].
     fn view(&self, time: f64) -> View {
         let [width, height] = self.options.size.map(|n| n.max(1) as f32);
         let camera = self.scene.as_ref().and_then(|s| s.camera.as_ref());
@@ -347,7 +347,7 @@ impl Renderer {
         camera.map_or(automatic, |c| c.at(time, automatic))
     }
 
-    /// The sun stands beside the camera of the beginning and stays there when the camera moves.
+    /// The sun is beside the camera of the first frame and does not follow it.
     fn sky(&self) -> Sky {
         let view = self.view(0.0);
         let from = view.position - view.target;
@@ -401,14 +401,14 @@ fn quantity(
         Some(source) => frame
             .columns
             .push(directory.read_column(frame.index, source)?),
-        // For the message, which lists the available columns.
+        // For the error, which lists the available columns.
         None => frame = directory.read_frame(frame.index)?,
     }
     Ok(Quantity::read(name, &frame)?)
 }
 
-/// The scene that stands beside the frames, with what could not be read of it. Mistakes in the changes to it are errors;
-/// a scene that cannot be read at all leaves the grains.
+/// The scene of the result, and warnings about parts that could not be read. Invalid changes to it are errors; if the scene
+/// itself cannot be read, only the grains are shown.
 fn scene_of(
     directory: &ResultDirectory,
     overrides: &Overrides,

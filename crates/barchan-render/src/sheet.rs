@@ -4,7 +4,7 @@ use crate::Picture;
 use crate::canvas::{self, Area};
 use crate::text::{self, Style};
 
-/// A sheet being filled; pictures are scaled down as they come.
+/// A sheet being filled; pictures are scaled down as they are added.
 #[derive(Debug, Clone)]
 pub struct Sheet {
     width: u32,
@@ -13,10 +13,10 @@ pub struct Sheet {
     size: Option<[u32; 2]>,
 }
 
-/// A sheet that cannot be made.
+/// Why a sheet cannot be drawn.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum SheetError {
-    /// There is no picture.
+    /// There are no pictures.
     #[error("a contact sheet needs at least one picture; choose frames that exist")]
     Empty,
     /// Pictures differ in size.
@@ -27,7 +27,7 @@ pub enum SheetError {
     Size {
         /// Width and height of the first [pixels].
         expected: [u32; 2],
-        /// Those of the other [pixels].
+        /// Width and height of the other [pixels].
         found: [u32; 2],
     },
     /// The sheet is too narrow.
@@ -35,7 +35,7 @@ pub enum SheetError {
     Narrow {
         /// Width of the sheet [pixels].
         width: u32,
-        /// Pictures side by side.
+        /// Pictures per row.
         columns: u32,
     },
 }
@@ -43,7 +43,7 @@ pub enum SheetError {
 const PAPER: [u8; 3] = [246, 246, 244];
 
 impl Sheet {
-    /// A sheet of a width [pixels] for so many pictures, in rows of `columns`.
+    /// A sheet of a width [pixels] for `count` pictures, in rows of `columns`.
     pub fn new(pictures: u32, columns: u32, width: u32) -> Result<Self, SheetError> {
         let columns = columns.min(pictures).max(1);
         if width < 64 * columns {
@@ -84,7 +84,7 @@ impl Sheet {
             let (column, row) = (i as u32 % self.columns, i as u32 / self.columns);
             let x = gap + column * (cell + gap);
             let y = gap + row * (tall + gap);
-            // Pictures that are smaller than their cell stand in its middle.
+            // Pictures smaller than their cell are centered in it.
             let inset = (cell - picture.width.min(cell)) / 2;
             place(&mut sheet, picture, x + inset, y);
             let text = caption_that_fits(caption, cell, style);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_stand_in_rows_in_their_order() {
+    fn pictures_are_arranged_in_rows_in_order() {
         let sheet = sheet(6, 3, 960);
         assert_eq!(sheet.width, 960);
         let cell = |column: u32, row: u32| sheet.pixel(160 + 320 * column, 60 + 220 * row);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_as_high_as_its_rows_and_small_ones_fit() {
+    fn sheets_fit_their_rows_and_small_pictures() {
         let height = |pictures, columns| sheet(pictures, columns, 800).height;
         assert!(height(9, 3) < 620 && height(9, 3) > 400);
         assert!(height(1, 1) > 400);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_sheets_are_errors() {
+    fn invalid_sheets_are_errors() {
         assert_eq!(
             Sheet::new(1, 1, 640).unwrap().finish().unwrap_err(),
             SheetError::Empty

@@ -3,7 +3,7 @@
 //! A 2D scene gives the plane of its two principal stresses, where the cone is two lines. A 3D scene gives two
 //! sections: the meridian plane (pressure and size of the deviator), where the cone is a line, and the deviatoric plane, in
 //! which each deviator is divided by the largest that its grain can have, so that the cone is the unit circle. The order of
-//! principal stresses has no meaning: a grain stands at all places that the orders give.
+//! principal stresses has no meaning: a grain is drawn at the points of all orders.
 
 use crate::Picture;
 use crate::canvas::Area;
@@ -17,31 +17,31 @@ use barchan_post::YieldCone;
 use barchan_post::stress::{StressError, StressState, Substance, histories, stress};
 use barchan_scene::Dimensions;
 
-/// Frames from which the range of the axes is taken.
+/// Number of frames that determine the range of the axes.
 const RANGE_FRAMES: usize = 7;
 /// Earlier yield surfaces of a grain that are drawn.
 const EARLIER: usize = 12;
-/// Part of the grains that the axes leave out.
+/// Fraction of the grains that may exceed the range of the axes.
 const OUTLIERS: f64 = 0.01;
-/// Part of the axes beyond the tip, so that it can be seen.
+/// Fraction of the axes beyond the tip, so that it is visible.
 const BEYOND_TIP: f64 = 0.12;
 
 const PAPER: [u8; 3] = [255; 3];
 const CONE: [u8; 3] = [40, 40, 44];
 const GUIDE: [u8; 3] = [176, 178, 184];
 
-/// What is the same in all stress pictures of a result.
+/// Data common to all stress pictures of a result.
 #[derive(Debug, Clone)]
 pub struct StressSpace {
     substance: Substance,
     /// Largest pressure and largest other quantity of the axes [Pa]: 2D compression and tension, 3D p and ‖dev τ‖.
     reach: [f64; 2],
-    /// Chosen grains over all frames; none: all grains are drawn.
+    /// Chosen grains over all frames; empty: all grains are drawn.
     chosen: Vec<Vec<StressState>>,
 }
 
 impl StressSpace {
-    /// Gets a result ready; `ids` are the grains to draw, all when empty.
+    /// Prepares the pictures of a result; `ids` are the grains to draw, all if empty.
     pub fn open(
         directory: &ResultDirectory,
         frames: &[u32],
@@ -98,7 +98,7 @@ impl StressSpace {
     }
 }
 
-/// What a picture shows.
+/// Content of a picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     /// Grains as points, colored by their plastic case.
@@ -111,7 +111,7 @@ pub struct Content<'a> {
     pub time: f64,
 }
 
-/// Compression and tension (2D), or pressure and deviator (3D), that nearly all sand has at most [Pa].
+/// Compression and tension (2D), or pressure and deviator (3D), that nearly all grains do not exceed [Pa].
 pub fn extent(states: &[&StressState], dimensions: Dimensions, outliers: f64) -> [f64; 2] {
     let sand = states.iter().filter(|s| s.cone.is_some());
     let pairs: Vec<[f64; 2]> = sand
@@ -130,7 +130,7 @@ pub fn extent(states: &[&StressState], dimensions: Dimensions, outliers: f64) ->
     })
 }
 
-/// Draws stress space. `reach` says how far the axes go [Pa], as [`extent`] gives it.
+/// Draws stress space. `reach` is the range of the axes [Pa], as returned by [`extent`].
 pub fn draw(
     content: &Content<'_>,
     dimensions: Dimensions,
@@ -164,7 +164,7 @@ pub fn draw(
     picture
 }
 
-/// Rectangles of the charts and of legend and words; small pictures have no room for these.
+/// Rectangles of the charts, and of legend and text, which small pictures have no room for.
 fn layout(size: [u32; 2], scale: &Scale, style: Style) -> (Area, Option<Area>) {
     let line = i64::from(style.height);
     let [width, height] = size.map(i64::from);
@@ -188,7 +188,7 @@ fn layout(size: [u32; 2], scale: &Scale, style: Style) -> (Area, Option<Area>) {
 }
 
 impl Content<'_> {
-    /// What the colors mean.
+    /// The legend.
     fn scale(&self) -> Scale {
         if self.chosen.is_empty() {
             return Scale::plastic_case();
@@ -211,7 +211,7 @@ impl Content<'_> {
         }
     }
 
-    /// The state of a chosen grain in this frame, if it is there.
+    /// The state of a chosen grain in this frame, if it exists.
     fn present<'a>(&self, history: &'a [StressState]) -> Option<&'a StressState> {
         history.iter().find(|s| s.frame == self.frame)
     }
@@ -225,7 +225,7 @@ impl Content<'_> {
         Some([flattest, known.max_by(by_slope)?])
     }
 
-    /// What stands under the legend.
+    /// The text below the legend.
     fn words(&self) -> Vec<String> {
         let mut lines = vec![format!("t = {:.3} s", self.time)];
         let sand = self.cloud.iter().filter(|s| s.cone.is_some());
@@ -248,7 +248,7 @@ impl Content<'_> {
     }
 }
 
-/// Drawing into one picture.
+/// Context of drawing a picture.
 struct Sketch<'a> {
     content: &'a Content<'a>,
     /// Width of a thin line [pixels].
@@ -276,7 +276,7 @@ impl Sketch<'_> {
             chart.line(picture, from, to, guide);
         }
         let cone = |picture: &mut Picture, cone: YieldCone, dot: Dot| {
-            // Beyond the tip there is nothing; a cylinder has none and goes on.
+            // A cone ends at its tip; a cylinder has none.
             let traces = [cone.tip().unwrap_or(9.0 * far), -9.0 * far];
             for side in [1.0, -1.0] {
                 let place = |trace: f64| {
@@ -332,7 +332,7 @@ impl Sketch<'_> {
             let at = |r: f64| [r * angle.cos(), r * angle.sin()];
             chart.line(picture, [0.0, 0.0], at(1.1), guide);
             let [x, y] = chart.place(at(1.12));
-            // Beside the end of the axis, not over it.
+            // Beside the end of the axis.
             let [wide, tall] = text::size(name, self.style).map(|n| n as f32 / 2.0);
             let [right, up] = at(1.0).map(|v| v as f32);
             let [x, y] = [x + wide * (right - 1.0), y - tall * (up + 1.0)].map(|v| v as i64);
@@ -358,7 +358,7 @@ impl Sketch<'_> {
         );
     }
 
-    /// Points and yield surfaces, by functions that put them into a chart.
+    /// Draws points and yield surfaces; the functions map them to a chart.
     fn fill(
         &self,
         picture: &mut Picture,
@@ -372,9 +372,9 @@ impl Sketch<'_> {
         }
         let sand = || content.cloud.iter().filter(|s| s.cone.is_some());
         let colors = Scale::plastic_case();
-        // The few at the tip come last, so that they are seen.
+        // The few grains at the tip are drawn last, so that they are visible.
         for case in [0, 2, 1] {
-            // All of them at one point.
+            // All at one point.
             let size = if case == 1 { 3.0 } else { 1.1 };
             let dot = self.stroke(size, colors.color(f32::from(case)), 0.6);
             for state in sand().filter(|s| s.plastic_case.unwrap_or(0) == case) {
@@ -386,7 +386,7 @@ impl Sketch<'_> {
         for (i, history) in content.chosen.iter().enumerate() {
             self.grain(picture, history, kind_color(i), &cone);
         }
-        // Grains stand above all cones.
+        // Grains are drawn over all cones.
         for (i, history) in content.chosen.iter().enumerate() {
             let Some(now) = content.present(history) else {
                 continue;
@@ -398,7 +398,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// The yield surfaces of a grain: earlier ones faint, that of now strong.
+    /// The yield surfaces of a grain: earlier ones faint, the present one strong.
     fn grain(
         &self,
         picture: &mut Picture,
@@ -418,8 +418,8 @@ impl Sketch<'_> {
     }
 }
 
-/// The six places of a grain in the deviatoric plane, the yield surface being the unit circle; none where a grain
-/// can bear no deviator and yet has one.
+/// The six points of a grain in the deviatoric plane, in which the yield surface is the unit circle; none if the grain
+/// has a deviator but no strength.
 fn deviatoric_places(s: &StressState) -> Vec<[f64; 2]> {
     let radius = s.yield_deviator.unwrap_or(0.0);
     if s.deviator == 0.0 {
@@ -446,7 +446,7 @@ fn deviatoric_places(s: &StressState) -> Vec<[f64; 2]> {
     orders.into_iter().map(place).collect()
 }
 
-/// A length that axes can have.
+/// A valid length of an axis.
 fn drawable(reach: f64) -> f64 {
     if reach.is_finite() && reach > 1e-12 {
         reach

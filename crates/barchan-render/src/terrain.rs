@@ -1,14 +1,14 @@
-//! The terrain of a frame, as pictures show it.
+//! The terrain of a frame as drawn.
 
 use crate::tracer::Relief;
 use barchan_frame::{FrameInfo, ResultDirectory, TERRAIN_HEIGHT};
 use barchan_scene::materials::SAND_COLORS;
 use barchan_scene::{ColorMix, Material};
 
-/// The terrain of a frame in the colors of its material; `None` where there is none, or it cannot be drawn.
+/// The terrain of a frame in the colors of its material; `None` if there is none or it cannot be drawn.
 ///
 /// # Errors
-/// An array that is not as it was written.
+/// A damaged array.
 pub fn relief(
     directory: &ResultDirectory,
     frame: &FrameInfo,

@@ -4,12 +4,12 @@ use crate::Picture;
 use crate::canvas::{self, Area};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
-/// How text looks.
+/// Style of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     /// Height of a line [pixels].
     pub height: u32,
-    /// Heavier strokes.
+    /// Bold strokes.
     pub bold: bool,
     /// Color of the strokes.
     pub color: [u8; 3],
@@ -25,13 +25,13 @@ impl Style {
         }
     }
 
-    /// The same in bold.
+    /// The same style in bold.
     pub fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 }
 
-/// Height of text that can be read in a picture of a height [pixels]: 10 for 180, 20 for 720, 60 for 2160.
+/// Height of legible text in a picture of a height [pixels]: 10 for 180, 20 for 720, 60 for 2160.
 pub fn readable_height(picture_height: u32) -> u32 {
     ((f64::from(picture_height) / 36.0).round() as u32).clamp(10, 96)
 }
@@ -50,7 +50,7 @@ pub fn draw(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     });
 }
 
-/// Draws a line of text that runs upwards; `x`, `y` are the upper left corner of what it covers.
+/// Draws a line of text that runs upwards; `x`, `y` are the upper left corner of its area.
 pub fn draw_upwards(picture: &mut Picture, text: &str, x: i64, y: i64, style: Style) {
     let mask = mask(text, style);
     mask.each(|column, row, cover| {
@@ -67,7 +67,7 @@ pub fn draw_panel(picture: &mut Picture, text: &str, x: i64, y: i64, style: Styl
     draw(picture, text, x + pad, y + pad, style);
 }
 
-/// The text in letters that the font has: Greek by name, powers with ^, the rest as a question mark.
+/// The text in glyphs of the font: Greek letters by name, powers with ^, other missing glyphs as question marks.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -176,10 +176,10 @@ fn size_of(letters: usize, style: Style) -> usize {
     (letters as f64 * advance(style)).ceil() as usize
 }
 
-/// Resamples coverage: area means when it shrinks, smooth edges of one pixel when it grows.
+/// Resamples coverage: area means for smaller sizes, smooth edges of one pixel for larger ones.
 fn resample(strip: &[f32], from_x: usize, from_y: usize, to_x: usize, to_y: usize) -> Mask {
     let step = from_y as f32 / to_y as f32;
-    // A tent as wide as the larger of the two pixels; growing blurs edges, so they are made steeper again.
+    // A tent as wide as the larger of the two pixels; enlarging blurs edges, so they are sharpened again.
     let reach = step.max(1.0);
     let steeper = (1.0 / step).max(1.0);
     let at = |x: isize, y: isize| {
@@ -219,7 +219,7 @@ fn weight(style: Style) -> FontWeight {
     }
 }
 
-/// The bitmap to draw from: exact where there is one, else the largest.
+/// The bitmap to draw from: the exact size if available, otherwise the largest.
 fn bitmap(style: Style) -> RasterHeight {
     match style.height {
         16 => RasterHeight::Size16,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn ink_grows_with_the_square_of_the_height_and_bold_has_more() {
+    fn ink_is_proportional_to_the_square_of_the_height_and_bold_has_more() {
         let ink_of = |style: Style| {
             let mut picture = Picture::filled(900, 100, [255; 3]);
             draw(&mut picture, "pressure 12 kPa", 2, 2, style);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_the_font_lacks_have_a_likeness() {
+    fn missing_glyphs_are_substituted() {
         assert_eq!(printable("m/s² · kg/m³"), "m/s² · kg/m³");
         assert_eq!(printable("φ = 30°, −1 ≤ α"), "phi = 30°, -1 <= alpha");
         assert_eq!(printable("10⁻⁶ x₁"), "10^-^6 x1");
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn upwards_is_the_same_turned_by_a_quarter() {
+    fn upward_text_is_the_same_rotated_by_90_degrees() {
         let style = Style::dark(20);
         let [w, h] = size("y [m]", style);
         let mut flat = Picture::filled(w, h, [255; 3]);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_text_and_extreme_places_do_no_harm() {
+    fn empty_text_and_extreme_positions_do_not_panic() {
         let mut picture = Picture::filled(20, 20, [255; 3]);
         draw(&mut picture, "", 0, 0, Style::dark(13));
         draw(&mut picture, "abc", -500, 9000, Style::dark(0));

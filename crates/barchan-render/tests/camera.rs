@@ -23,7 +23,7 @@ fn seen_at(view: &View, size: [u32; 2], point: Vec3, radius: f32) -> [f32; 2] {
         at[0] += weight * (x as f32 + 0.5);
         at[1] += weight * (y as f32 + 0.5);
     }
-    assert!(sum > 0.0, "nothing is seen at {point}");
+    assert!(sum > 0.0, "nothing is visible at {point}");
     at.map(|v| v / sum)
 }
 

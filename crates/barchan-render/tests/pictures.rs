@@ -203,14 +203,14 @@ fn check(case: &Case) {
     let apart = difference(&stored, &drawn).unwrap();
     assert!(
         alike(apart, noise),
-        "{} looks different: {apart:?}, where noise is {noise:?}; look at it, and store it with BARCHAN_BLESS=1 if it is right",
+        "{} differs: {apart:?}, noise {noise:?}; inspect the picture, and store it with BARCHAN_BLESS=1 if it is correct",
         case.name
     );
     for control in &case.controls {
         let changed = difference(&stored, &draw(case, Some(control), 0)).unwrap();
         assert!(
             !alike(changed, noise),
-            "{}: {control} is not noticed: {changed:?}",
+            "{}: {control} is not detected: {changed:?}",
             case.name
         );
     }

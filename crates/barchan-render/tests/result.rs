@@ -92,7 +92,7 @@ fn red_spot(picture: &Picture) -> Option<([f32; 2], u32)> {
 fn assert_at(picture: &Picture, point: Vec3) {
     let eye = view(vec3(0.0, 0.5, 4.0), vec3(0.0, 0.5, 0.0), 30.0);
     let expected = project(&eye, SIZE, point);
-    let (found, _) = red_spot(picture).expect("the ball is seen");
+    let (found, _) = red_spot(picture).expect("the ball is visible");
     let off = (0..2)
         .map(|i| (found[i] - expected[i]).abs())
         .fold(0.0, f32::max);
@@ -161,7 +161,7 @@ fn the_pose_turns_the_body() {
 }
 
 #[test]
-fn looks_are_followed() {
+fn bodies_have_their_looks() {
     let scene = [CAMERA, BASE, GROUND, BALL].concat();
     let placed = || with_body(frame(0, &block()), recorded("ball", vec3(0.0, 0.8, 0.0)));
     let looks = ["solid", "glass", "cutaway", "hidden"];
@@ -239,7 +239,7 @@ fn a_scene_without_ground_stands_on_a_floor_unless_grains_fall_past_it() {
 }
 
 #[test]
-fn the_camera_is_the_scene_s() {
+fn the_camera_is_that_of_the_scene() {
     let ball = BALL.replace("center = [0, 0, 0]", "center = [0.5, 0.8, 0]");
     let at = |camera: &str, set: &[&str], time: f64| {
         let scene = [camera, BASE, &ball].concat();

@@ -83,7 +83,7 @@ fn known_stresses_are_plotted_at_their_positions() {
     let step = a[0] - b[0];
     assert!(step > 50.0, "{a:?} {b:?}");
     assert!((b[1] - a[1] - step).abs() < 1.0, "{a:?} {b:?}");
-    // The window goes from −1080 Pa to 1100 Pa (tension as far as asked for), 16 pixels of text around: by hand,
+    // The window goes from −1080 Pa to 1100 Pa (the requested tension), with 16 pixels of text around it: by hand,
     // the chart is as high as the picture less four and a half lines of 10 pixels.
     let pixels_a_pascal = step / 400.0;
     assert!((pixels_a_pascal * 2180.0 - 315.0).abs() < 3.0, "{step}");

@@ -1,4 +1,4 @@
-//! The final check of a scene: what makes an example a test.
+//! The final check of a scene, which makes an example a test.
 
 use barchan_frame::{Frame, Manifest};
 use barchan_post::{MeasureError, measure};
@@ -7,16 +7,16 @@ use barchan_scene::{Bounds, FinalCheck};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One bound of a scene's `check`, and what was found in the last frame.
+/// One bound of a scene's `check`, and its value in the last frame.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// What was measured, with its unit.
+    /// Measured quantity, with its unit.
     pub quantity: String,
-    /// The value; `None` when there is none, such as the slope of an empty frame.
+    /// Value; `None` if it is undefined, such as the slope of an empty frame.
     pub found: Option<f64>,
-    /// Interval that it must lie in.
+    /// Interval in which the value must lie.
     pub wanted: [f64; 2],
-    /// Whether it does.
+    /// Whether it lies in the interval.
     pub passed: bool,
 }
 
@@ -40,11 +40,11 @@ impl fmt::Display for CheckResult {
             None => write!(f, "cannot be measured")?,
         }
         let [low, high] = self.wanted.map(exact);
-        write!(f, ", wanted {low} to {high}")
+        write!(f, ", required {low} to {high}")
     }
 }
 
-/// Every bound of `check`, held against a frame.
+/// Compares a frame with every bound of `check`.
 ///
 /// # Errors
 /// A frame that cannot be measured.
@@ -81,13 +81,17 @@ pub fn check_final(
     let regions = check.mass_in.iter().map(|region| {
         let (min, max) = (region.bounds.min.to_array(), region.bounds.max.to_array());
         let corner = |p: [f32; 3]| p.map(|x| x.to_string()).join(", ");
-        let quantity = format!("part of the mass in [{}] to [{}]", corner(min), corner(max));
+        let quantity = format!(
+            "fraction of the mass in [{}] to [{}]",
+            corner(min),
+            corner(max)
+        );
         CheckResult::new(quantity, mass_part(frame, &region.bounds), region.part)
     });
     Ok(held.chain(regions).collect())
 }
 
-/// Part of the frame's mass that lies in a box; `None` without mass.
+/// Fraction of the frame's mass in a box; `None` without mass.
 fn mass_part(frame: &Frame, bounds: &Bounds) -> Option<f64> {
     let floats = |name: &str| frame.column(name).and_then(|c| c.data.as_f32());
     let (position, mass) = (floats("position")?, floats("mass")?);
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_fails() {
+    fn undefined_quantities_fail() {
         let check = FinalCheck {
             slope_angle_deg: Some([0.0, 90.0]),
             ..FinalCheck::default()

@@ -8,7 +8,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     GALLERY.iter().map(|(name, _)| *name)
 }
 
-/// The gallery scene whose name is nearest to `word`, when it is near enough to be what was meant.
+/// The gallery scene whose name is nearest to `word`, if it is near enough for a suggestion.
 pub fn nearest(word: &str) -> Option<&'static str> {
     barchan_scene::errors::nearest(word, names())
 }

@@ -40,9 +40,9 @@ fn off_backward_euler(set: &[&str]) -> [f64; 2] {
 
 #[test]
 fn figure_2_a_grain_on_a_spring_and_damper_follows_backward_euler() {
-    for passes in ["solver.pbd.iterations=5", "solver.pbd.iterations=1"] {
-        let off = off_backward_euler(&[passes]);
-        assert!(off[0] < 1e-5 && off[1] < 1e-4, "{passes}: {off:?}");
+    for iterations in ["solver.pbd.iterations=5", "solver.pbd.iterations=1"] {
+        let off = off_backward_euler(&[iterations]);
+        assert!(off[0] < 1e-5 && off[1] < 1e-4, "{iterations}: {off:?}");
     }
     // Negative control: error reduction lifts the grain more than the spring does.
     let off = off_backward_euler(&["solver.pbd.error_reduction=0.5"]);

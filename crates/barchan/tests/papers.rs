@@ -223,7 +223,7 @@ fn a_changed_parameter_is_detected() {
         "domain.max=[1.5,1.3,1.01]",
     ] {
         let found = differences(&klar2016("castle", 1.0, &[change]), row);
-        assert!(!found.is_empty(), "{change} went unnoticed");
+        assert!(!found.is_empty(), "{change} was not detected");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `barchan bench`: how fast this machine does what barchan does.
+//! `barchan bench`: throughput on this machine.
 
 mod detail;
 mod mpm;
@@ -64,7 +64,7 @@ impl Bench {
     }
 }
 
-/// Text of a scene of `scenes/bench`.
+/// Text of a scene in `scenes/bench`.
 macro_rules! bench_scene {
     ($name:literal) => {
         include_str!(concat!(
@@ -80,7 +80,7 @@ use bench_scene;
 /// Reports the progress of a bench.
 type Note<'a> = &'a dyn Fn(fmt::Arguments<'_>);
 
-/// What a bench measured, and on what.
+/// Result of a bench, and the machine that it ran on.
 #[derive(Serialize)]
 struct Measured<R> {
     machine: Machine,

@@ -1,4 +1,4 @@
-//! `barchan check`: whether a scene is right and what it would take to run.
+//! `barchan check`: validates a scene and estimates the resources of its run.
 
 use super::inputs::Ready;
 use super::scene::SceneArguments;
@@ -44,7 +44,7 @@ fn show_text(scene: &Scene, ready: &Ready) -> Result<(), Failure> {
     line(
         "frames",
         format!(
-            "{} at {} a second: {} s",
+            "{} at {} per second: {} s",
             scene.frames,
             output::number(scene.frame_rate),
             output::number(f64::from(scene.frames) / scene.frame_rate)
@@ -79,7 +79,7 @@ fn show_text(scene: &Scene, ready: &Ready) -> Result<(), Failure> {
     line(
         "time step",
         format!(
-            "{} s at the start, {} substeps a frame",
+            "{} s at the start, {} substeps per frame",
             rounded(forecast.dt, 3),
             output::grouped(forecast.steps_per_frame as u64)
         ),

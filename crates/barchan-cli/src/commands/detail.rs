@@ -1,4 +1,4 @@
-//! `barchan detail`: refine a result into many grains, or go on with that.
+//! `barchan detail`: refine a result into many grains, or resume a refinement.
 
 mod session;
 mod summary;
@@ -16,19 +16,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Memory of a grain: two frames and their order [bytes].
+/// Memory per grain: two frames and the sort order [bytes].
 const GRAIN_BYTES: u64 = 2 * 37 + 8;
-/// Memory beside the grains: a column while it is written, base frames [bytes].
+/// Memory besides the grains: a column being written, base frames [bytes].
 const OTHER_BYTES: u64 = 200 << 20;
-/// Bytes of a grain on disk in a frame.
+/// Bytes on disk per grain and frame.
 const FRAME_BYTES: u64 = 20;
 
 /// Refine a result: many grains that follow its particles
 #[derive(Debug, Args)]
 pub struct Detail {
-    /// Result directory of any particle solver; with --resume also that of the grains
+    /// Result directory of any particle solver; with --resume, optionally that of the grains
     directory: PathBuf,
-    /// Grains over the whole film, such as 500k or 20M
+    /// Total number of grains over all frames, such as 500k or 20M
     #[arg(long, value_name = "N", value_parser = count)]
     grains: Option<u64>,
     /// Result directory of the grains [default: NAME-detail.barchan beside DIRECTORY]
@@ -37,7 +37,7 @@ pub struct Detail {
     /// Longest time step of the grains [s] [default: 0.01]
     #[arg(long, value_name = "S")]
     dt: Option<f64>,
-    /// Which grains are free of the base [default: blended]
+    /// Which grains move independently of the base [default: blended]
     #[arg(long, value_enum)]
     method: Option<MethodName>,
     /// Number of the last frame to refine [default: the last of the base]
@@ -46,10 +46,10 @@ pub struct Detail {
     /// Threads; any number gives the same result [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Go on with unfinished grains
+    /// Resume an unfinished refinement
     #[arg(long)]
     resume: bool,
-    /// Make no picture at the end
+    /// Do not draw the final picture
     #[arg(long)]
     no_render: bool,
     /// Show no progress and end with one JSON object
@@ -59,11 +59,11 @@ pub struct Detail {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum MethodName {
-    /// By a part that depends on the particles around, none inside the material
+    /// Blended: fraction from nearby particles, 0 inside the material
     Blended,
-    /// By the part of [Ihmsen13] as it is printed
+    /// Fraction α as printed in [Ihmsen13]
     Printed,
-    /// Those with at most one particle in reach, and no others
+    /// Grains with at most one base particle within the support
     Clamped,
 }
 
@@ -107,7 +107,7 @@ impl Detail {
         Ok(summary.exit_code())
     }
 
-    /// The base and the directory of the grains.
+    /// The base, and the output directory.
     fn places(&self) -> Result<(ResultDirectory, PathBuf), Failure> {
         let given = ResultDirectory::open(&self.directory)?;
         let Some(detail) = given.manifest().detail.clone() else {
@@ -117,26 +117,25 @@ impl Detail {
         let path = self.directory.display();
         if !self.resume {
             return Err(Failure::call(
+                format_args!("{path} is already a refinement, of {}", detail.base),
                 format_args!(
-                    "{path} holds grains already: it is the refinement of {}",
-                    detail.base
-                ),
-                format_args!(
-                    "give the result of a run, or go on with these grains: barchan detail {path} --resume"
+                    "give the result of a run, or resume this refinement: barchan detail {path} --resume"
                 ),
             ));
         }
         if self.output.is_some() {
             return Err(Failure::call(
-                format_args!("{path} holds the grains already; -o does not go with it"),
-                "leave out -o, or give the base instead of the grains",
+                format_args!(
+                    "{path} is the output directory of its refinement; -o cannot be combined with it"
+                ),
+                "omit -o, or give the base instead of the grains",
             ));
         }
         let base = ResultDirectory::open(Path::new(&detail.base))?;
         Ok((base, self.directory.clone()))
     }
 
-    /// Refuses to go on with other settings than those of the beginning.
+    /// Refuses to resume with settings other than those the refinement was started with.
     fn refuse_other_settings(&self, begun: &ManifestDetail) -> Result<(), Failure> {
         let method = self.method.map(|m| Method::from(m).name());
         let same = self.grains.is_none_or(|n| n == begun.grains)
@@ -147,10 +146,10 @@ impl Detail {
         }
         Err(Failure::call(
             format_args!(
-                "these grains were begun with --grains {} --dt {} --method {}",
+                "this refinement was started with --grains {} --dt {} --method {}",
                 begun.grains, begun.dt, begun.method
             ),
-            "leave these options out to go on, or refine into another directory with -o",
+            "omit these options to resume, or refine into another directory with -o",
         ))
     }
 }
@@ -161,15 +160,15 @@ fn beside(base: &Path) -> PathBuf {
     let name = full.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".barchan").unwrap_or(&name);
     let file = format!("{name}-detail.barchan");
-    // As short as it was given.
+    // Relative if `base` is.
     match base.parent() {
         Some(parent) if base.file_name().is_some() => parent.join(file),
         _ => full.with_file_name(file),
     }
 }
 
-/// Refuses what does not fit into memory, and warns of a small disk.
-fn look_at_room(grains: u64, frames: u32, output: &Path) -> Result<(), Failure> {
+/// Refuses a refinement that does not fit into memory, and warns if the disk may fill up.
+fn check_resources(grains: u64, frames: u32, output: &Path) -> Result<(), Failure> {
     let needed = grains
         .saturating_mul(GRAIN_BYTES)
         .saturating_add(OTHER_BYTES);
@@ -183,13 +182,13 @@ fn look_at_room(grains: u64, frames: u32, output: &Path) -> Result<(), Failure> 
                 output::bytes(needed),
                 output::bytes(available)
             ),
-            format_args!("ask for fewer: --grains {}k", fewer / 1000),
+            format_args!("use fewer: --grains {}k", fewer / 1000),
         ));
     }
     let disk = grains
         .saturating_mul(FRAME_BYTES)
         .saturating_mul(u64::from(frames) + 1);
-    warn_small_disk(output, disk, "work");
+    warn_small_disk(output, disk, "refinement");
     Ok(())
 }
 
@@ -199,9 +198,9 @@ impl From<DetailError> for Failure {
             DetailError::Cache(error) => error.into(),
             DetailError::TooFew { particles, .. } => Self::call(
                 error,
-                format_args!("ask for at least {particles}: --grains {particles}"),
+                format_args!("use at least {particles}: --grains {particles}"),
             ),
-            DetailError::TooMany(_) => Self::call(error, "ask for fewer with --grains"),
+            DetailError::TooMany(_) => Self::call(error, "use fewer with --grains"),
             DetailError::Column { .. } | DetailError::Foreign { .. } => Self::with_code(2, error),
             _ => Self::work(error),
         }
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grains_go_beside_their_base() {
+    fn default_output_is_beside_the_base() {
         let of = |base: &str| beside(Path::new(base)).to_string_lossy().into_owned();
         assert_eq!(of("pile.barchan"), "pile-detail.barchan");
         assert_eq!(of("runs/pile.barchan/"), "runs/pile-detail.barchan");

@@ -1,4 +1,4 @@
-//! `barchan info`: what a result holds.
+//! `barchan info`: the contents of a result.
 
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Say what a result holds
+/// Show the contents of a result
 #[derive(Debug, Args)]
 pub struct Info {
     /// Result directory
@@ -96,9 +96,9 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     line("written by", manifest.created_by.clone())?;
     let path = info.path.display();
     if !info.complete && manifest.detail.is_some() {
-        output::say(format_args!("go on with: barchan detail {path} --resume"))?;
+        output::say(format_args!("resume with: barchan detail {path} --resume"))?;
     } else if !info.complete && info.damage.is_empty() && can_go_on {
-        output::say(format_args!("go on with: barchan run {path} --resume"))?;
+        output::say(format_args!("resume with: barchan run {path} --resume"))?;
     }
     Ok(())
 }

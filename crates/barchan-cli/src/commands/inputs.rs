@@ -1,5 +1,5 @@
 //! Inputs of a run besides its scene: meshes and the result it starts from, recorded in the manifest and compared at `--resume`.
-//! Also warns of what a scene asks for that will hardly come out as meant.
+//! Also warns of settings that are unlikely to have the intended effect.
 
 use super::resources::Estimate;
 use super::{Failure, output};
@@ -8,27 +8,27 @@ use barchan::scene::Scene;
 use barchan::sim::simulation::{Forecast, Simulation, SimulationError};
 use barchan::sim::start::{self, StartError, StartRecord};
 
-/// What the scene starts from, without its particles.
-fn look_at_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
+/// The state that the scene starts from, without its particles.
+fn find_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
     start::find(scene, None).map_err(|e| start_failure(&e, scene))
 }
 
-/// A scene at its beginning.
+/// A scene that is ready to run.
 pub struct Ready {
-    /// What the run is expected to need.
+    /// Resources that the run is expected to need.
     pub estimate: Estimate,
-    /// Before its first step.
+    /// The simulation before its first step.
     pub simulation: Simulation,
-    /// Its first steps.
+    /// Forecast of the time steps.
     pub forecast: Forecast,
-    /// What will run, but very long or hardly as meant.
+    /// Reasons why the run may take very long or not have the intended effect.
     pub warnings: Vec<String>,
 }
 
-/// Finds everything that can be wrong with a scene, and shows the warnings. Sampling finds what volumes cannot: empty fills,
-/// particles outside the domain, blocked emitters.
+/// Reports all errors of a scene, and shows the warnings. Some errors are found only by sampling: empty fills, particles outside
+/// the domain, blocked emitters.
 pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
-    let start = look_at_start(scene)?;
+    let start = find_start(scene)?;
     let estimate = Estimate::of(scene, start.as_ref());
     estimate.refuse_too_large()?;
     let mut simulation = begin(scene)?;
@@ -50,17 +50,17 @@ pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
     })
 }
 
-/// The scene at its beginning.
+/// The simulation of a scene at t = 0.
 pub fn begin(scene: &Scene) -> Result<Simulation, Failure> {
     Simulation::new(scene).map_err(|error| failure(error, scene))
 }
 
-/// The scene where a checkpoint left off.
+/// The simulation of a scene at a checkpoint.
 pub fn resume(scene: &Scene, checkpoint: &Checkpoint) -> Result<Simulation, Failure> {
     Simulation::resume(scene, checkpoint).map_err(|error| failure(error, scene))
 }
 
-/// What the scene is to blame for shows its line.
+/// Errors caused by the scene show their line.
 fn failure(error: SimulationError, scene: &Scene) -> Failure {
     match error.in_scene(scene) {
         Some(errors) => errors.into(),
@@ -75,7 +75,7 @@ fn start_failure(error: &StartError, scene: &Scene) -> Failure {
     }
 }
 
-/// The start, as the manifest has it.
+/// The start, as the manifest records it.
 pub fn start_entry(scene: &Scene, record: Option<&StartRecord>) -> Option<ManifestStart> {
     let (start, record) = (scene.start.as_ref()?, record?);
     Some(ManifestStart {
@@ -85,7 +85,7 @@ pub fn start_entry(scene: &Scene, record: Option<&StartRecord>) -> Option<Manife
     })
 }
 
-/// Refuses to go on with meshes that are not those of the beginning.
+/// Refuses to resume if a mesh has changed since the run started.
 pub fn refuse_other_meshes(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
     let begun = &directory.manifest().meshes;
     let changed = scene.meshes.iter().find(|mesh| {
@@ -98,7 +98,7 @@ pub fn refuse_other_meshes(directory: &ResultDirectory, scene: &Scene) -> Result
     match changed {
         Some(mesh) => Err(Failure::call(
             format_args!(
-                "the mesh {} was changed since the run in {} began",
+                "the mesh {} was changed since the run in {} started",
                 mesh.file,
                 directory.path().display()
             ),
@@ -108,8 +108,8 @@ pub fn refuse_other_meshes(directory: &ResultDirectory, scene: &Scene) -> Result
     }
 }
 
-/// Refuses to go on when the result that the run started from is not as it was. One that is gone is no more than a
-/// warning when the run can go on from a state of its own.
+/// Refuses to resume if the result that the run started from has changed. A missing one only causes a warning if the run has a
+/// checkpoint of its own.
 pub fn refuse_other_start(
     directory: &ResultDirectory,
     scene: &Scene,
@@ -123,7 +123,7 @@ pub fn refuse_other_start(
         Err(error) if directory.checkpoints()?.is_empty() => Err(start_failure(&error, scene)),
         Err(error) => {
             output::note(format_args!(
-                "warning: whether the result that this run started from is still the same cannot be told: {}",
+                "warning: cannot verify that the start result is unchanged: {}",
                 error.message
             ));
             Ok(None)
@@ -131,7 +131,7 @@ pub fn refuse_other_start(
     }
 }
 
-/// Refuses a run that begins again from another state than the first time.
+/// Refuses to restart a run from a state other than its original start.
 pub fn refuse_new_start(
     directory: &ResultDirectory,
     simulation: &Simulation,
@@ -148,15 +148,15 @@ pub fn refuse_new_start(
 fn changed_start(directory: &ResultDirectory, result: &str) -> Failure {
     Failure::call(
         format_args!(
-            "the result {result} that the run in {} started from was changed since",
+            "the result {result} that the run in {} started from has changed since then",
             directory.path().display()
         ),
         "restore it, or simulate from its present state into another directory with -o",
     )
 }
 
-/// Whether two scene documents differ in the number of frames at most.
-pub fn same_but_for_frames(one: &str, other: &str) -> bool {
+/// Whether two scene documents are equal except for the number of frames.
+pub fn equal_except_for_frames(one: &str, other: &str) -> bool {
     let without_frames = |text: &str| {
         let mut table = text.parse::<toml::Table>().ok()?;
         table.remove("frames");

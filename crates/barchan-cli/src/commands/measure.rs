@@ -22,10 +22,10 @@ pub struct Measure {
     /// Axis of the heap, for run-out, slopes and profile [m] [default: its center of mass; in 2D its highest column]
     #[arg(long, value_name = "X,Z", allow_hyphen_values = true, value_parser = axis)]
     axis: Option<[f64; 2]>,
-    /// Fit slopes from this distance from the axis on [m], such as outside a stream [default: a fifth of the way out]
+    /// Fit slopes beyond this distance from the axis [m], such as outside a stream [default: a fifth of the run-out]
     #[arg(long, value_name = "R")]
     from: Option<f64>,
-    /// Print all columns of one grain instead, as they are stored
+    /// Print all stored columns of one grain instead
     #[arg(long, value_name = "ID")]
     grain: Option<u64>,
     /// Print stresses instead, as comma-separated values: of these grains in all frames (or that of --frame), or of all
@@ -116,7 +116,7 @@ impl Measure {
     }
 }
 
-/// Where the axis of a heap stands: x and z [m].
+/// Position of the axis of a heap: x and z [m].
 fn axis(text: &str) -> Result<[f64; 2], String> {
     let number = |part: &str| part.trim().parse().ok().filter(|v: &f64| v.is_finite());
     let parts: Option<Vec<f64>> = text.split(',').map(number).collect();
@@ -124,11 +124,11 @@ fn axis(text: &str) -> Result<[f64; 2], String> {
     both.ok_or_else(|| "give x and z in meters, such as 0.5,-1".to_owned())
 }
 
-/// Grains whose stresses are asked for.
+/// Grains whose stresses are printed.
 #[derive(Debug, Clone)]
 enum WhichGrains {
     All,
-    /// Each once, in the order given.
+    /// These, without duplicates, in the order given.
     Ids(Vec<u64>),
 }
 

@@ -1,4 +1,4 @@
-//! Commands, one file each; errors become exit codes and reports here and nowhere else.
+//! Commands, one file each; only this file turns errors into exit codes and reports.
 
 mod bench;
 mod check;
@@ -37,7 +37,7 @@ use std::fmt;
 use std::process::ExitCode;
 use textwrap::WordSplitter;
 
-/// Simulates granular material: a scene goes in, frames come out.
+/// Simulates granular material: reads a scene, writes frames.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {
@@ -78,12 +78,12 @@ impl Command {
     }
 }
 
-/// Whether the call asks for JSON, also where it cannot be understood.
+/// Whether the call contains `--json`, even if it cannot be parsed.
 fn wants_json() -> bool {
     std::env::args_os().any(|argument| argument == "--json")
 }
 
-/// Reads the command line and obeys it. Exit codes: 0 done, 1 failed, 2 the scene or the call is wrong.
+/// Parses and executes the command line. Exit codes: 0 success, 1 failure, 2 invalid scene or call.
 pub fn main() -> ExitCode {
     wrap_at_spaces();
     let command = match Arguments::try_parse() {
@@ -109,7 +109,7 @@ fn wrap_at_spaces() {
     let _ = miette::set_hook(Box::new(move |_| Box::new(options().build())));
 }
 
-/// A command line that cannot be understood, or one that asks for help.
+/// Reports a command line that cannot be parsed, or prints the help that it asks for.
 fn refuse_call(error: &clap::Error) -> ExitCode {
     let asked_for = !error.use_stderr();
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
@@ -127,19 +127,19 @@ fn refuse_call(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The error goes to standard error as well, so nothing is lost when standard output cannot take it.
+/// The error is printed on standard error as well, so that nothing is lost if writing to standard output fails.
 fn tell_as_json(error: &Value) {
     let _ = output::say_json(error);
 }
 
-/// Why a command ends early: what to tell, and the exit code.
+/// Why a command ends early: message and exit code.
 struct Failure {
     code: u8,
     report: Report,
 }
 
 impl Failure {
-    /// What `--json` prints instead of a result. The mistakes of a scene stand in `problems`, each with its place.
+    /// What `--json` prints instead of a result. The errors of a scene are listed in `problems`, each with its line.
     fn to_json(&self) -> Value {
         let mut object = json!({
             "error": self.report.to_string(),
@@ -160,13 +160,13 @@ impl Failure {
         object
     }
 
-    /// The scene or the call is wrong; nothing was written.
+    /// Invalid scene or call; nothing was written.
     fn call(message: impl fmt::Display, help: impl fmt::Display) -> Self {
         let report = miette::miette!(help = help.to_string(), "{message}");
         Self { code: 2, report }
     }
 
-    /// The work itself failed.
+    /// A failure during execution.
     fn work(error: impl fmt::Display) -> Self {
         Self::with_code(1, error)
     }

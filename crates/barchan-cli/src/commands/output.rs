@@ -1,12 +1,11 @@
-//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is no reason to fail, let alone to panic; a full
-//! disk is one.
+//! Writing to the terminal. A closed pipe (`barchan scenes | head -1`) is not an error; a full disk is.
 
 use super::Failure;
 use barchan::scene::numbers::rounded;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
-/// One line on standard output: what was asked for.
+/// Prints a line of the result on standard output.
 pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
@@ -17,19 +16,19 @@ pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
     }
 }
 
-/// One line on standard error: about the work.
+/// Prints a message on standard error.
 pub fn note(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Lines on standard error: what will hardly come out as meant.
+/// Prints warnings on standard error.
 pub fn warn(warnings: &[String]) {
     for warning in warnings {
         note(format_args!("warning: {warning}"));
     }
 }
 
-/// The last line on standard output with `--json`: one object.
+/// Prints the JSON object of `--json`, the last line on standard output.
 pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {
         Ok(text) => say(format_args!("{text}")),
@@ -39,12 +38,12 @@ pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     }
 }
 
-/// A measured or computed number: six digits at most.
+/// A number with at most six significant digits.
 pub fn number(value: f64) -> String {
     rounded(value, 6)
 }
 
-/// Bytes in the unit that suits them.
+/// A number of bytes in a suitable unit.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut value = count as f64;
@@ -57,7 +56,7 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// A count with its thousands apart: `1 234 567`.
+/// A count with its digits in groups of three: `1 234 567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -70,7 +69,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// Seconds as people say them: `4.2 s`, `3 min 20 s`, `2 h 05 min`.
+/// A duration [s] in readable form: `4.2 s`, `3 min 20 s`, `2 h 05 min`.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     match whole {
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_read_well() {
+    fn quantities_are_readable() {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(u64::MAX), "16.0 EiB");

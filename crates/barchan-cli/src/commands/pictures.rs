@@ -1,4 +1,4 @@
-//! Drawing many pictures into a folder, and what is made of them: shared by `render` and `run`.
+//! Drawing many pictures into a folder, and films and sheets from them: shared by `render` and `run`.
 
 use super::progress::Count;
 use super::stop::StopRequest;
@@ -16,43 +16,43 @@ use std::time::Instant;
 
 /// Pictures of the film that `run` makes.
 const RUN_PICTURES: usize = 48;
-/// Size of them [pixels].
+/// Their size [pixels].
 const RUN_SIZE: [u32; 2] = [640, 360];
 /// Width of a contact sheet [pixels].
 const SHEET_WIDTH: u32 = 1600;
-/// Pictures side by side on it.
+/// Pictures per row of the contact sheet.
 const SHEET_COLUMNS: u32 = 4;
-/// File that says how the pictures beside it were made.
+/// File that records the settings of the pictures in its folder.
 const SETTINGS: &str = "settings.txt";
 
-/// What to make, and where.
+/// What to draw, and where.
 pub struct Job {
     /// Folder of the pictures.
     pub output: PathBuf,
-    /// Name of the film; its ending says which kind.
+    /// File name of the film; its extension determines the format.
     pub film: Option<&'static str>,
-    /// Whether to make a small looped preview.
+    /// Whether to write a small looped preview.
     pub preview: bool,
-    /// Speed of the film against the simulated time.
+    /// Speed of the film relative to simulated time.
     pub speed: f64,
     /// Pictures on the contact sheet.
     pub sheet: usize,
-    /// Whether to draw pictures again that are there already.
+    /// Whether to redraw existing pictures.
     pub again: bool,
-    /// Whether to show no progress.
+    /// Whether to hide the progress.
     pub quiet: bool,
 }
 
-/// What was made.
+/// What was drawn.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Folder of the pictures.
     pub directory: String,
-    /// Pictures that are there now.
+    /// Pictures in the folder.
     pub pictures: u32,
     /// Pictures that were drawn.
     pub drawn: u32,
-    /// Pictures that were there already.
+    /// Existing pictures that were kept.
     pub kept: u32,
     /// Width and height [pixels].
     pub size: [u32; 2],
@@ -62,41 +62,41 @@ pub struct Report {
     pub films: Vec<FilmMade>,
     /// The contact sheet.
     pub sheet: Option<String>,
-    /// Whether it was stopped before its end.
+    /// Whether drawing was stopped early.
     pub stopped: bool,
 }
 
-/// A film that was made.
+/// A film that was written.
 #[derive(Debug, Serialize)]
 pub struct FilmMade {
     /// `film` or `preview`.
     pub kind: &'static str,
     /// File.
     pub file: String,
-    /// Pixels across.
+    /// Width [pixels].
     pub width: u32,
-    /// Pixels down.
+    /// Height [pixels].
     pub height: u32,
     /// Playing time [s].
     pub duration_s: f64,
-    /// Size of the file.
+    /// Size of the file [bytes].
     pub bytes: u64,
-    /// What encoded it.
+    /// The encoder.
     pub encoder: String,
 }
 
-/// The pictures that `run` leaves.
+/// The pictures that `run` draws.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RunPictures {
     /// Picture of the last frame.
     pub last: String,
     /// Short film.
     pub film: Option<String>,
-    /// Time that they took [s].
+    /// Wall time of drawing them [s].
     pub wall_s: f64,
 }
 
-/// Draws frames into the folder, then makes film, preview and contact sheet of them.
+/// Draws frames into the folder, then writes film, preview and contact sheet.
 pub fn draw(
     renderer: &Renderer,
     frames: &[u32],
@@ -135,7 +135,7 @@ pub fn draw(
     Ok(report)
 }
 
-/// The last frame in full quality and a short film, as every finished run ends.
+/// The last frame in full quality and a short film, drawn at the end of a run.
 pub fn after_run(
     directory: ResultDirectory,
     stop: &StopRequest,
@@ -176,7 +176,7 @@ pub fn last_frame(directory: ResultDirectory) -> Result<String, Failure> {
     Ok(last.display().to_string())
 }
 
-/// Draws the last frame in full quality, and keeps what drew it.
+/// Draws the last frame in full quality; returns the renderer for further pictures.
 fn draw_last(directory: ResultDirectory) -> Result<(Renderer, PathBuf), Failure> {
     let folder = directory.path().join("render");
     make_folder(&folder)?;
@@ -189,7 +189,7 @@ fn draw_last(directory: ResultDirectory) -> Result<(Renderer, PathBuf), Failure>
     Ok((renderer, last))
 }
 
-/// Draws a whole result. The frames are what counts: what goes wrong here is a warning that there is `nothing` to see.
+/// Draws a complete result. Failures only cause a warning, which starts with `nothing`; the frames are complete.
 pub fn if_possible<T>(
     result: &Path,
     nothing: &str,
@@ -198,7 +198,7 @@ pub fn if_possible<T>(
     let opened = ResultDirectory::open(result).map_err(Failure::from);
     let warn = |failure: &Failure| {
         output::note(format_args!(
-            "warning: {nothing}: {}; `barchan render {}` tries again",
+            "warning: {nothing}: {}; try again with: barchan render {}",
             failure.report,
             result.display()
         ));
@@ -220,7 +220,7 @@ fn make_films(
     for (kind, name) in [("film", job.film), ("preview", preview)] {
         let Some(name) = name else { continue };
         let mut film = match Film::create(&job.output.join(name), width, height, &options) {
-            // The pictures exist; only the film is missing, and the error says why.
+            // The pictures exist; only the film is missing.
             Err(error @ FilmError::NeedsFfmpeg { .. }) => {
                 output::note(format_args!("warning: {error}"));
                 continue;
@@ -270,7 +270,7 @@ fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, 
     Ok(path.display().to_string())
 }
 
-/// Pictures a second at which the film runs as fast as the scene.
+/// Pictures per second at which the film runs in real time.
 fn film_rate(renderer: &Renderer, frames: &[u32]) -> Result<f64, Failure> {
     let (Some(&first), Some(&last)) = (frames.first(), frames.last()) else {
         return Ok(1.0);
@@ -290,13 +290,13 @@ fn picture_path(folder: &Path, frame: u32) -> PathBuf {
 fn make_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| {
         Failure::call(
-            format_args!("{} cannot be made: {error}", path.display()),
+            format_args!("{} cannot be created: {error}", path.display()),
             "choose another folder with -o",
         )
     })
 }
 
-/// Whether the pictures in the folder were made with the settings of now; from now on these hold.
+/// Whether the pictures in the folder were drawn with the present settings, which are then recorded.
 fn same_settings(renderer: &Renderer, folder: &Path) -> Result<bool, Failure> {
     let path = folder.join(SETTINGS);
     let now = format!(
@@ -318,7 +318,7 @@ fn same_settings(renderer: &Renderer, folder: &Path) -> Result<bool, Failure> {
     Ok(same)
 }
 
-/// Whether a picture was made after its frame.
+/// Whether a picture is newer than its frame.
 fn is_newer(picture: &Path, result: &ResultDirectory, frame: u32) -> bool {
     let frame = result.path().join(format!("frames/{frame:06}/zarr.json"));
     let time = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();

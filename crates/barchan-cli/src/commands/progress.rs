@@ -1,4 +1,4 @@
-//! How long work shows that it is alive: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`.
+//! Progress of long operations: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`.
 
 use super::output;
 use barchan::sim::simulation::Progress;
@@ -42,7 +42,7 @@ impl Form {
 }
 
 impl Reporter {
-    /// For a run from `start_frame` to `frames`.
+    /// The reporter of a run from `start_frame` to `frames`.
     pub fn new(start_frame: u32, frames: u32, quiet: bool) -> Self {
         let form = Form::choose(quiet, || bar(start_frame, frames));
         let now = Instant::now();
@@ -80,8 +80,8 @@ impl Reporter {
         }
     }
 
-    /// `frame 12/96 · 2 min 10 s left · 120 000 particles · 840 substeps · 3.20 M particle-substeps/s`: what matters most
-    /// comes first, because a narrow terminal cuts the end off.
+    /// `frame 12/96 · 2 min 10 s left · 120 000 particles · 840 substeps · 3.20 M particle-substeps/s`: the most
+    /// important parts come first, because a narrow terminal truncates the line.
     fn describe(&self, progress: &Progress, done: f64) -> String {
         let elapsed = self.start.elapsed().as_secs_f64();
         let part = (done - f64::from(self.start_frame))
@@ -102,7 +102,7 @@ impl Reporter {
     }
 }
 
-/// Shows how many of a number of things are done.
+/// Shows how many of a number of items are done.
 pub struct Count {
     form: Form,
     noun: &'static str,
@@ -112,7 +112,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// For `total` things, such as pictures.
+    /// For `total` items, such as pictures.
     pub fn new(noun: &'static str, total: usize, quiet: bool) -> Self {
         let now = Instant::now();
         Self {
@@ -124,7 +124,7 @@ impl Count {
         }
     }
 
-    /// So many are done.
+    /// Reports that `count` items are done.
     pub fn done(&mut self, count: usize) {
         let elapsed = self.start.elapsed().as_secs_f64();
         let left = elapsed * (self.total.saturating_sub(count)) as f64 / count.max(1) as f64;
@@ -149,7 +149,7 @@ impl Count {
 }
 
 impl Drop for Form {
-    /// Takes the bar away, also when the work fails.
+    /// Removes the bar, also after a failure.
     fn drop(&mut self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();

@@ -19,16 +19,16 @@ pub struct Render {
     /// Result directory
     #[arg(value_name = "DIR")]
     result: PathBuf,
-    /// Where the pictures go [default: `render` in the result directory, or `stress` with --space stress]
+    /// Folder of the pictures [default: `render` in the result directory, or `stress` with --space stress]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Frames: `all`, `first`, `last`, `48`, `0..96`, `0..96/4`, or several of these with commas
     #[arg(long, value_name = "FRAMES", default_value = "all")]
     frames: FrameChoice,
-    /// Work for each picture
+    /// Quality of the pictures
     #[arg(long, value_enum, default_value_t = QualityName::Production)]
     quality: QualityName,
-    /// Paths through each pixel, instead of the quality's own number
+    /// Paths per pixel, instead of the number given by the quality
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     samples: Option<u32>,
     /// Width and height in pixels
@@ -37,7 +37,7 @@ pub struct Render {
     /// Color by a column: speed, pressure, plastic_case, material, … [default: the colors of the materials]
     #[arg(long, value_name = "COLUMN")]
     color: Option<String>,
-    /// Lowest and highest value of the colors [default: where most values lie]
+    /// Lowest and highest value of the colors [default: the range of most values]
     #[arg(
         long,
         value_name = "LOW,HIGH",
@@ -52,13 +52,13 @@ pub struct Render {
     /// What the picture shows: the scene, or its grains in the space of principal stresses
     #[arg(long, value_enum, default_value_t = SpaceName::Scene)]
     space: SpaceName,
-    /// Grains to pick out, by id: in the scene large and colored, in stress space with their yield surfaces over time
+    /// Grains to highlight, by id: enlarged and colored in the scene, with their yield surfaces over time in stress space
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     grains: Vec<u64>,
     /// Radius of the grains, as a factor
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = factor)]
     grain_size: f32,
-    /// Part of the time between frames for which the shutter is open; 0 for no motion blur
+    /// Fraction of the time between frames for which the shutter is open; 0 for no motion blur
     #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = shutter)]
     shutter: f32,
     /// Change the scene's camera, looks or colors, such as camera.fov=40 or collider.glass.look=cutaway
@@ -70,13 +70,13 @@ pub struct Render {
     /// Kind of film
     #[arg(long, value_enum, default_value_t = FilmKind::Mp4)]
     film: FilmKind,
-    /// Speed of the film: 0.25 shows a second in four
+    /// Speed of the film: 0.25 is slow motion by a factor of four
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = factor)]
     speed: f32,
     /// Pictures on the contact sheet
     #[arg(long, value_name = "N", default_value_t = 12)]
     sheet: usize,
-    /// Draw pictures again that are there already
+    /// Redraw existing pictures
     #[arg(long)]
     again: bool,
     /// Threads; any number gives the same pictures [default: one for each processor]
@@ -89,7 +89,7 @@ pub struct Render {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum QualityName {
-    /// A quick look
+    /// Quick, with some noise
     Preview,
     /// For films and print
     Production,
@@ -97,7 +97,7 @@ enum QualityName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SpaceName {
-    /// Grains and bodies where they are
+    /// Grains and bodies at their positions
     Scene,
     /// Principal stresses with the yield surface; needs the column principal_stress
     Stress,
@@ -185,7 +185,7 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     let [width, height] = report.size;
     let kept = match report.kept {
         0 => String::new(),
-        n => format!(", {n} of them from before"),
+        n => format!(", {n} of them kept"),
     };
     output::say(format_args!(
         "{} of {width}×{height} in {}{kept}",
@@ -198,7 +198,7 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     let line = |name: &str, text: String| output::say(format_args!("  {name:<9} {text}"));
     if report.drawn > 0 {
         let each = report.drawing_s / f64::from(report.drawn);
-        line("time", format!("{} a picture", output::duration(each)))?;
+        line("time", format!("{} per picture", output::duration(each)))?;
     }
     for film in &report.films {
         line(
@@ -219,13 +219,13 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
     }
     if report.stopped {
         output::note(format_args!(
-            "stopped; the same command goes on with the pictures that are missing"
+            "stopped; repeat the command to draw the missing pictures"
         ));
     }
     Ok(())
 }
 
-/// Two numbers with something between them.
+/// Two numbers with a separator.
 fn two<T: FromStr>(parts: Option<(&str, &str)>) -> Option<[T; 2]> {
     let (a, b) = parts?;
     Some([a.trim().parse().ok()?, b.trim().parse().ok()?])
@@ -265,7 +265,7 @@ fn factor(text: &str) -> Result<f32, String> {
 fn shutter(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(x) if (0.0..=4.0).contains(&x) => Ok(x),
-        _ => Err("give a number from 0 to 4; 0.5 is what cameras usually have".into()),
+        _ => Err("give a number from 0 to 4; 0.5 is usual for cameras".into()),
     }
 }
 
@@ -279,7 +279,7 @@ enum Part {
     First,
     Last,
     One(u32),
-    /// From, to (included; none: the last), every so many.
+    /// First, last (inclusive; `None`: the last of the result), stride.
     Range(u32, Option<u32>, u32),
 }
 
@@ -317,7 +317,7 @@ fn frame_part(text: &str) -> Option<Part> {
 }
 
 impl FrameChoice {
-    /// The chosen ones of those that are there, in order, each once.
+    /// The chosen ones of the available frames, in order, without duplicates.
     fn of(&self, there: &[u32]) -> Result<Vec<u32>, Failure> {
         let wanted = |frame: u32, part: &Part| match *part {
             Part::All => true,
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_chosen_as_written() {
+    fn frame_selections_are_parsed() {
         assert_eq!(chosen("all").map(|f| f.len()), Some(11));
         assert_eq!(chosen("last,3"), Some(vec![3, 10]));
         assert_eq!(chosen("2..6/2"), Some(vec![2, 4, 6]));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read() {
+    fn sizes_are_parsed() {
         assert_eq!(size("1280x720"), Ok([1280, 720]));
         for wrong in ["1280", "0x10", "1e3x10", "99999x99999", "x"] {
             assert!(size(wrong).is_err(), "{wrong}");

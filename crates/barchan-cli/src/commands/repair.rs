@@ -9,8 +9,8 @@ use barchan::sim::simulation::{Control, Simulation};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Repairs the frames from 0 to `up_to`; returns whether there was anything to do. Intact frames stay as they are:
-/// interrupted, nothing is lost.
+/// Repairs the frames from 0 to `up_to`; returns whether any needed it. Intact frames are not rewritten, so that an
+/// interruption loses nothing.
 pub fn frames_up_to(
     directory: &ResultDirectory,
     scene: &Scene,
@@ -30,14 +30,14 @@ pub fn frames_up_to(
     ));
     let mut reporter = Reporter::new(simulation.frame(), last, quiet);
     loop {
-        // Every frame, because the solver sorts its particles for it: without that the next one comes out differently.
+        // Also for intact frames: writing a frame sorts the particles, which affects the rounding of later steps.
         let frame = simulation.write_frame()?;
         if broken.contains(&frame.index) {
             directory.write_frame(&frame)?;
         }
         if simulation.frame() >= last {
             drop(reporter);
-            output::note(format_args!("all frames up to {up_to} are whole again"));
+            output::note(format_args!("all frames up to {up_to} are complete again"));
             return Ok(true);
         }
         let end = simulation.advance_frame(&mut |progress| {
@@ -53,7 +53,7 @@ pub fn frames_up_to(
     }
 }
 
-/// Numbers of those frames that are not there as they were written. `stopped` is the error of being asked to stop.
+/// Numbers of missing or damaged frames. `stopped` makes the error for a stop request.
 pub fn broken_frames(
     directory: &ResultDirectory,
     frames: Range<u32>,
@@ -74,7 +74,7 @@ pub fn broken_frames(
     Ok(states?.into_iter().flatten().collect())
 }
 
-/// A simulation from which `frame` can be reached: at the newest readable checkpoint before it, or at the beginning.
+/// A simulation before `frame`: at the newest readable checkpoint, or at t = 0.
 fn state_before(
     directory: &ResultDirectory,
     scene: &Scene,
@@ -97,7 +97,7 @@ fn state_before(
 
 fn stopped(directory: &ResultDirectory) -> Failure {
     Failure::work(format_args!(
-        "stopped while the frames were being checked and repaired; go on with: barchan run {} --resume",
+        "stopped while the frames were being checked and repaired; resume with: barchan run {} --resume",
         directory.path().display()
     ))
 }

@@ -1,4 +1,4 @@
-//! Whether the machine can hold a run: memory (refused), disk (warned about), threads.
+//! Resources of the machine: memory (a run that exceeds it is refused), disk (a warning), threads.
 
 use super::{Failure, output};
 use barchan::scene::Scene;
@@ -15,13 +15,13 @@ const FRAME_BYTES: u64 = 40;
 /// Bytes on disk per particle of the checkpoints that are kept.
 const CHECKPOINT_BYTES: u64 = 400;
 
-/// What a run is expected to need.
+/// Resources that a run is expected to need.
 pub struct Estimate {
     /// Particles at the start and emitted over the run.
     pub particles: usize,
     /// Memory [bytes].
     pub memory: u64,
-    /// Memory that is free now [bytes].
+    /// Available memory [bytes].
     pub available: u64,
     /// Disk [bytes].
     pub disk: u64,
@@ -30,7 +30,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What the scene needs, from the volumes of its shapes and the number of particles that it starts from.
+    /// Estimate from the volumes of the scene's shapes and the number of particles that it starts from.
     pub fn of(scene: &Scene, start: Option<&StartRecord>) -> Self {
         let particles = sampling::estimate_particles(scene)
             .saturating_add(start.map_or(0, |start| start.particles));
@@ -51,7 +51,7 @@ impl Estimate {
         if self.memory <= self.available {
             return Ok(());
         }
-        // Memory goes with the number of cells.
+        // Memory is proportional to the number of cells.
         let ratio = self.available as f64 / self.memory as f64;
         let scale = ratio.powf(1.0 / self.dimensions as f64) * 0.95;
         Err(Failure::call(
@@ -73,26 +73,26 @@ impl Estimate {
 pub fn warn_small_disk(path: &Path, needed: u64, work: &str) {
     if let Some(free) = free_disk(path).filter(|&free| free < needed) {
         output::note(format_args!(
-            "warning: the frames may take {}, and the disk has {} free; a full disk stops the {work}, which can be resumed",
+            "warning: the frames may take {}, and the disk has {} free; if the disk fills up, the {work} stops and can be resumed",
             output::bytes(needed),
             output::bytes(free),
         ));
     }
 }
 
-/// Memory that this process may take [bytes], also when a container limits it; no limit where the system does not tell.
+/// Memory available to this process [bytes], including the limit of a container; `u64::MAX` if unknown.
 pub fn available_memory() -> u64 {
     let Ok(mut system) = System::new() else {
         return u64::MAX;
     };
     system.refresh_memory();
-    // The free memory of a container leaves out what its page cache could give back.
+    // The free memory that a container reports excludes reclaimable page cache.
     let left = |l: sysinfo::CGroupLimits| l.total_memory.saturating_sub(l.rss);
     let limit = system.cgroup_limits().map_or(u64::MAX, left);
     system.available_memory().min(limit)
 }
 
-/// Free space where `path` is or will be [bytes].
+/// Free space on the disk that holds or will hold `path` [bytes].
 fn free_disk(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
     let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
@@ -106,7 +106,7 @@ fn free_disk(path: &Path) -> Option<u64> {
         .map(sysinfo::Disk::available_space)
 }
 
-/// What this machine computes with.
+/// Processor and SIMD level of this machine.
 pub fn machine() -> Machine {
     let specifics = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
     let system = System::new_with_specifics(specifics);
@@ -120,13 +120,13 @@ pub fn machine() -> Machine {
     }
 }
 
-/// Sets the number of threads; `None` takes one for each processor.
+/// Sets the number of threads; `None`: one for each processor.
 pub fn use_threads(count: Option<usize>) -> Result<(), Failure> {
     let Some(count) = count else { return Ok(()) };
     if !(1..=4096).contains(&count) {
         return Err(Failure::call(
-            format_args!("--threads {count} makes no sense"),
-            "give a number from 1 to 4096, or leave it out to use every processor",
+            format_args!("--threads {count} is out of range"),
+            "give a number from 1 to 4096, or omit the option to use every processor",
         ));
     }
     rayon::ThreadPoolBuilder::new()

@@ -1,4 +1,4 @@
-//! `barchan run`: simulate a scene into a result directory, or go on with one.
+//! `barchan run`: simulate a scene into a result directory, or resume a run.
 
 use super::inputs::Ready;
 use super::pictures;
@@ -22,9 +22,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Shortest time between two checkpoints, apart from the last: what a kill can cost besides the frame being computed.
+/// Shortest time between two checkpoints, apart from the last: computation lost if the process is killed, besides the present frame.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
-/// A checkpoint waits until the run has taken this many times what the last one took: large runs spend 2 % on them.
+/// Shortest time between checkpoints, as a multiple of the cost of the last one: large runs spend 2 % of their time on them.
 const CHECKPOINT_PATIENCE: u32 = 50;
 
 /// Simulate a scene: writes frames, checkpoints and the resolved scene
@@ -38,10 +38,10 @@ pub struct Run {
     /// Threads; any number gives the same result [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Go on with an unfinished result; SCENE may be the result directory itself
+    /// Resume an unfinished run; SCENE may be the result directory itself
     #[arg(long)]
     resume: bool,
-    /// Make no picture and no film at the end
+    /// Do not draw the final picture and film
     #[arg(long)]
     no_render: bool,
     /// Show no progress and end with one JSON object
@@ -66,17 +66,17 @@ impl Run {
         let mut summary = session.summarize(clock)?;
         if !summary.finished {
             summary.show(self.json)?;
-            session.say_how_to_resume(summary.frames);
+            session.print_how_to_resume(summary.frames);
             return Ok(summary.exit_code());
         }
         let path = session.directory.path().to_owned();
         // Drawing needs memory of its own.
         drop(session);
-        summary.keep(&path);
+        summary.store(&path);
         if !self.no_render {
             let draw = |directory| pictures::after_run(directory, &stop, self.json);
             summary.pictures = pictures::if_possible(&path, "no pictures", draw);
-            summary.keep(&path);
+            summary.store(&path);
         }
         summary.show(self.json)?;
         Ok(summary.exit_code())
@@ -88,25 +88,25 @@ impl Run {
     }
 }
 
-/// A scene, its simulation and where the frames go.
+/// A scene, its simulation and its result directory.
 struct Session {
     scene: Scene,
     directory: Arc<ResultDirectory>,
     writer: FrameWriter,
-    /// Held for as long as this run writes.
+    /// Held while this run writes.
     _lock: File,
     simulation: Simulation,
     resumed_from: Option<u32>,
     /// Whether frames that were missing or damaged have been simulated again.
     repaired: bool,
     last_checkpoint: Instant,
-    /// What the last checkpoint took.
+    /// Wall time of the last checkpoint.
     checkpoint_cost: Duration,
     writing: Duration,
 }
 
 impl Session {
-    /// A new result. Everything that can be wrong with the scene is found before anything is written.
+    /// A new result. The scene is checked completely before anything is written.
     fn start(arguments: &Run) -> Result<Self, Failure> {
         let Loaded { scene, directory } = arguments.scene.load()?;
         let path = arguments.default_output(&scene);
@@ -125,8 +125,8 @@ impl Session {
         Ok(session)
     }
 
-    /// An earlier result, at its latest checkpoint, with whole frames up to there; at its beginning when it was stopped
-    /// before the first.
+    /// An earlier result, at its latest checkpoint, with intact frames up to it; at t = 0 if it was stopped before the
+    /// first checkpoint.
     fn resume(arguments: &Run, stop: &StopRequest) -> Result<Self, Failure> {
         let (loaded, path) = scene_to_resume(arguments)?;
         let mut directory = ResultDirectory::open(&path)?;
@@ -145,7 +145,7 @@ impl Session {
             && used != newest
         {
             output::note(format_args!(
-                "warning: checkpoint {newest} is damaged; going on from checkpoint {used}"
+                "warning: checkpoint {newest} is damaged; resuming from checkpoint {used}"
             ));
         }
         let repaired = match &checkpoint {
@@ -221,15 +221,15 @@ impl Session {
         Ok(())
     }
 
-    /// The frame for people, then the checkpoint: killed in between, the run goes on from the checkpoint before. The
-    /// frame is written while the run goes on, unless a checkpoint waits for it.
+    /// Writes the frame, then the checkpoint: if the process is killed in between, the run resumes from the previous
+    /// checkpoint. The frame is written in the background, unless a checkpoint has to wait for it.
     fn write(&mut self, with_checkpoint: bool) -> Result<(), Failure> {
         let start = Instant::now();
         let spent = self.writer.take_spent()?;
         self.writer
             .write(self.simulation.write_frame_over(spent)?)?;
         if with_checkpoint {
-            // The room of a frame is the checkpoint's now.
+            // Frees the memory of the frame for the checkpoint.
             drop(self.writer.take_spent()?);
             let saving = Instant::now();
             let checkpoint = self.simulation.save()?;
@@ -257,7 +257,7 @@ impl Session {
     fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
         let Some(checkpoint) = self.directory.latest_checkpoint()? else {
             return Err(Failure::work(
-                "the checkpoint that was just written is gone",
+                "the checkpoint that was just written is missing",
             ));
         };
         let mut summary = Summary::new(&self.scene, &self.simulation, &checkpoint);
@@ -273,11 +273,11 @@ impl Session {
         Ok(summary)
     }
 
-    /// A finished result: says again what it said when it finished.
+    /// A finished result: prints its stored summary again.
     fn report_again(&self, json: bool) -> Result<ExitCode, Failure> {
         let fresh = self.summarize(Instant::now())?;
-        let kept = Summary::kept_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
-        let summary = kept.unwrap_or(fresh);
+        let stored = Summary::stored_in(self.directory.path()).filter(|s| s.digest == fresh.digest);
+        let summary = stored.unwrap_or(fresh);
         if !json && !self.repaired {
             output::note(format_args!(
                 "nothing to do: {} is complete; simulate more frames with --frames",
@@ -288,16 +288,16 @@ impl Session {
         Ok(summary.exit_code())
     }
 
-    fn say_how_to_resume(&self, frame: u32) {
+    fn print_how_to_resume(&self, frame: u32) {
         output::note(format_args!(
-            "stopped after frame {frame} of {}; go on with: barchan run {} --resume",
+            "stopped after frame {frame} of {}; resume with: barchan run {} --resume",
             self.scene.frames,
             self.directory.path().display()
         ));
     }
 }
 
-/// The newest readable checkpoint; none when the run was stopped before the first.
+/// The newest readable checkpoint; `None` if the run was stopped before the first.
 fn newest_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, Failure> {
     let checkpoint = directory.latest_checkpoint()?;
     let frames = directory.frames()?;
@@ -305,7 +305,7 @@ fn newest_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, 
     match (&checkpoint, frames.last().copied().unwrap_or(0)) {
         (None, 1..) => Err(Failure::call(
             format_args!(
-                "{path} has frames but no checkpoint to go on from: `checkpoints` is missing or empty"
+                "{path} has frames but no checkpoint to resume from: `checkpoints` is missing or empty"
             ),
             format_args!(
                 "`barchan info` and `barchan measure` still read its frames; simulate it again with: barchan run {path}/scene.toml -o DIR"
@@ -315,7 +315,7 @@ fn newest_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, 
     }
 }
 
-/// The scene that `--resume` is about, and the result directory.
+/// Scene and result directory of `--resume`.
 fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
     let given = arguments.scene.scene.as_path();
     if !given.join("manifest.json").is_file() {
@@ -326,20 +326,17 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
     if arguments.output.is_some() {
         return Err(Failure::call(
             format_args!(
-                "{} is a result already; -o does not go with it",
+                "{} is already a result; -o cannot be combined with it",
                 given.display()
             ),
-            "leave out -o, or give the scene instead of the result",
+            "omit -o, or give the scene instead of the result",
         ));
     }
     let directory = ResultDirectory::open(given)?;
     if directory.manifest().detail.is_some() {
         return Err(Failure::call(
-            format_args!(
-                "{} holds grains that refine another result",
-                given.display()
-            ),
-            format_args!("go on with: barchan detail {} --resume", given.display()),
+            format_args!("{} is the refinement of another result", given.display()),
+            format_args!("resume with: barchan detail {} --resume", given.display()),
         ));
     }
     let source = SceneSource {
@@ -350,28 +347,26 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
     Ok((arguments.scene.load_from(source)?, given.to_owned()))
 }
 
-/// A result can only go on with the scene it began with; the number of frames may differ.
+/// A run can only be resumed with its own scene; the number of frames may differ.
 fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
     let begun = directory.scene_document()?;
     if document_digest(&begun) != directory.manifest().scene_digest {
         return Err(Failure::call(
             format_args!(
-                "{}/scene.toml was changed since the run began",
+                "{}/scene.toml was changed since the run started",
                 directory.path().display()
             ),
             "restore it, or simulate the changed scene into another directory with -o",
         ));
     }
-    if inputs::same_but_for_frames(&begun, &scene.document) {
+    if inputs::equal_except_for_frames(&begun, &scene.document) {
         return Ok(());
     }
     let path = directory.path().display();
     Err(Failure::call(
+        format_args!("{path} is the result of another scene (its own is {path}/scene.toml)"),
         format_args!(
-            "{path} was begun with another scene than this one (its own is scene.toml there)"
-        ),
-        format_args!(
-            "go on with its own scene: barchan run {path} --resume; or simulate the new one into another directory with -o"
+            "resume with its own scene: barchan run {path} --resume; or simulate the new one into another directory with -o"
         ),
     ))
 }

@@ -1,4 +1,4 @@
-//! Finding and reading the scene that a command is about.
+//! Finding and reading the scene of a command.
 
 use super::Failure;
 use barchan::frame::ResultDirectory;
@@ -7,7 +7,7 @@ use barchan::scene::{Overrides, Scene, SceneSource, load};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// A scene and what to change in it.
+/// A scene, and changes to it.
 #[derive(Debug, Args)]
 pub struct SceneArguments {
     /// Scene file, or the name of a gallery scene (see `barchan scenes`)
@@ -32,7 +32,7 @@ impl SceneArguments {
         self.load_from(find(&self.scene)?)
     }
 
-    /// As [`Self::load`], from a text at hand.
+    /// As [`Self::load`], from a given text.
     pub fn load_from(&self, source: SceneSource) -> Result<Loaded, Failure> {
         let overrides = Overrides {
             frames: self.frames,
@@ -54,7 +54,7 @@ pub struct Loaded {
     pub directory: PathBuf,
 }
 
-/// The scene file of that name, or else the gallery scene.
+/// The scene file of that name, otherwise the gallery scene.
 fn find(path: &Path) -> Result<SceneSource, Failure> {
     if path.is_file() {
         let mut source = SceneSource::from_file(path)?;
@@ -70,7 +70,7 @@ fn find(path: &Path) -> Result<SceneSource, Failure> {
     if path.is_dir() {
         return Err(Failure::call(
             format_args!("`{name}` is a directory, not a scene"),
-            "give a scene file (.toml) or a gallery name; to go on with a result, add --resume",
+            "give a scene file (.toml) or a gallery name; to resume a run, add --resume",
         ));
     }
     let stem = path.with_extension("");
@@ -87,7 +87,7 @@ fn find(path: &Path) -> Result<SceneSource, Failure> {
     ))
 }
 
-/// A scene that is part of the program.
+/// A scene that is embedded in the program.
 pub fn embedded(name: &str, text: &str) -> SceneSource {
     SceneSource {
         name: name.to_owned(),
@@ -96,7 +96,7 @@ pub fn embedded(name: &str, text: &str) -> SceneSource {
     }
 }
 
-/// Where the meshes of a result's own `scene.toml` are: beside the scene that was run, not beside the copy.
+/// Directory of the meshes of a result's `scene.toml`: that of the original scene, not that of the copy.
 fn origin_of_resolved(path: &Path) -> Option<PathBuf> {
     if path.file_name()? != "scene.toml" {
         return None;

@@ -7,7 +7,7 @@ use barchan::scene::{Overrides, load};
 use clap::Args;
 use std::process::ExitCode;
 
-/// List the gallery, or print one of its scenes to copy from
+/// List the gallery, or print one of its scenes as a template
 #[derive(Debug, Args)]
 pub struct Scenes {
     /// Print the text of this scene
@@ -41,7 +41,7 @@ impl Scenes {
             output::say_json(&serde_json::json!({ "scenes": scenes }))?;
         } else {
             output::say(format_args!(
-                "\nbarchan run NAME runs one; barchan scenes NAME prints it, to copy from."
+                "\nbarchan run NAME runs a scene; barchan scenes NAME prints it as a template."
             ))?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The summary that a run prints at its end.
+//! Final summary of a run.
 
 use super::pictures::RunPictures;
 use super::{Failure, output};
@@ -11,10 +11,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// File in the result directory that keeps the summary of a finished run.
+/// File in the result directory that stores the summary of a finished run.
 const FILE: &str = "summary.json";
 
-/// The end of a run: the JSON object of `--json`.
+/// Summary of a run: the JSON object of `--json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Summary {
     /// Name of the scene.
@@ -27,7 +27,7 @@ pub struct Summary {
     pub particles: u64,
     /// Frames after the initial one.
     pub frames: u32,
-    /// Solver steps, also those before a resume.
+    /// Solver steps, including those before a resume.
     pub substeps: u64,
     /// Simulated time [s].
     pub sim_time_s: f64,
@@ -47,9 +47,9 @@ pub struct Summary {
     pub left_domain: u64,
     /// Hash of the final particle state.
     pub digest: String,
-    /// Frame that this command began at, when it resumed a result.
+    /// Frame from which this command resumed.
     pub resumed_from: Option<u32>,
-    /// The scene's final check.
+    /// Results of the scene's final check.
     pub checks: Vec<CheckResult>,
     /// Pictures of the result.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct Stage {
 }
 
 impl Summary {
-    /// The figures of a simulation that left this checkpoint.
+    /// Summary of a simulation whose last checkpoint is `checkpoint`.
     pub fn new(scene: &Scene, simulation: &Simulation, checkpoint: &Checkpoint) -> Self {
         let counters = simulation.counters();
         let solver_wall_s = simulation.solver_wall().as_secs_f64();
@@ -172,7 +172,7 @@ impl Summary {
         ))
     }
 
-    /// Stages by their part of the time, the largest first.
+    /// Stages by their share of the time, the largest first.
     fn describe_stages(&self) -> String {
         let total: f64 = self.stages.iter().map(|s| s.wall_s).sum();
         let mut stages: Vec<&Stage> = self.stages.iter().collect();
@@ -186,9 +186,9 @@ impl Summary {
         parts.join(", ")
     }
 
-    /// Keeps the summary in the result. Without it `--resume` on a finished result can only tell less, so a failure is no
-    /// more than a warning.
-    pub fn keep(&self, directory: &Path) {
+    /// Stores the summary in the result. Failure only causes a warning: without the summary, `--resume` of a finished result
+    /// merely prints less.
+    pub fn store(&self, directory: &Path) {
         let partial = directory.join(".partial-summary.json");
         let written = serde_json::to_vec_pretty(self)
             .map_err(std::io::Error::from)
@@ -201,8 +201,8 @@ impl Summary {
         }
     }
 
-    /// The summary that a finished run left.
-    pub fn kept_in(directory: &Path) -> Option<Self> {
+    /// The stored summary of a finished run.
+    pub fn stored_in(directory: &Path) -> Option<Self> {
         let text = std::fs::read(directory.join(FILE)).ok()?;
         serde_json::from_slice(&text).ok()
     }

@@ -13,10 +13,10 @@ use std::time::Duration;
 /// Compare the solvers with theory and experiment; writes a report with plots
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Only this case, or those whose names begin so, such as E1 or F; may be repeated [default: all]
+    /// Only cases whose names start with this, such as E1 or F; may be repeated [default: all]
     #[arg(long = "case", value_name = "NAME")]
     cases: Vec<String>,
-    /// The quick form of each case: seconds instead of minutes, as the tests run it
+    /// Run the quick form of each case, as the tests do: seconds instead of minutes
     #[arg(long)]
     quick: bool,
     /// List the cases
@@ -43,7 +43,7 @@ impl Validate {
         let threads = rayon::current_num_threads();
         let version = env!("CARGO_PKG_VERSION");
         let mut report = Report::read(&self.output, version, resources::machine(), threads);
-        // Before hours of work, whether the report can be written at all.
+        // Fails early if the report cannot be written.
         self.write(&report)?;
         let mut done = vec![];
         for case in cases {
@@ -57,7 +57,7 @@ impl Validate {
         self.conclude(&report, &done)
     }
 
-    /// The cases that were asked for, in the order of the table.
+    /// The selected cases, in the order of the table.
     fn chosen(&self) -> Result<Vec<&'static Case>, Failure> {
         if self.cases.is_empty() {
             return Ok(CASES.iter().collect());
@@ -70,7 +70,7 @@ impl Validate {
                 return Err(Failure::call(
                     format_args!("there is no case `{word}`"),
                     format_args!(
-                        "the cases are {}; a beginning such as `E` means all that begin so",
+                        "the cases are {}; a prefix such as `E` selects all that start with it",
                         all.join(", ")
                     ),
                 ));
@@ -104,7 +104,7 @@ impl Validate {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Runs one case with one solver, showing that it is alive.
+    /// Runs one case with one solver, showing progress.
     fn show_and_run(&self, case: &Case, solver: &'static str) -> Result<validate::Entry, Failure> {
         let bar = (!self.json && std::io::stderr().is_terminal()).then(spinner);
         let watch = |text: &str| {
@@ -153,7 +153,7 @@ impl Validate {
         })
     }
 
-    /// Says how it went; only the cases of this call decide the exit code.
+    /// Prints the outcome; only the cases of this call determine the exit code.
     fn conclude(&self, report: &Report, done: &[(String, String)]) -> Result<ExitCode, Failure> {
         let now: Vec<&validate::Entry> = report
             .entries

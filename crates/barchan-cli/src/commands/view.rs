@@ -16,7 +16,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Look at a result in a browser, or at a scene while it is simulated
+/// View a result in a browser, or a scene while it is simulated
 #[derive(Debug, Args)]
 pub struct View {
     /// Result directory, which may still be written to; or a scene file or the name of a gallery scene, to run it live
@@ -25,7 +25,7 @@ pub struct View {
     /// Port [default: 8427, or any that is free]
     #[arg(long, value_name = "P")]
     port: Option<u16>,
-    /// Address to listen on. Anything but a loopback address lets others on the network look, and steer a live scene
+    /// Address to listen on. Anything but a loopback address lets others on the network view the result and control a live scene
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     listen: IpAddr,
     /// Print the address, do not open a browser
@@ -43,10 +43,10 @@ pub struct View {
     /// Scene: threads [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Scene: go on waiting, paused, when the last page is closed, instead of ending
+    /// Scene: when the last page is closed, wait, paused, instead of ending
     #[arg(long)]
     stay: bool,
-    /// Print {"url": …} when the viewer listens
+    /// Print {"url": …} once the viewer is ready
     #[arg(long)]
     json: bool,
 }
@@ -59,13 +59,13 @@ impl View {
         };
         let runtime = tokio::runtime::Runtime::new().map_err(Failure::work)?;
         let served = runtime.block_on(self.serve(live.as_ref()));
-        // Pages that are still connected are left to notice.
+        // Does not wait for pages that are still connected.
         runtime.shutdown_background();
         served
     }
 
-    /// A folder is a result; a file ending in .toml or a gallery scene's name is a scene. Of what is neither, a name with
-    /// any other ending was meant as a result, one without as a scene.
+    /// A folder is a result; a file ending in .toml or a gallery scene's name is a scene. Otherwise a name with
+    /// any other extension is taken for a result, one without for a scene.
     fn is_result(&self) -> bool {
         let ending = self.what.extension();
         let is_gallery = || {
@@ -79,7 +79,7 @@ impl View {
                 && (self.what.is_file() || ending.is_some()))
     }
 
-    /// The scene, ready to run. Whatever is wrong with it comes out here.
+    /// The scene, ready to run. Reports all errors of the scene.
     fn begin(&self) -> Result<Live, Failure> {
         use_threads(self.threads)?;
         let Loaded { scene, directory } = self.load()?;
@@ -140,42 +140,42 @@ impl View {
             output::say(format_args!("{url}"))?;
             match (is_live, self.stay) {
                 (true, false) => output::note(format_args!(
-                    "running {what}; ends when its page is closed, or with Ctrl-C"
+                    "running {what}; close the page or press Ctrl-C to end"
                 )),
-                (true, true) => output::note(format_args!("running {what}; Ctrl-C ends it")),
-                (false, _) => output::note(format_args!("showing {what}; Ctrl-C ends it")),
+                (true, true) => output::note(format_args!("running {what}; press Ctrl-C to end")),
+                (false, _) => output::note(format_args!("showing {what}; press Ctrl-C to end")),
             }
         }
         if !view::is_built() {
             output::note(format_args!(
-                "this barchan was built without Node, so the page only says how to build the viewer"
+                "this barchan was built without Node, so the page only explains how to build the viewer"
             ));
         }
         if !self.listen.is_loopback() {
-            let steer = if is_live { " and steer" } else { "" };
+            let control = if is_live { " and control" } else { "" };
             output::note(format_args!(
-                "everyone who can reach {} can look at{steer} this",
+                "anyone who can reach {} can view{control} this",
                 self.listen
             ));
         }
         if !self.no_open && open::that_detached(url).is_err() {
             output::note(format_args!(
-                "no browser could be started: open the address yourself"
+                "could not start a browser; open the address yourself"
             ));
         }
         Ok(())
     }
 
-    /// Ends when the pages of a live scene are closed, unless it is to stay. Meanwhile reports why the simulation has stopped, if it has.
+    /// Ends when the pages of a live scene are closed, unless `--stay` is given. Meanwhile reports errors that stop the simulation.
     async fn closed(&self, live: Option<&Live>) {
         let Some(live) = live else {
             return std::future::pending().await;
         };
-        let mut troubles = live.troubles();
+        let mut errors = live.errors();
         let tell = async {
-            while troubles.changed().await.is_ok() {
-                if let Some(trouble) = &*troubles.borrow_and_update() {
-                    output::note(format_args!("the simulation has stopped: {trouble}"));
+            while errors.changed().await.is_ok() {
+                if let Some(error) = &*errors.borrow_and_update() {
+                    output::note(format_args!("the simulation has stopped: {error}"));
                 }
             }
             std::future::pending().await
@@ -193,7 +193,7 @@ impl View {
     }
 }
 
-/// Ends with Ctrl-C or a request to end. Both are heard from the call on, not from the first time it is waited for.
+/// Completes on Ctrl-C or a termination signal. Both are handled from the call on, not from the first poll.
 fn interrupted() -> Result<impl Future<Output = ()>, Failure> {
     #[cfg(unix)]
     {
@@ -217,9 +217,10 @@ impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Result(error) => error.into(),
-            StartError::Listen { .. } => {
-                Failure::call(&error, "choose another port with --port, or leave it out")
-            }
+            StartError::Listen { .. } => Failure::call(
+                &error,
+                "choose another port with --port, or omit the option",
+            ),
         }
     }
 }
@@ -227,7 +228,7 @@ impl From<StartError> for Failure {
 impl From<ViewError> for Failure {
     fn from(error: ViewError) -> Self {
         match error {
-            // Found before anything is served: there is nothing to look at.
+            // Detected before anything is served.
             ViewError::Cache(error @ CacheError::BrokenManifest { .. }) => {
                 Self::with_code(2, error)
             }

@@ -1,4 +1,4 @@
-//! Frames are compressed and written on a thread of their own, while the simulation goes on.
+//! Frames are compressed and written on a thread of their own, in parallel with the simulation.
 
 use super::Failure;
 use barchan::frame::{CacheError, Frame, ResultDirectory};
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Writes frames in the order given, one at a time: at most one waits, so that memory stays bounded.
+/// Writes frames in order, one at a time; at most one is queued, so that memory is bounded.
 pub struct FrameWriter<F = Frame> {
     frames: Option<SyncSender<F>>,
     written: Receiver<Result<F, CacheError>>,
-    /// Frames given and not yet known to be written.
+    /// Number of frames queued or being written.
     open: usize,
     /// The last frame that was written.
     spent: F,
@@ -19,7 +19,7 @@ pub struct FrameWriter<F = Frame> {
 }
 
 impl<F: Borrow<Frame> + Default + Send + 'static> FrameWriter<F> {
-    /// A writer of frames into `directory`.
+    /// A writer of frames to `directory`.
     pub fn new(directory: Arc<ResultDirectory>) -> Result<Self, Failure> {
         let (frames, incoming) = sync_channel::<F>(0);
         let (report, written) = sync_channel(2);
@@ -43,7 +43,7 @@ impl<F: Borrow<Frame> + Default + Send + 'static> FrameWriter<F> {
         })
     }
 
-    /// Hands over a frame, after the one before it is on disk. An error may be that of the frame before.
+    /// Queues a frame once the previous one is on disk. An error may be that of the previous frame.
     pub fn write(&mut self, frame: F) -> Result<(), Failure> {
         self.finish()?;
         let handed = self.frames.as_ref().is_some_and(|f| f.send(frame).is_ok());
@@ -54,7 +54,7 @@ impl<F: Borrow<Frame> + Default + Send + 'static> FrameWriter<F> {
         Ok(())
     }
 
-    /// A frame that is on disk, for its memory: an empty one before the first. Waits until all frames are on disk.
+    /// The last frame written, for reuse of its memory; an empty one before the first. Waits until all frames are on disk.
     pub fn take_spent(&mut self) -> Result<F, Failure> {
         self.finish()?;
         Ok(std::mem::take(&mut self.spent))

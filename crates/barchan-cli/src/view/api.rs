@@ -1,5 +1,4 @@
-//! The requests that the page makes. Every path is taken apart into numbers and names of columns; none is ever used as
-//! a path of a file.
+//! The requests of the page. Request paths are parsed into numbers and names of columns; none is ever used as a file path.
 
 use super::encode;
 use super::error::ViewError;
@@ -25,14 +24,14 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
-/// Requests that read frames at the same time: bounds memory.
+/// Maximum number of concurrent requests that read frames: bounds memory.
 const READERS: usize = 3;
-/// Shortest time between two events to a page.
+/// Shortest time between two events sent to a page.
 const EVENT_PAUSE: Duration = Duration::from_millis(150);
-/// A range is taken anew when there are this many times the frames it was taken from.
+/// A range is determined again once the number of frames has grown by this factor.
 const RANGE_GROWTH: f64 = 1.25;
 
-/// All that requests need.
+/// State shared by all requests.
 pub(super) struct Viewer {
     pub store: Arc<Store>,
     pub live: Arc<Live>,
@@ -54,7 +53,7 @@ impl Viewer {
         }
     }
 
-    /// What the scene looks like, read once.
+    /// Appearance of the scene, read once.
     fn look(&self) -> &Look {
         self.look
             .get_or_init(|| Look::of(&self.store, &self.live.frames()))
@@ -83,7 +82,7 @@ impl Viewer {
     }
 }
 
-/// Addresses of everything.
+/// All routes.
 pub(super) fn routes(viewer: Arc<Viewer>) -> Router {
     Router::new()
         .route("/api/result", get(result))
@@ -100,7 +99,7 @@ pub(super) fn routes(viewer: Arc<Viewer>) -> Router {
         .with_state(viewer)
 }
 
-/// Does what may take a while outside the threads that serve, not too much of it at once.
+/// Runs blocking work outside the server's threads, with bounded concurrency.
 async fn work<T, F>(viewer: &Arc<Viewer>, job: F) -> Result<T, Response>
 where
     T: Send + 'static,
@@ -122,14 +121,14 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
         let manifest = viewer.store.manifest();
         let look = viewer.look();
         let frames = viewer.live.frames();
-        // The columns of the first frame that can be read.
+        // The columns of the first readable frame.
         let info = frames.iter().find_map(|f| viewer.store.info(*f).ok());
         let columns = info.iter().flat_map(|info| &info.columns).map(|column| {
             json!({
                 "name": column.name,
                 "unit": column.unit,
                 "meaning": column.meaning,
-                // Small whole numbers get a color each.
+                // Small integers are categories, each with a color.
                 "kind": if column.data_type == "uint8" { "category" } else { "quantity" },
                 "parts": Part::names(column.components),
                 "tolerance": column.tolerance,
@@ -140,7 +139,7 @@ async fn result(State(viewer): Shared) -> Result<Response, Response> {
     Ok(fresh(about.await?))
 }
 
-/// What `/api/result` says of a result, and of a live scene besides its controls.
+/// The answer of `/api/result` for a result, and for a live scene without its controls.
 pub(super) fn describe(manifest: &Manifest, columns: Value, look: &Look) -> Value {
     json!({
         "scene": manifest.scene,
@@ -162,7 +161,7 @@ pub(super) fn describe(manifest: &Manifest, columns: Value, look: &Look) -> Valu
     })
 }
 
-/// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits a color.
+/// Color maps, the same as in pictures: 256 colors each, six hexadecimal digits per color.
 fn maps() -> Value {
     let text = |map: ColorMap| {
         let colors = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
@@ -174,7 +173,7 @@ fn maps() -> Value {
         .into()
 }
 
-/// The state now and at every change, one event each; a page that is slow misses what is outdated.
+/// The present state and every change, as events; slow pages skip outdated states.
 async fn events(State(viewer): Shared) -> Response {
     let mut state = viewer.live.watch();
     let (sender, receiver) = mpsc::channel::<Result<Event, Infallible>>(1);
@@ -231,7 +230,7 @@ async fn surface(
             let surface = viewer.look().surface(body);
             let surface = surface.ok_or_else(|| ViewError::Unknown {
                 what: format!("surface of body {body}"),
-                help: "look at /api/result for the bodies that have one".into(),
+                help: "/api/result lists the bodies that have one".into(),
             })?;
             Ok(encode::surface(&surface))
         })
@@ -287,7 +286,7 @@ async fn colors(
     of_frame(&viewer, &frame, &headers, what, make).await
 }
 
-/// Something made of a frame, known by the version of the frame. Damage is remembered.
+/// Data derived from a frame, cached by the version of the frame. Damage is recorded.
 async fn of_frame(
     viewer: &Arc<Viewer>,
     frame: &str,
@@ -325,7 +324,7 @@ async fn grain_at(
     Ok(fresh(grain.await?))
 }
 
-/// A grain that is not in this frame is no error: grains are emitted and removed.
+/// A grain that is missing in this frame is not an error: grains are emitted and removed.
 async fn grain_with_id(
     State(viewer): Shared,
     Path((frame, id)): Path<(String, String)>,
@@ -342,7 +341,7 @@ async fn grain_with_id(
     Ok(fresh(grain.await?))
 }
 
-/// A number of a path: digits only.
+/// A number in a path: digits only.
 fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let number = text.parse().ok().filter(|_| digits);
@@ -352,13 +351,13 @@ fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> 
     })
 }
 
-/// What the browser must not keep, as JSON.
+/// JSON that the browser must not cache.
 pub(super) fn fresh(content: impl Serialize) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store")];
     (headers, Json(content)).into_response()
 }
 
-/// Bytes that the browser may keep, but must ask about: a frame can be written again.
+/// Bytes that the browser may cache but must revalidate, since a frame can be rewritten.
 fn binary(request: &HeaderMap, version: &str, bytes: &Bytes) -> Response {
     let digest = barchan::frame::document_digest(version);
     let tag = format!("\"{}\"", &digest[..digest.len().min(24)]);

@@ -7,19 +7,19 @@ use axum::response::{IntoResponse, Response};
 /// Path and content of every file of the page; empty when the program was built without Node.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/viewer.rs"));
 
-/// Shown instead of the page when there is none.
+/// Shown if the page was not built.
 const NO_PAGE: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>barchan view</title>\n\
     <h1>This barchan was built without its viewer</h1>\n\
     <p>The page needs Node 20 or newer and npm when the program is built. Install them, then build again: \
     <code>touch viewer/package.json &amp;&amp; cargo build --release</code>.</p>\n\
     <p>Meanwhile <code>barchan render</code> makes pictures and <code>barchan measure</code> prints numbers.</p>\n";
 
-/// Whether the page is there.
+/// Whether the page was built.
 pub fn is_built() -> bool {
     !FILES.is_empty()
 }
 
-/// A file of the page. The path is only compared with a list: no file is ever opened.
+/// A file of the page. The path is only looked up in a list: no file is ever opened.
 pub(super) async fn page(uri: Uri) -> Response {
     let path = match uri.path() {
         "/" => "index.html",
@@ -46,7 +46,7 @@ pub(super) async fn page(uri: Uri) -> Response {
     }
     super::error::refusal(
         StatusCode::NOT_FOUND,
-        "there is nothing at this address",
+        "there is no page at this address",
         "the page is at /",
     )
 }

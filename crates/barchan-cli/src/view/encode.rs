@@ -1,5 +1,5 @@
-//! Frames in the form that the page draws: a small header, then a few bytes a grain that go to the graphics card as they
-//! are. The layout is described in `docs/viewer.md`.
+//! Frames in the format that the page draws: a small header, then a few bytes per grain that are uploaded to the GPU
+//! unchanged. The layout is described in `docs/viewer.md`.
 
 use super::error::ViewError;
 use super::grain;
@@ -12,11 +12,11 @@ use glam::Vec3;
 use serde::Serialize;
 use serde_json::json;
 
-/// First bytes of every answer in this form.
+/// Magic bytes at the start of every answer in this format.
 const MAGIC: &[u8; 8] = b"BARCHAN1";
-/// Largest number of a coordinate.
+/// Largest encoded coordinate.
 const COORDINATE_STEPS: f32 = 65_535.0;
-/// Number of the last color; one more stands for "no value".
+/// Largest encoded value; the next number means "no value".
 const COLOR_STEPS: f32 = 65_534.0;
 const NO_VALUE: u16 = 65_535;
 /// Material of a grain that cannot be drawn, since its position is not finite.
@@ -50,7 +50,7 @@ struct FrameHeader<'a> {
     statistics: &'a Statistics,
 }
 
-/// Positions, color and material of all grains: eight bytes each.
+/// Positions, color and material of all grains: eight bytes per grain.
 pub fn grains(
     info: &FrameInfo,
     columns: &[Column],
@@ -78,17 +78,17 @@ pub fn grains(
     Ok(out)
 }
 
-/// Half a step of each coordinate [m].
+/// Half the step of each coordinate [m].
 pub fn error_bound((lower, upper): ([f32; 3], [f32; 3])) -> [f32; 3] {
     std::array::from_fn(|a| 0.5 * (upper[a] - lower[a]) / COORDINATE_STEPS)
 }
 
-/// What grains are drawn from.
+/// Data of the grains to be drawn.
 #[derive(Default)]
 pub struct GrainData<'a> {
-    /// Coordinates, three a grain [m].
+    /// Coordinates, three per grain [m].
     pub position: &'a [f32],
-    /// Identities, which choose the color.
+    /// Identities, which determine the color.
     pub id: Option<&'a ColumnData>,
     /// Materials.
     pub material: Option<&'a [u8]>,
@@ -106,7 +106,7 @@ impl<'a> GrainData<'a> {
     }
 }
 
-/// Adds eight bytes a grain: coordinates in steps between the corners, color, material.
+/// Appends eight bytes per grain: coordinates in steps between the corners, color, material.
 pub fn put_grains(
     out: &mut Vec<u8>,
     grains: &GrainData<'_>,
@@ -124,7 +124,7 @@ pub fn put_grains(
     for (i, p) in grains.position.chunks_exact(3).enumerate() {
         let finite = p.iter().all(|x| x.is_finite());
         for axis in 0..3 {
-            // A cast clamps, and makes 0 of what is not a number.
+            // The cast clamps, and turns NaN into 0.
             let step = ((p[axis] - lower[axis]) * scale[axis]).round() as u16;
             out.extend_from_slice(&step.to_le_bytes());
         }
@@ -136,7 +136,7 @@ pub fn put_grains(
     }
 }
 
-/// One number a grain, for its color: two bytes each, spread evenly over a range, which the values are clamped to.
+/// One value per grain, for its color: two bytes, linear over a range to which values are clamped.
 pub fn colors(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> {
     let grains = column.particles();
     let header = json!({
@@ -153,7 +153,7 @@ pub fn colors(frame: u32, column: &Column, part: Part, range: Range) -> Vec<u8> 
     out
 }
 
-/// Adds two bytes a grain: a value in steps of the range.
+/// Appends two bytes per grain: a value in steps of the range.
 pub fn put_colors(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) {
     let scale = COLOR_STEPS / (range.max - range.min);
     let value = values::values(column, part);
@@ -181,7 +181,7 @@ pub fn surface(mesh: &barchan::scene::mesh::TriangleMesh) -> Vec<u8> {
     out
 }
 
-/// Magic bytes, length of the header, and the header as JSON, filled up so that the data begins at a multiple of 8.
+/// Magic bytes, length of the header, and the header as JSON, padded so that the data begins at a multiple of 8 bytes.
 pub fn begin(header: &impl Serialize, data: usize) -> Vec<u8> {
     // Headers have text as keys: they are always JSON.
     let mut text = serde_json::to_string(header).unwrap_or_default();
@@ -195,7 +195,7 @@ pub fn begin(header: &impl Serialize, data: usize) -> Vec<u8> {
     out
 }
 
-/// Smallest and largest finite coordinates; zeros when there are none.
+/// Smallest and largest finite coordinates; zeros if there are none.
 pub fn bounds(position: &[f32]) -> ([f32; 3], [f32; 3]) {
     let points = position.chunks_exact(3).map(Vec3::from_slice);
     let bounds = Bounds::from_points(points.filter(|p| p.is_finite()));
@@ -211,7 +211,7 @@ mod tests {
     use barchan::frame::Unit;
 
     #[test]
-    fn bounds_leave_out_what_is_not_finite() {
+    fn bounds_ignore_non_finite_values() {
         let position = [1.0, 2.0, 3.0, f32::NAN, -9.0, 0.0, -1.0, 5.0, 3.5];
         assert_eq!(bounds(&position), ([-1.0, 2.0, 3.0], [1.0, 5.0, 3.5]));
         assert_eq!(bounds(&[]), ([0.0; 3], [0.0; 3]));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_are_clamped_and_gaps_are_marked() {
+    fn colors_are_clamped_and_non_finite_values_are_marked() {
         let column = Column::scalar(
             "p",
             Unit::Pascal,

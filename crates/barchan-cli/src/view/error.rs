@@ -1,4 +1,4 @@
-//! What the viewer answers when it cannot give what was asked for.
+//! Error responses of the viewer.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -7,17 +7,17 @@ use barchan::frame::CacheError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What is wrong, and what to do.
+/// An error message with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{error}; {help}")]
-pub struct Trouble {
-    /// What is wrong.
+pub struct ErrorMessage {
+    /// The error.
     pub error: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
-impl Trouble {
+impl ErrorMessage {
     pub fn new(error: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             error: error.into(),
@@ -26,16 +26,16 @@ impl Trouble {
     }
 }
 
-/// Why something of a result cannot be shown.
+/// Why a part of a result cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// The result cannot be read.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// A link, or something else that is neither file nor folder, stands where the result should be.
+    /// An entry of the result is a link to the outside, or neither a file nor a folder.
     #[error("{} {reason}; the viewer shows only what is in the result directory: copy it there", .path.display())]
     Outside {
-        /// The link.
+        /// The entry.
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
@@ -45,59 +45,59 @@ pub enum ViewError {
     NoGrain {
         /// Frame.
         frame: u32,
-        /// How the grain was named: `with id 7`, `number 7`.
+        /// How the grain was requested: `with id 7`, `number 7`.
         which: String,
-        /// What there is.
+        /// The available grains.
         help: String,
     },
-    /// Anything else that is not there.
+    /// Anything else that does not exist.
     #[error("there is no {what}; {help}")]
     Unknown {
-        /// What was asked for.
+        /// The requested item.
         what: String,
-        /// What there is.
+        /// The available items.
         help: String,
     },
-    /// The program failed, not the result.
+    /// A bug in the program.
     #[error("{0}; please report this as a bug")]
     Internal(String),
 }
 
 impl ViewError {
-    /// Message and remedy, apart, with files named relative to the result directory.
-    pub fn trouble(&self, root: &Path) -> Trouble {
+    /// Message and remedy, with file names relative to the result directory.
+    pub fn message(&self, root: &Path) -> ErrorMessage {
         let text = self
             .to_string()
             .replace(&format!("{}/", root.display()), "");
         match text.rsplit_once("; ") {
-            Some((message, help)) => Trouble::new(message, help),
-            None => Trouble::new(text, "look at the terminal that runs `barchan view`"),
+            Some((message, help)) => ErrorMessage::new(message, help),
+            None => ErrorMessage::new(text, "see the terminal in which `barchan view` runs"),
         }
     }
 
-    /// Whether the answer is about the state of the result (a damaged frame), and not about the request.
+    /// Whether the error concerns the state of the result (a damaged frame) rather than the request.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Cache(error) if !matches!(error, CacheError::NoFrame { .. } | CacheError::NoColumn { .. }))
     }
 
-    /// The answer. Damage is reported with status 200: the request was fine, and the page shows it in a banner, where any
-    /// other status would also end up as an error in the console of the browser.
+    /// The response. Damage is reported with status 200: the request was valid and the page shows a banner, whereas any
+    /// other status would also appear as an error in the browser's console.
     pub fn answer(&self, root: &Path) -> Response {
         let status = match self {
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             error if error.is_damage() => StatusCode::OK,
             _ => StatusCode::NOT_FOUND,
         };
-        refused(status, self.trouble(root))
+        refused(status, self.message(root))
     }
 }
 
-/// An error as JSON.
+/// An error response in JSON.
 pub(super) fn refusal(status: StatusCode, error: &str, help: &str) -> Response {
-    refused(status, Trouble::new(error, help))
+    refused(status, ErrorMessage::new(error, help))
 }
 
-/// Never stored by the browser.
-fn refused(status: StatusCode, trouble: Trouble) -> Response {
-    (status, [("cache-control", "no-store")], Json(trouble)).into_response()
+/// The browser must not cache it.
+fn refused(status: StatusCode, message: ErrorMessage) -> Response {
+    (status, [("cache-control", "no-store")], Json(message)).into_response()
 }

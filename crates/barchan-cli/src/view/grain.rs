@@ -1,4 +1,4 @@
-//! One grain: all its columns, exactly as they are stored.
+//! All columns of one grain, exactly as stored.
 
 use super::error::ViewError;
 use barchan::frame::{ColumnData, Frame, Unit};
@@ -11,33 +11,33 @@ pub struct Grain {
     pub frame: u32,
     /// Simulated time [s].
     pub time_s: f64,
-    /// Place in the columns of this frame, from 0.
+    /// Index in the columns of this frame.
     pub index: usize,
-    /// Identity, for life; `None` when the result has none.
+    /// Permanent identity; `None` if the result has no identities.
     pub id: Option<u64>,
     /// Columns, in the order of the frame.
     pub columns: Vec<GrainColumn>,
 }
 
-/// What a column says of a grain.
+/// The values of a column for a grain.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GrainColumn {
     /// Name.
     pub name: String,
     /// SI unit.
     pub unit: Unit,
-    /// What it means.
+    /// Meaning.
     pub meaning: String,
-    /// Values, one for each component.
+    /// Values, one per component.
     pub values: Vec<Number>,
 }
 
-/// A stored number. As JSON it has the digits that its type needs and no more; `null` when it is not finite.
+/// A stored number. In JSON it has the shortest digits that identify it in its type; `null` if it is not finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// 32-bit float.
     Float(f32),
-    /// Whole number.
+    /// Integer.
     Whole(u64),
 }
 
@@ -59,7 +59,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// The grain at a place in the columns of a frame.
+/// The grain at an index in the columns of a frame.
 ///
 /// # Errors
 /// The frame has fewer grains.
@@ -105,11 +105,11 @@ pub fn with_id(frame: &Frame, id: u64) -> Result<Grain, ViewError> {
     let found = (0..ids.particles()).find(|i| whole(&ids.data, *i) == Some(id));
     match found {
         Some(index) => at(frame, index),
-        None => Err(missing("it may not be there yet, or was removed")),
+        None => Err(missing("it may not have been emitted yet, or was removed")),
     }
 }
 
-/// A value of a column of whole numbers, such as identities.
+/// A value of a column of integers, such as identities.
 pub fn whole(data: &ColumnData, i: usize) -> Option<u64> {
     match number(data, i) {
         Number::Whole(value) => Some(value),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grain_has_its_own_values_with_as_many_digits_as_they_have() {
+    fn values_of_a_grain_have_the_digits_of_their_type() {
         let grain = with_id(&frame(), 80).unwrap_or_else(|e| panic!("{e}"));
         let text = serde_json::to_string(&grain).unwrap_or_default();
         assert!(text.contains(r#""values":[1.1,1.2,null]"#), "{text}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_grain_is_named() {
+    fn a_missing_grain_is_named_in_the_error() {
         let error = with_id(&frame(), 90).map_err(|e| e.to_string());
         assert!(error.is_err_and(|e| e.contains("frame 4 has no grain with id 90")));
         assert!(at(&frame(), 2).is_err());

@@ -1,8 +1,8 @@
-//! Who may ask, and how: methods, `Host` and origin of a request, and the headers of every answer.
+//! Access checks: method, `Host` and origin of a request, and the headers of every response.
 //!
-//! A page of another site can make a browser send requests to the loopback address. It must neither read the answers
-//! (no CORS header is ever sent) nor get there under a name of its own (DNS rebinding). No request changes a result; what
-//! steers a live scene comes over a WebSocket, which is opened by a request that passes here like any other.
+//! A page of another site can make a browser send requests to the loopback address. It must neither read the responses
+//! (no CORS header is ever sent) nor reach the server under a host name of its own (DNS rebinding). No request changes a result; a live
+//! scene is controlled over a WebSocket, which is opened by a request that is checked here like any other.
 
 use super::error::refusal;
 use axum::extract::{Request, State};
@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use std::net::IpAddr;
 
-/// Headers of every answer.
+/// Headers of every response.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// Refuses what must not be answered; adds the headers to everything else and to the refusals.
+/// Refuses requests that fail the checks; adds the headers to all responses, including refusals.
 pub(super) async fn guard(State(listen): State<IpAddr>, request: Request, next: Next) -> Response {
     let mut response = match objection(&request, listen) {
         Some(refused) => refused,
@@ -54,14 +54,14 @@ fn objection(request: &Request, listen: IpAddr) -> Option<Response> {
     if !host_is_ours(request, listen) {
         return Some(refusal(
             StatusCode::FORBIDDEN,
-            "this viewer does not answer under that name",
+            "the viewer does not respond to this host name",
             "open the address that `barchan view` printed",
         ));
     }
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         let mut response = refusal(
             StatusCode::METHOD_NOT_ALLOWED,
-            "the viewer only shows results, it changes nothing",
+            "the viewer is read-only",
             "use GET or HEAD",
         );
         response
@@ -79,8 +79,8 @@ fn objection(request: &Request, listen: IpAddr) -> Option<Response> {
     None
 }
 
-/// Whether the request names the viewer as only somebody would who means it: by a loopback name, or by the address it
-/// listens on. Any port will do, since it may be forwarded.
+/// Whether the request names the viewer by a loopback name or its listening address. The port is not compared, since it may be
+/// forwarded.
 fn host_is_ours(request: &Request, listen: IpAddr) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
@@ -103,7 +103,7 @@ fn is_ours(authority: &str, listen: IpAddr) -> bool {
         .and_then(|n| n.strip_suffix(']'))
         .unwrap_or(name);
     match literal.parse::<IpAddr>() {
-        // An address cannot be rebound: when listening on all of them, any may be used.
+        // An address cannot be rebound: when listening on all addresses, any is accepted.
         Ok(address) => address.is_loopback() || address == listen || listen.is_unspecified(),
         Err(_) => false,
     }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_own_names_are_answered() {
+    fn only_loopback_names_are_accepted() {
         let loopback = IpAddr::from([127, 0, 0, 1]);
         for host in [
             "localhost",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_listening_address_is_answered() {
+    fn the_listening_address_is_accepted() {
         let network = IpAddr::from([192, 168, 0, 7]);
         assert!(is_ours("192.168.0.7:8427", network));
         assert!(!is_ours("192.168.0.8:8427", network));

@@ -1,9 +1,9 @@
-//! What changes while a page is open: frames that a run adds, damage that is found, and the statistics of each frame.
+//! Changes while a page is open: new frames of a run, detected damage, and the statistics of each frame.
 //!
-//! Two threads look at the directory: one lists the frames a few times a second, the other reads the statistics of
-//! frames it has not seen. Both end when the viewer does.
+//! Two threads poll the directory: one lists the frames a few times per second, the other reads the statistics of
+//! new frames. Both end with the viewer.
 
-use super::error::{Trouble, ViewError};
+use super::error::{ErrorMessage, ViewError};
 use super::store::{Store, locked};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,26 +12,26 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Time between two looks at the directory.
+/// Polling interval of the directory.
 const INTERVAL: Duration = Duration::from_millis(300);
-/// Looks between two that take nothing as known: what was written again is then noticed.
+/// Number of polls after which all frames are checked again, which detects rewritten ones.
 const THOROUGH_EVERY: u32 = 8;
-/// Height: where this part of the grains lies below.
+/// Fraction of the grains that lie below the reported height.
 const HEIGHT_PART: f64 = 0.995;
 
-/// The present state, as pages get it.
+/// The present state, as sent to pages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct State {
-    /// Frames that there are: first and last of each run without gaps.
+    /// Existing frames: first and last of each contiguous interval.
     pub frames: Vec<[u32; 2]>,
-    /// Number of the last frame when the run is complete.
+    /// Number of the last frame of the complete run.
     pub planned: u32,
-    /// Frames whose statistics are known; `/api/statistics` has more when this grows.
+    /// Number of statistics read so far; when it grows, `/api/statistics` has new data.
     pub statistics: usize,
     /// Frames that cannot be read.
     pub damage: Vec<Damage>,
-    /// Why the directory itself cannot be read any more.
-    pub trouble: Option<Trouble>,
+    /// Error of the directory itself.
+    pub trouble: Option<ErrorMessage>,
 }
 
 /// Why a frame cannot be shown.
@@ -39,10 +39,10 @@ pub struct State {
 pub struct Damage {
     /// Frame.
     pub frame: u32,
-    /// What is wrong, naming the file.
+    /// The error, which names the file.
     #[serde(flatten)]
-    pub trouble: Trouble,
-    /// The state of the frame that was found damaged: one that is written again is read again.
+    pub message: ErrorMessage,
+    /// Version of the damaged frame; a rewritten frame is read again.
     #[serde(skip)]
     pub version: String,
 }
@@ -66,7 +66,7 @@ struct Point {
 }
 
 impl Live {
-    /// Starts to watch. The frames that are there now are known when this returns.
+    /// Starts to watch. The existing frames are listed when this returns.
     ///
     /// # Errors
     /// The frames cannot be listed.
@@ -93,12 +93,12 @@ impl Live {
         Ok(live)
     }
 
-    /// The state, now and whenever it changes. Who is slow misses what is outdated.
+    /// The present state and its changes. Slow readers skip outdated states.
     pub fn watch(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
 
-    /// Numbers of the frames that there are.
+    /// Numbers of the existing frames.
     pub fn frames(&self) -> Vec<u32> {
         let state = self.state.borrow();
         state
@@ -108,7 +108,7 @@ impl Live {
             .collect()
     }
 
-    /// What the plots show, a list for each quantity.
+    /// Data of the plots: a list for each quantity.
     pub fn statistics(&self) -> Value {
         let points = locked(&self.points);
         let list = |get: &dyn Fn(&u32, &Point) -> Value| {
@@ -137,11 +137,11 @@ impl Live {
                     .retain(|d| frames.binary_search(&d.frame).is_ok());
                 state.trouble = None;
             }
-            Err(error) => state.trouble = Some(error.trouble(self.store.root())),
+            Err(error) => state.trouble = Some(error.message(self.store.root())),
         });
     }
 
-    /// First the numbers that stand in the record of each frame, then the heights, which need the positions.
+    /// First the values in the record of each frame, then the heights, which require the positions.
     fn read_statistics(self: &Arc<Self>, is_thorough: bool) {
         for frame in self.frames() {
             if is_thorough || !locked(&self.points).contains_key(&frame) {
@@ -149,7 +149,7 @@ impl Live {
             }
         }
         for frame in self.frames() {
-            // A viewer that has ended needs no more heights.
+            // The viewer has ended.
             if Arc::strong_count(self) == 1 {
                 return;
             }
@@ -215,11 +215,11 @@ impl Live {
             .any(|d| d.frame == frame && d.version == version)
     }
 
-    /// Remembers that a frame cannot be read, for the timeline and the banner.
+    /// Records that a frame cannot be read, for the timeline and the banner.
     pub fn add_damage(&self, frame: u32, error: &ViewError) {
         let damage = Damage {
             frame,
-            trouble: error.trouble(self.store.root()),
+            message: error.message(self.store.root()),
             version: self.store.version(frame).unwrap_or_default(),
         };
         self.change(|state| {
@@ -238,7 +238,7 @@ impl Live {
     }
 }
 
-/// Repeats something in its own thread until the viewer is dropped; every so often thoroughly.
+/// Repeats `work` in a thread of its own until the viewer is dropped; its argument is true every [`THOROUGH_EVERY`] times.
 fn repeat(live: &Arc<Live>, mut work: impl FnMut(&Arc<Live>, bool) + Send + 'static) {
     let weak = Arc::downgrade(live);
     std::thread::spawn(move || {
@@ -253,7 +253,7 @@ fn repeat(live: &Arc<Live>, mut work: impl FnMut(&Arc<Live>, bool) + Send + 'sta
     });
 }
 
-/// y below which nearly all grains lie.
+/// Height y below which nearly all grains lie [m].
 fn height(position: &[f32]) -> Option<f32> {
     let mut heights: Vec<f32> = position
         .chunks_exact(3)
@@ -265,7 +265,7 @@ fn height(position: &[f32]) -> Option<f32> {
     Some(*height)
 }
 
-/// Sorted numbers as intervals without gaps.
+/// Sorted numbers as contiguous intervals.
 pub fn intervals(frames: &[u32]) -> Vec<[u32; 2]> {
     let mut intervals: Vec<[u32; 2]> = Vec::new();
     for &frame in frames {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn height_leaves_out_a_few_grains_in_flight() {
+    fn height_ignores_a_few_grains_in_flight() {
         let position: Vec<f32> = (0..1000)
             .flat_map(|i| [0.0, i as f32, 0.0])
             .chain([0.0, 1e6, 0.0])

@@ -1,4 +1,4 @@
-//! What of the scene the page shows: colors of grains, bodies, camera. A scene that cannot be read costs only these.
+//! Appearance of the scene on the page: colors of grains, bodies, camera. Without a readable scene only these are missing.
 
 use super::error::ViewError;
 use super::store::Store;
@@ -24,19 +24,19 @@ use std::path::PathBuf;
 const SURFACE_CELLS: u32 = 112;
 /// Positions of a frame that are examined to detect containers, which are shown as glass.
 const SAMPLED: usize = 2000;
-/// Surroundings of bodies without end, in sizes of what the grains take up.
+/// Extent to which unbounded bodies are shown, as a multiple of the extent of the grains.
 const SURROUNDINGS: f32 = 4.0;
 /// Bodies larger than this many times the extent of the grains are ignored for framing.
 const DWARFING: f32 = 5.0;
-/// What is shown of a scene without anything in it [m].
+/// Visible extent of an empty scene [m].
 const UNIT: Bounds = Bounds {
     min: Vec3::splat(-0.5),
     max: Vec3::splat(0.5),
 };
-/// Colors of all materials together: their index is a byte.
+/// Maximum number of colors of all materials together: their index is a byte.
 const MOST_COLORS: usize = 256;
 
-/// The look of a scene.
+/// Appearance of a scene.
 pub struct Look {
     /// Colors of grains.
     pub palette: Palette,
@@ -48,9 +48,9 @@ pub struct Look {
     pub bounds: Bounds,
     /// Radius to draw grains with [m].
     pub grain_radius: f32,
-    /// Camera of the scene; what is null is framed by the page.
+    /// Camera of the scene; the page determines values that are null.
     pub camera: Value,
-    /// What could not be shown, and why.
+    /// Reasons why parts of the scene are not shown.
     pub notes: Vec<String>,
     names: Vec<String>,
     scene: Option<Scene>,
@@ -58,7 +58,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Reads the scene beside the frames.
+    /// From the scene of a result.
     pub fn of(store: &Store, frames: &[u32]) -> Self {
         let manifest = store.manifest();
         let mut notes = Vec::new();
@@ -68,9 +68,7 @@ impl Look {
                 Some(scene)
             }
             Err(reason) => {
-                notes.push(format!(
-                    "the scene cannot be shown around the grains: {reason}"
-                ));
+                notes.push(format!("only grains are shown: {reason}"));
                 None
             }
         };
@@ -84,7 +82,7 @@ impl Look {
         )
     }
 
-    /// From a scene at its beginning.
+    /// From a scene at t = 0.
     pub fn at_start(scene: Scene, manifest: &Manifest, frame: &Frame, notes: Vec<String>) -> Self {
         let position = frame.column("position");
         let positions = position.and_then(|c| c.data.as_f32()).unwrap_or_default();
@@ -162,10 +160,10 @@ impl Look {
     }
 }
 
-/// The scene and its warnings, or why there is none. Meshes lie where the scene was, outside the result: they are
-/// shown only where they are those that the run was made with.
+/// The scene and its warnings, or the reason why it cannot be read. Meshes are read from the directory of the original scene,
+/// outside the result, and must be those of the run.
 fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>), String> {
-    let plain = |error: ViewError| error.trouble(store.root()).error;
+    let plain = |error: ViewError| error.message(store.root()).error;
     let source = SceneSource {
         name: "scene.toml".into(),
         text: store.scene_document().map_err(plain)?,
@@ -179,10 +177,7 @@ fn read_scene(store: &Store, manifest: &Manifest) -> Result<(Scene, Vec<String>)
     })?;
     let known = |digest: &str| manifest.meshes.iter().any(|m| m.digest == digest);
     match scene.meshes.iter().find(|m| !known(&m.digest)) {
-        Some(mesh) => Err(format!(
-            "the mesh {} is not the one that the run was made with",
-            mesh.file
-        )),
+        Some(mesh) => Err(format!("the mesh {} has changed since the run", mesh.file)),
         None => Ok((scene, warnings)),
     }
 }
@@ -203,12 +198,12 @@ fn sample(store: &Store, frames: &[u32]) -> Vec<Sample> {
     spread(frames, 3).into_iter().filter_map(one).collect()
 }
 
-/// A body as the page gets it; only its name when the scene does not know it.
+/// A body as sent to the page; only its name if the scene does not contain it.
 fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -> Value {
     let Some(collider) = scene.and_then(|scene| collider(scene, name)) else {
         return json!({ "name": name });
     };
-    // In the plane a half space is an area, not a floor.
+    // In 2D a half space is drawn as an area, not as a floor.
     let plane = collider.shape.as_half_space().filter(|_| dimensions == 3);
     let look = match collider.look {
         Some(Appearance::Solid) => "solid",
@@ -227,13 +222,13 @@ fn body(name: &str, scene: Option<&Scene>, grains: &[Sample], dimensions: u32) -
     })
 }
 
-/// The box of a body that stands at `pose`; none of one without end.
+/// Bounding box of a body at `pose`; `None` if it is unbounded.
 fn placed(own: &Bounds, pose: &Pose) -> Option<Bounds> {
     let corners = || corners(own).map(|c| pose.to_world(c));
     own.is_finite().then(|| Bounds::from_points(corners()))
 }
 
-/// The box that holds the surface of a terrain [m].
+/// Bounding box of the surface of a terrain [m].
 fn around(terrain: &TerrainSpec) -> Bounds {
     let end = |axis: usize| terrain.origin[axis] + terrain.cell * terrain.columns[axis] as f64;
     let heights = || terrain.heights.iter().copied();
@@ -245,7 +240,7 @@ fn around(terrain: &TerrainSpec) -> Bounds {
     }
 }
 
-/// The camera at the beginning; null where the scene leaves it open.
+/// The camera at t = 0; values that the scene does not give are null.
 fn camera(scene: &Scene) -> Value {
     let Some(camera) = &scene.camera else {
         return Value::Null;
@@ -263,7 +258,7 @@ fn camera(scene: &Scene) -> Value {
     })
 }
 
-/// The box in which bodies without end are shown. In the plane it is a thin slab.
+/// The box in which unbounded bodies are shown; in 2D a thin slab.
 fn surroundings(bounds: Bounds, dimensions: u32, dx: f64) -> Bounds {
     let mut wide = bounds.expand(SURROUNDINGS * bounds.size().length().max(1e-3));
     if dimensions == 2 {
@@ -272,7 +267,7 @@ fn surroundings(bounds: Bounds, dimensions: u32, dx: f64) -> Bounds {
     wide
 }
 
-/// Radius that the grains need to fill the space that is theirs: that of a typical one in the first frame.
+/// Radius at which grains fill their volume: the median in the first frame [m].
 fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
     let of = |name: &str| {
         let first = frames.iter().take(3);
@@ -282,14 +277,14 @@ fn grain_radius(store: &Store, frames: &[u32], manifest: &Manifest) -> f32 {
     typical_radius(of, manifest)
 }
 
-/// The middle one of the values of a column.
+/// Median of the values of a column.
 fn typical(column: &Column) -> Option<f32> {
     let mut values = column.data.as_f32()?.to_vec();
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }
 
-/// From the radii, or else from the masses, or else from the resolution [m].
+/// From the radii, otherwise from the masses, otherwise from the resolution [m].
 fn typical_radius(typical: impl Fn(&str) -> Option<f32>, manifest: &Manifest) -> f32 {
     if let Some(radius) = typical("radius").filter(|r| *r > 0.0) {
         return radius;
@@ -306,10 +301,10 @@ fn typical_radius(typical: impl Fn(&str) -> Option<f32>, manifest: &Manifest) ->
         .unwrap_or((method.drawn_radius * manifest.dx) as f32)
 }
 
-/// Colors of all grains: one list, in which each material has its part.
+/// Colors of all grains: one list, of which each material has an interval.
 pub struct Palette {
     colors: Vec<[u8; 3]>,
-    /// First color and mix of each material.
+    /// Index of the first color, and mix, of each material.
     mixes: Vec<(usize, ColorMix)>,
 }
 
@@ -326,7 +321,7 @@ impl Palette {
             let mix = of(i).unwrap_or_else(|| sand.clone());
             let start = palette.colors.len();
             if start + mix.parts().len() > MOST_COLORS {
-                // More colors than a byte can name: these materials look like the first.
+                // More colors than a byte can index: these materials have the colors of the first.
                 palette.mixes.push((0, palette.mixes[0].1.clone()));
                 continue;
             }
@@ -343,7 +338,7 @@ impl Palette {
         &self.colors
     }
 
-    /// Which color a grain has, for life.
+    /// Index of the permanent color of a grain.
     pub fn index(&self, material: u8, id: u64) -> u8 {
         let (start, mix) = self
             .mixes

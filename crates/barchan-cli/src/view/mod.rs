@@ -2,7 +2,7 @@
 //! browsers of this machine.
 //!
 //! ```text
-//! result directory ──► store (checks, keeps) ──► encode ──► api ──► page (viewer/, embedded)
+//! result directory ──► store (checks, caches) ──► encode ──► api ──► page (viewer/, embedded)
 //!                        └──► live (new frames, damage, statistics) ──┘
 //! ```
 //!
@@ -34,10 +34,10 @@ use std::sync::Arc;
 use store::Store;
 use tokio::net::TcpListener;
 
-/// Port that is tried first, so that addresses stay the same from one time to the next.
+/// Port that is tried first, so that the address is usually the same.
 pub const DEFAULT_PORT: u16 = 8427;
 
-/// A viewer that listens and is about to serve.
+/// A viewer that is listening.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -50,18 +50,18 @@ pub enum StartError {
     /// The result cannot be read.
     #[error(transparent)]
     Result(#[from] ViewError),
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen on {address}: {reason}")]
     Listen {
         /// Address and port.
         address: SocketAddr,
-        /// Why not.
+        /// Reason.
         reason: io::Error,
     },
 }
 
 impl Server {
-    /// Opens a result and listens. Without a port, [`DEFAULT_PORT`] or any that is free.
+    /// Opens a result and listens. Without a port, on [`DEFAULT_PORT`] or any free one.
     ///
     /// # Errors
     /// The directory is missing, foreign, of a newer format or broken; the port is taken.

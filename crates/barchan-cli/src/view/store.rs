@@ -1,5 +1,5 @@
-//! The result directory as the viewer reads it: nothing outside it, frames checked before they are trusted, and what
-//! was made of them kept for a while.
+//! Access of the viewer to the result directory: nothing outside it is read, frames are verified before use, and derived data are
+//! cached.
 
 use super::error::ViewError;
 use axum::body::Bytes;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Bytes of frames in the form that browsers get, kept for the next request.
+/// Maximum size of the cache of encoded frames [bytes].
 const KEPT_BYTES: usize = 192 << 20;
-/// Whole frames kept for reading grains.
+/// Number of complete frames in the cache for reading grains.
 const KEPT_FRAMES: usize = 2;
-/// Deepest entry of a frame: `position/c/0/0`.
+/// Depth of the deepest entry of a frame: `position/c/0/0`.
 const DEPTH: usize = 4;
 
-/// A result that is being viewed.
+/// A result being viewed.
 pub struct Store {
     root: PathBuf,
     directory: Mutex<Arc<ResultDirectory>>,
@@ -40,7 +40,7 @@ impl Store {
         })?;
         refuse_outside(&root, &root.join("manifest.json"))?;
         refuse_outside(&root, &root.join("frames"))?;
-        // The message names the directory as it was given.
+        // The message names the directory as given.
         ResultDirectory::open(path)?;
         let directory = ResultDirectory::open(&root)?;
         Ok(Self {
@@ -51,17 +51,17 @@ impl Store {
         })
     }
 
-    /// The directory, without links.
+    /// The directory, with links resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What was simulated.
+    /// The manifest.
     pub fn manifest(&self) -> Manifest {
         self.directory().manifest().clone()
     }
 
-    /// Reads the manifest again, for a run that was continued, and lists the frames.
+    /// Reads the manifest again, since a run may have been extended, and lists the frames.
     pub fn refresh(&self) -> Result<Vec<u32>, ViewError> {
         for name in ["manifest.json", "frames"] {
             refuse_outside(&self.root, &self.root.join(name))?;
@@ -72,16 +72,16 @@ impl Store {
         Ok(frames)
     }
 
-    /// When frames or manifest last changed: as long as it stays the same, so does the list of frames.
+    /// Time of the last change of frames or manifest: while it is the same, so is the list of frames.
     pub fn stamp(&self) -> Option<[SystemTime; 2]> {
         let changed = |name: &str| fs::metadata(self.root.join(name))?.modified();
         Some([changed("frames").ok()?, changed("manifest.json").ok()?])
     }
 
-    /// A name for the present state of a frame: another one when it was written again.
+    /// Version of a frame, which changes when the frame is rewritten.
     ///
     /// # Errors
-    /// There is no such frame, or it lies elsewhere.
+    /// There is no such frame, or it is outside the result.
     pub fn version(&self, frame: u32) -> Result<String, ViewError> {
         let file = self.frame_path(frame).join("zarr.json");
         match fs::symlink_metadata(&file) {
@@ -96,7 +96,7 @@ impl Store {
                     about.len()
                 ))
             }
-            // Missing: says whether it is the file or the frame.
+            // Missing: distinguishes a missing file from a missing frame.
             Err(_) => {
                 refuse_outside(&self.root, &self.frame_path(frame))?;
                 self.directory().frame_info(frame)?;
@@ -105,7 +105,7 @@ impl Store {
         }
     }
 
-    /// What a frame holds, without the values of its columns.
+    /// Description of a frame, without the values of its columns.
     ///
     /// # Errors
     /// No such frame, damage, links.
@@ -123,7 +123,7 @@ impl Store {
         Ok(self.directory().read_column(frame, name)?)
     }
 
-    /// One array of a frame that is not of grains.
+    /// One array of a frame that is not a column of grains.
     ///
     /// # Errors
     /// No such frame or array, damage, links.
@@ -132,7 +132,7 @@ impl Store {
         Ok(self.directory().read_array(frame, name)?)
     }
 
-    /// A whole frame.
+    /// A complete frame.
     ///
     /// # Errors
     /// No such frame, damage, links.
@@ -150,7 +150,7 @@ impl Store {
         Ok(read)
     }
 
-    /// The bytes known as `key`, made by `make` unless they are still kept.
+    /// The cached bytes of `key`, computed by `make` if they are not in the cache.
     ///
     /// # Errors
     /// Those of `make`.
@@ -189,7 +189,7 @@ impl Store {
         self.root.join("frames").join(format!("{frame:06}"))
     }
 
-    /// Nothing of a frame may be a link to elsewhere, nor a pipe that would never end.
+    /// No entry of a frame may be a link to the outside, or a pipe, which might never end.
     fn refuse_links(&self, frame: u32) -> Result<(), ViewError> {
         refuse_outside(&self.root, &self.root.join("frames"))?;
         let path = self.frame_path(frame);
@@ -212,7 +212,7 @@ fn refuse_links_in(root: &Path, folder: &Path, depth: usize) -> Result<(), ViewE
     Ok(())
 }
 
-/// A link may point elsewhere in the result; anything missing is found out by who reads it.
+/// A link may point to an entry of the same result; missing entries are reported by the caller that reads them.
 fn refuse_outside(root: &Path, path: &Path) -> Result<(), ViewError> {
     let outside = |reason| ViewError::Outside {
         path: path.to_owned(),
@@ -239,7 +239,7 @@ fn refuse_outside(root: &Path, path: &Path) -> Result<(), ViewError> {
     }
 }
 
-/// The entry of that key, which becomes the latest used.
+/// The entry of `key`, which becomes the most recently used.
 fn take<T: Clone>(kept: &mut Vec<(String, T)>, key: &str) -> Option<T> {
     let at = kept.iter().position(|(k, _)| k == key)?;
     let entry = kept.remove(at);

@@ -1,4 +1,4 @@
-//! The terrain of a frame in the form that the page draws: where its columns are, then a float for each height.
+//! The terrain of a frame in the format that the page draws: a header with the layout of its columns, then a float per height.
 
 use super::encode;
 use super::error::ViewError;
@@ -6,13 +6,13 @@ use super::store::Store;
 use barchan::frame::{Column, FrameInfo, TERRAIN_HEIGHT, TerrainRecord};
 use serde_json::json;
 
-/// Where the page finds the terrain of a frame; null when there is none.
+/// Address of the terrain of a frame; `None` if there is none.
 pub fn address(info: &FrameInfo) -> Option<String> {
     let terrain = info.record.terrain.as_ref();
     terrain.map(|_| format!("/api/frames/{}/terrain", info.index))
 }
 
-/// The terrain of a frame of a result; `color` gives that of a material.
+/// The terrain of a frame of a result; `color` returns the color of a material.
 pub fn of_frame(
     store: &Store,
     frame: u32,

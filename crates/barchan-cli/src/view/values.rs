@@ -1,4 +1,4 @@
-//! Columns as single numbers: what a grain is colored by, and over which range.
+//! Scalar values of columns, by which grains are colored, and their ranges.
 
 use super::error::ViewError;
 use super::store::Store;
@@ -6,24 +6,24 @@ use barchan::frame::{Column, ColumnData};
 use barchan::scene::Bounds;
 use barchan_render::framing::spread;
 
-/// Frames that a range is taken from.
+/// Number of frames examined for a range.
 const SAMPLED_FRAMES: usize = 9;
 /// Number of grains examined in each.
 const SAMPLED_GRAINS: usize = 20_000;
-/// Part of the values that lies beyond each end of a range: a few grains in flight must not take all the colors.
+/// Fraction of the values beyond each end of a range: a few grains in flight must not dominate the range.
 const TAIL: f64 = 0.005;
 
-/// The number of each grain that a column gives.
+/// The scalar that is derived from a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Length of a vector, norm of a tensor, the value of a scalar.
+    /// Norm of a vector or tensor, or the value of a scalar.
     Magnitude,
     /// One component.
     Component(usize),
 }
 
 impl Part {
-    /// Names of the parts of a column with that many components, in the order in which they are offered.
+    /// Names of the parts of a column with that number of components, in the order of the menu.
     pub fn names(components: usize) -> Vec<String> {
         let of = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
         match components {
@@ -36,7 +36,7 @@ impl Part {
         }
     }
 
-    /// The part of that name; without one, the first.
+    /// The part of that name; without a name, the first.
     ///
     /// # Errors
     /// No part of that name.
@@ -57,7 +57,7 @@ impl Part {
     }
 }
 
-/// The values of one part of a column, one for each grain.
+/// The values of one part of a column, one per grain.
 pub fn values(column: &Column, part: Part) -> Box<dyn Fn(usize) -> f32 + '_> {
     let n = column.components;
     match (&column.data, part) {
@@ -70,7 +70,7 @@ pub fn values(column: &Column, part: Part) -> Box<dyn Fn(usize) -> f32 + '_> {
     }
 }
 
-/// Length of a vector; Frobenius norm of a symmetric tensor, whose mixed components count twice.
+/// Length of a vector; Frobenius norm of a symmetric tensor, whose off-diagonal components count twice.
 fn norm(components: &[f32]) -> f32 {
     let weight = |i: usize| {
         if components.len() == 6 && i >= 3 {
@@ -86,7 +86,7 @@ fn norm(components: &[f32]) -> f32 {
     squares.sum::<f32>().sqrt()
 }
 
-/// Range over which colors are spread.
+/// Range of the color scale.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Range {
     /// Value of the first color [unit of the column].
@@ -102,7 +102,7 @@ pub fn range_in_frame(column: &Column, part: Part) -> Range {
     range_of(sample, column, part)
 }
 
-/// Range of a column over the whole result, the same for all frames. Frames that cannot be read do not count.
+/// Range of a column over the whole result, the same for all frames. Unreadable frames are ignored.
 ///
 /// # Errors
 /// No frame has the column.
@@ -132,7 +132,7 @@ pub fn range_of_result(
     }
 }
 
-/// The box that holds nearly all grains, of the first, a middle and the last frame [m]; `None` when there are none.
+/// Bounding box of nearly all grains in the first, a middle and the last frame [m]; `None` if there are none.
 pub fn bounds_of_result(store: &Store, frames: &[u32]) -> Option<Bounds> {
     let frames = spread(frames, 3).into_iter();
     let columns = frames.filter_map(|f| store.column(f, "position").ok());
@@ -140,7 +140,7 @@ pub fn bounds_of_result(store: &Store, frames: &[u32]) -> Option<Bounds> {
     boxes.reduce(|a, b| a.union(&b))
 }
 
-/// The box that holds nearly all of these positions [m]; `None` when there are none.
+/// Bounding box of nearly all positions [m]; `None` if there are none.
 pub fn bounds_of_column(position: &Column) -> Option<Bounds> {
     let mut bounds = Bounds::EMPTY;
     for axis in 0..3 {
@@ -192,7 +192,7 @@ mod tests {
     use barchan::frame::Unit;
 
     #[test]
-    fn a_few_outliers_do_not_take_the_range() {
+    fn a_few_outliers_do_not_affect_the_range() {
         let mut numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
         numbers[17] = 1e9;
         numbers[18] = f32::NAN;

@@ -1,4 +1,4 @@
-//! Running the real program.
+//! Helpers for running the program.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub mod viewer;
 
-/// A block of sand on a floor, coarse enough for a run of a second.
+/// A block of sand on a floor, coarse enough for a run of about one second.
 pub const SCENE: &str = include_str!("../../../../scenes/tests/block.toml");
 
 /// A file of `scenes/`.
@@ -47,7 +47,7 @@ impl Place {
         std::fs::copy(scene_path("tests").join(name), self.path(name)).unwrap();
     }
 
-    /// Names of everything in it, sorted.
+    /// Names of all entries, sorted.
     pub fn entries(&self) -> Vec<String> {
         entries(self.directory.path())
     }
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// How a run of the program ended.
+/// Outcome of a run of the program.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,

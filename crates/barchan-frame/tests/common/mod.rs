@@ -1,4 +1,4 @@
-//! Small results to write and damage.
+//! Small results for tests of writing and damage.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Resolved scene of every test result.
 pub const SCENE: &str = "name = \"test\"\n";
 
-/// A manifest that a solver might give.
+/// A typical manifest.
 pub fn manifest() -> Manifest {
     Manifest {
         scene: "test".into(),

@@ -1,30 +1,30 @@
 //! Color maps of continuous quantities.
 //!
-//! Each is a few control points, joined in Oklab (B. Ottosson's space, where steps look equal). The points of
+//! Each is a few control points, interpolated in Oklab (B. Ottosson's perceptually uniform space). The points of
 //! viridis (S. van der Walt, N. Smith; CC0), cividis (J. Nuñez, C. Anderton, R. Renslow; CC0) and turbo
-//! (A. Mikhailov; Apache-2.0) are colors of the published tables at equal steps; those of `balance` are our own.
+//! (A. Mikhailov; Apache-2.0) are taken from the published tables at equal steps; those of `balance` are our own.
 
 use std::sync::LazyLock;
 
-/// A way from low to high in colors.
+/// A color map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum ColorMap {
-    /// Dark violet, green, yellow; lightness grows evenly.
+    /// Dark violet, green, yellow; lightness increases uniformly.
     #[default]
     Viridis,
-    /// Dark blue, gray, yellow; the same to eyes that do not tell red from green.
+    /// Dark blue, gray, yellow; looks the same with red-green color blindness.
     Cividis,
-    /// A rainbow without the false edges of the common one. Lightness rises and falls.
+    /// A rainbow without the false edges of the usual one. Lightness rises and falls.
     Turbo,
-    /// Blue, white, red, for values on both sides of a middle.
+    /// Blue, white, red, for values on both sides of a center.
     Balance,
 }
 
 impl ColorMap {
-    /// All of them.
+    /// All maps.
     pub const ALL: [Self; 4] = [Self::Viridis, Self::Cividis, Self::Turbo, Self::Balance];
 
-    /// Name in a command: `viridis`, `cividis`, `turbo`, `balance`.
+    /// Name on the command line: `viridis`, `cividis`, `turbo`, `balance`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Viridis => "viridis",
@@ -39,7 +39,7 @@ impl ColorMap {
         Self::ALL.into_iter().find(|m| m.name() == name)
     }
 
-    /// Color at a place from 0 (low) to 1 (high); places beyond are those of the ends.
+    /// Color at a position from 0 (low) to 1 (high), clamped.
     pub fn at(self, place: f32) -> [u8; 3] {
         let table = &TABLES[self as usize];
         // `as` turns NaN into 0.
@@ -98,7 +98,7 @@ pub(crate) fn oklab(rgb: [u8; 3]) -> [f32; 3] {
     ]
 }
 
-/// The color of Oklab coordinates, cut to what sRGB holds.
+/// The color of Oklab coordinates, clipped to sRGB.
 pub(crate) fn srgb([light, a, b]: [f32; 3]) -> [u8; 3] {
     let l = (light + 0.396_337_78 * a + 0.215_803_76 * b).powi(3);
     let m = (light - 0.105_561_346 * a - 0.063_854_17 * b).powi(3);
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn oklab_goes_there_and_back() {
+    fn oklab_conversion_is_invertible() {
         for hex in [
             0x000000, 0xffffff, 0xff0000, 0x00ff00, 0x0000ff, 0x8899aa, 0x440154,
         ] {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_those_of_the_tables_and_beyond_is_cut() {
+    fn ends_are_those_of_the_tables_and_positions_are_clamped() {
         assert_eq!(ColorMap::Viridis.at(0.0), [0x44, 0x01, 0x54]);
         assert_eq!(ColorMap::Viridis.at(1.0), [0xfd, 0xe7, 0x25]);
         assert_eq!(ColorMap::Cividis.at(7.0), [0xfe, 0xe8, 0x38]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lightness_grows_evenly_where_it_should() {
+    fn lightness_of_sequential_maps_is_uniform() {
         let light = |map: ColorMap, i: usize| oklab(map.at(i as f32 / 32.0))[0];
         let grows = |map| (0..32).all(|i| light(map, i + 1) > light(map, i));
         assert!(grows(ColorMap::Viridis) && grows(ColorMap::Cividis));

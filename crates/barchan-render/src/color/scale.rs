@@ -1,9 +1,9 @@
-//! Which color a value has, and where the marks of its legend stand.
+//! Color scales: the colors of values, and the ticks of legends.
 
 use super::map::ColorMap;
 use barchan_frame::Manifest;
 
-/// The values that colors span.
+/// The range of a color scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     /// Lowest.
@@ -12,7 +12,7 @@ pub struct Range {
     pub high: f32,
 }
 
-/// Number of values examined to find a range.
+/// Number of values examined to determine a range.
 const SAMPLE: usize = 50_000;
 
 impl Range {
@@ -21,10 +21,10 @@ impl Range {
         Self { low, high }
     }
 
-    /// No value yet: merging it changes nothing.
+    /// The empty range, neutral in merging.
     pub const EMPTY: Self = Self::new(f32::INFINITY, f32::NEG_INFINITY);
 
-    /// Where 98 % of the values lie (of a sample at equal steps), those that are not finite left out.
+    /// Range of 98 % of the finite values (of a sample at equal steps).
     pub fn of(values: &[f32]) -> Self {
         let step = values.len().div_ceil(SAMPLE).max(1);
         let finite = values.iter().step_by(step).filter(|v| v.is_finite());
@@ -43,7 +43,7 @@ impl Range {
         Self::new(self.low.min(other.low), self.high.max(other.high))
     }
 
-    /// A found range made good to look at: from 0 where one end is near it.
+    /// A determined range made readable: it starts at 0 if one end is near 0.
     pub fn presentable(self) -> Self {
         let Self { low, high } = self.drawable();
         Self {
@@ -60,7 +60,7 @@ impl Range {
         }
     }
 
-    /// The same range where it has an extent, else one around it.
+    /// The same range if it is not empty, otherwise one around it.
     fn drawable(self) -> Self {
         let Self { low, high } = self;
         if !(low.is_finite() && high.is_finite() && low <= high) || (low == 0.0 && high == 0.0) {
@@ -73,7 +73,7 @@ impl Range {
         self
     }
 
-    /// As far to both sides of 0 when 0 lies inside: what a map with a middle needs.
+    /// Symmetric about 0 if it contains 0, for maps with a center.
     pub fn symmetric(self) -> Self {
         if self.low >= 0.0 || self.high <= 0.0 {
             return self;
@@ -83,7 +83,7 @@ impl Range {
     }
 }
 
-/// One kind of a categorical quantity.
+/// A category of a categorical quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Category {
     /// Value in the column.
@@ -94,37 +94,37 @@ pub struct Category {
     pub color: [u8; 3],
 }
 
-/// Color of the grain with that number among those chosen by hand, apart from the colors of sand.
+/// Color of the highlighted grain with that number, distinct from the colors of sand.
 pub fn kind_color(number: usize) -> [u8; 3] {
     const ORDER: [usize; 8] = [3, 1, 2, 4, 5, 7, 6, 0];
     KINDS[ORDER[number % ORDER.len()]]
 }
 
-/// From values to colors.
+/// A mapping of values to colors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
-    /// A number on a color map.
+    /// A continuous quantity on a color map.
     Continuous {
-        /// What it is, with its unit: `speed [m/s]`.
+        /// Name and unit: `speed [m/s]`.
         label: String,
-        /// Values at the ends of the map.
+        /// Values at the ends of the color map.
         range: Range,
-        /// The colors.
+        /// The color map.
         map: ColorMap,
     },
-    /// One of a few kinds.
+    /// A categorical quantity.
     Categories {
-        /// What it is.
+        /// Name.
         label: String,
-        /// The kinds, in order of their values.
+        /// The categories, in order of their values.
         kinds: Vec<Category>,
     },
 }
 
-/// Color of grains that have no value (not a number, or no such kind).
+/// Color of grains without a value (NaN, or an unknown category).
 pub const NO_VALUE: [u8; 3] = [255, 0, 255];
 
-/// Colors of kinds without one of their own, apart in lightness and hue also for color-blind eyes.
+/// Colors of categories without their own, distinct in lightness and hue also with color blindness.
 const KINDS: [[u8; 3]; 8] = [
     [217, 164, 65],
     [58, 110, 165],
@@ -137,7 +137,7 @@ const KINDS: [[u8; 3]; 8] = [
 ];
 
 impl Scale {
-    /// The scale of a quantity. `range` [unit] spans the colors of a number; kinds have fixed colors.
+    /// The scale of a quantity. `range` [unit] applies to continuous quantities; categories have fixed colors.
     pub fn for_column(
         name: &str,
         unit: &str,
@@ -159,7 +159,7 @@ impl Scale {
         }
     }
 
-    /// What the last plastic projection did, in the colors of Fig. 14 of [Klar16].
+    /// The case of the last plastic projection, in the colors of Fig. 14 of [Klar16].
     pub fn plastic_case() -> Self {
         let kind = |value, name: &str, color| Category {
             value,
@@ -176,7 +176,7 @@ impl Scale {
         }
     }
 
-    /// What is shown, with its unit.
+    /// Name and unit of the quantity.
     pub fn label(&self) -> &str {
         match self {
             Self::Continuous { label, .. } | Self::Categories { label, .. } => label,
@@ -216,7 +216,7 @@ fn materials(manifest: &Manifest) -> Vec<Category> {
     manifest.materials.iter().enumerate().map(named).collect()
 }
 
-/// Round values (1, 2 or 5 times a power of ten apart) within a range, `about` of them, with their text.
+/// Ticks (1, 2 or 5 times a power of ten apart) within a range, `about` of them, with their text.
 pub fn ticks(low: f64, high: f64, about: usize) -> Vec<(f64, String)> {
     let span = high - low;
     if !(span.is_finite() && span > 0.0) || about == 0 {
@@ -243,7 +243,7 @@ pub fn ticks(low: f64, high: f64, about: usize) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// A tick's number with as many digits as its step needs.
+/// The number of a tick, with the digits that its step requires.
 fn tick_text(value: f64, step: f64, largest: f64) -> String {
     let value = if value.abs() < 1e-9 * step {
         0.0
@@ -263,7 +263,7 @@ mod tests {
     use barchan_frame::ManifestMaterial;
 
     #[test]
-    fn ranges_ignore_a_few_wild_values_and_merge() {
+    fn ranges_ignore_outliers_and_merge() {
         let mut values: Vec<f32> = (0..10_000).map(|i| i as f32 / 10_000.0).collect();
         values.extend([1e9, -1e9, f32::NAN, f32::INFINITY]);
         let range = Range::of(&values);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_colors_of_their_places() {
+    fn values_have_the_colors_of_their_positions() {
         let range = Range {
             low: 0.0,
             high: 2.0,
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(of("void_ratio", "1").label(), "void ratio");
 
         let Scale::Categories { kinds, .. } = of("material", "1") else {
-            panic!("materials are kinds");
+            panic!("materials are categories");
         };
         assert_eq!(kinds[1].name, "wet");
         assert_ne!(kinds[0].color, kinds[1].color);

@@ -1,4 +1,4 @@
-//! Encoding with OpenH264, which is part of the program.
+//! Encoding with the built-in OpenH264.
 
 use super::mp4::{self, Sample, Track};
 use super::rate::Rate;
@@ -15,14 +15,14 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Quantizer of every picture: grains a pixel wide stay apart, and a film of sand at 1280x720 takes some
+/// Quantizer of every picture: grains one pixel wide remain distinct, and a film of sand at 1280x720 has about
 /// 5 to 20 Mbit/s.
 const QUANTIZER: u8 = 24;
 
-/// Time between pictures that can be jumped to [s].
+/// Interval of key frames [s].
 const KEY_PICTURES: f64 = 1.0;
 
-/// An MP4 file in the making: samples go to a file of their own, as the tables that precede them need their sizes.
+/// An unfinished MP4 file: samples are written to a separate file, since the tables that precede them contain their sizes.
 pub(super) struct Writer {
     target: PathBuf,
     samples: Partial,
@@ -85,7 +85,7 @@ impl Writer {
             }
         }
         if bytes.is_empty() {
-            return Err(failed("the encoder left out a picture".into()));
+            return Err(failed("the encoder skipped a picture".into()));
         }
         self.out
             .write_all(&bytes)

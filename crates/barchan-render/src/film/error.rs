@@ -1,18 +1,18 @@
-//! What can go wrong with a film.
+//! Errors of films.
 
 use std::path::{Path, PathBuf};
 
-/// A film that could not be written. No file of its name was made; pictures stored before remain.
+/// A film that could not be written. No file of its name exists; pictures stored before remain.
 #[derive(Debug, thiserror::Error)]
 pub enum FilmError {
-    /// The name says no known kind.
-    #[error("cannot tell what film {path} should be; end its name in .mp4, .webm or .gif")]
+    /// The extension is not that of a known format.
+    #[error("unknown film format of {path}; use the extension .mp4, .webm or .gif")]
     Ending {
         /// The film.
         path: PathBuf,
     },
-    /// There was no picture.
-    #[error("film {path} got no picture; choose frames that exist")]
+    /// The film has no pictures.
+    #[error("film {path} has no pictures; choose frames that exist")]
     Empty {
         /// The film.
         path: PathBuf,
@@ -27,18 +27,18 @@ pub enum FilmError {
         path: PathBuf,
         /// Width and height of the film [pixels].
         expected: [u32; 2],
-        /// Those of the picture [pixels].
+        /// Width and height of the picture [pixels].
         found: [u32; 2],
     },
-    /// The rate makes no sense.
-    #[error("a film cannot run at {rate} pictures a second; choose a rate from 0.01 to 1000")]
+    /// The frame rate is out of range.
+    #[error("a film cannot have {rate} pictures per second; choose a rate from 0.01 to 1000")]
     Rate {
         /// Pictures per second [1/s].
         rate: f64,
     },
-    /// The encoder that is built in stops at 3840x2160.
+    /// The film is larger than the 3840x2160 of the built-in encoder.
     #[error(
-        "film {path} of {}x{} pixels is larger than the 3840x2160 of the encoder that is built in; \
+        "film {path} of {}x{} pixels is larger than the 3840x2160 of the built-in encoder; \
          install ffmpeg or choose a smaller size. The frames remain",
         .size[0], .size[1]
     )]
@@ -48,29 +48,29 @@ pub enum FilmError {
         /// Width and height [pixels].
         size: [u32; 2],
     },
-    /// WebM needs ffmpeg.
+    /// WebM requires ffmpeg.
     #[error(
-        "no ffmpeg with libvpx was found, which {path} needs; install ffmpeg (on Debian: apt install ffmpeg) \
+        "{path} needs ffmpeg with libvpx, which was not found; install ffmpeg (on Debian: apt install ffmpeg) \
          or write an .mp4. The frames remain"
     )]
     NeedsFfmpeg {
         /// The film.
         path: PathBuf,
     },
-    /// ffmpeg gave up.
+    /// ffmpeg failed.
     #[error("ffmpeg could not write the film {path}: {reason}. The frames remain")]
     Ffmpeg {
         /// The film.
         path: PathBuf,
-        /// What it said last.
+        /// Its last message.
         reason: String,
     },
-    /// The encoder that is built in gave up.
+    /// The built-in encoder failed.
     #[error("cannot encode the film {path}: {reason}. The frames remain")]
     Encode {
         /// The film.
         path: PathBuf,
-        /// What it said.
+        /// Its message.
         reason: String,
     },
     /// The file could not be written.
@@ -78,7 +78,7 @@ pub enum FilmError {
     Write {
         /// The film.
         path: PathBuf,
-        /// The system's reason.
+        /// Reason.
         source: std::io::Error,
     },
 }

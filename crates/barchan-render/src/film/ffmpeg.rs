@@ -1,4 +1,4 @@
-//! Encoding through an ffmpeg found at run time.
+//! Encoding with an ffmpeg found at run time.
 
 use super::rate::Rate;
 use super::yuv::{Planes, padded};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 
-/// An ffmpeg that answers, and which encoders it has.
+/// An available ffmpeg, and its encoders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ffmpeg {
     program: PathBuf,
@@ -24,7 +24,7 @@ impl std::fmt::Display for Ffmpeg {
     }
 }
 
-/// The ffmpeg on the search path, when it works.
+/// The ffmpeg on the search path, if it works.
 pub fn find_ffmpeg() -> Option<Ffmpeg> {
     Ffmpeg::at(Path::new("ffmpeg"))
 }
@@ -32,7 +32,7 @@ pub fn find_ffmpeg() -> Option<Ffmpeg> {
 const WANTED: [&str; 3] = ["libx264", "libvpx-vp9", "libvpx"];
 
 impl Ffmpeg {
-    /// The ffmpeg of that name or path, when it works.
+    /// The ffmpeg of that name or path, if it works.
     pub fn at(program: &Path) -> Option<Self> {
         let version = answer(program, "-version")?;
         let version = version.strip_prefix("ffmpeg version ")?;
@@ -71,7 +71,7 @@ impl Ffmpeg {
         self.encoders.iter().any(|e| e == encoder)
     }
 
-    /// Arguments that choose and set the encoder.
+    /// Arguments of the encoder.
     fn encoding(&self, kind: Kind) -> &'static str {
         match kind {
             Kind::Mp4 => "-c:v libx264 -preset medium -crf 18 -movflags +faststart -f mp4",
@@ -94,14 +94,14 @@ fn answer(program: &Path, question: &str) -> Option<String> {
     output.status.success().then_some(text)
 }
 
-/// What ffmpeg is to write.
+/// Format to be written by ffmpeg.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Mp4,
     WebM,
 }
 
-/// Pictures on their way through a running ffmpeg.
+/// A film being written by a running ffmpeg.
 pub(super) struct Pipe {
     target: PathBuf,
     partial: Option<Partial>,
@@ -121,7 +121,7 @@ impl Pipe {
         rate: Rate,
     ) -> Result<Self, FilmError> {
         let partial = Partial::new(target, "");
-        // ffmpeg would take a name such as `a:b` for a protocol.
+        // ffmpeg would interpret a name such as `a:b` as a protocol.
         let mut file = std::ffi::OsString::from("file:");
         file.push(partial.path());
         let [width, height] = padded(size);
@@ -148,7 +148,7 @@ impl Pipe {
         let messages = child.stderr.take().map(|mut stderr| {
             std::thread::spawn(move || {
                 let mut bytes = Vec::new();
-                // What was read before an error is all there is to report.
+                // After an error, the output read so far is reported.
                 let _ = stderr.read_to_end(&mut bytes);
                 String::from_utf8_lossy(&bytes).into_owned()
             })
@@ -194,7 +194,7 @@ impl Pipe {
         })
     }
 
-    /// The error of an ffmpeg that has stopped, in its own words where it left any.
+    /// The error of an ffmpeg that has stopped, with its own message if there is one.
     fn failure(&mut self, otherwise: &str) -> FilmError {
         self.stop();
         let text = self.messages.take().and_then(|m| m.join().ok());
@@ -208,7 +208,7 @@ impl Pipe {
 
     fn stop(&mut self) {
         self.stdin = None;
-        // Both fail when it has ended already, which is what they are for.
+        // Both fail if it has already ended, which is the desired state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -222,5 +222,5 @@ impl Drop for Pipe {
     }
 }
 
-/// What the numbers of the planes mean; see [`super::yuv`].
+/// Color space of the planes; see [`super::yuv`].
 const COLORS: &str = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";

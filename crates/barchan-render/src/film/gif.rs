@@ -1,8 +1,8 @@
-//! A looped preview, small enough to stand in a README.
+//! A looped preview, small enough for a README.
 //!
-//! Pictures are scaled down as they come and wait in a file; when all are there, one palette is made for
-//! them. A pixel that has hardly changed stays transparent, which compresses to almost nothing. While the file
-//! is larger than its budget it is made again with fewer colors, pictures or pixels.
+//! Pictures are scaled down as they arrive and stored in a temporary file; at the end one palette is computed for
+//! all. Pixels that have hardly changed are transparent, which compresses well. While the file
+//! exceeds its budget it is written again with fewer colors, pictures or pixels.
 
 use super::palette::{Histogram, Palette};
 use super::{FilmError, Written};
@@ -14,16 +14,16 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// How a preview is made small.
+/// Limits of the size of a preview.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GifOptions {
-    /// Pixels across, at most.
+    /// Maximum width [pixels].
     pub width: u32,
-    /// Pictures per second, at most [1/s].
+    /// Maximum number of pictures per second [1/s].
     pub frame_rate: f64,
-    /// Size of the file, at most [bytes], as far as reduction helps.
+    /// Maximum size of the file [bytes], if it can be reached by reduction.
     pub budget: u64,
-    /// How long the last picture stays beyond its time [s].
+    /// Additional time for which the last picture is shown [s].
     pub pause: f64,
 }
 
@@ -38,11 +38,11 @@ impl Default for GifOptions {
     }
 }
 
-/// Pictures of the palette's sample.
+/// Number of pictures sampled for the palette.
 const SAMPLED: usize = 24;
-/// Times that the file is made again to fit the budget.
+/// Maximum number of attempts to fit the budget.
 const ATTEMPTS: usize = 6;
-/// Index of the pixels that stay.
+/// Index of unchanged pixels.
 const TRANSPARENT: u8 = 255;
 
 pub(super) struct Writer {
@@ -50,11 +50,11 @@ pub(super) struct Writer {
     waiting: Partial,
     out: BufWriter<File>,
     options: GifOptions,
-    /// Width in the waiting file, and size once known.
+    /// Width in the temporary file, and size once known.
     width: u32,
     size: [u32; 2],
     frame_rate: f64,
-    /// One picture in this many is kept.
+    /// Stride of the pictures that are kept.
     step: u32,
     seen: u32,
     kept: u32,
@@ -127,7 +127,7 @@ impl Writer {
         Ok(written)
     }
 
-    /// Writes the whole file after a plan.
+    /// Writes the file according to a plan.
     fn write(&self, path: &Path, plan: Plan) -> Result<Written, FilmError> {
         let failed = |e: gif::EncodingError| FilmError::encode(&self.target, e);
         let mut shown = Shown::new(self.palette(plan)?, plan.tolerance);
@@ -139,7 +139,7 @@ impl Writer {
             Encoder::new(BufWriter::new(file), width, height, &palette).map_err(failed)?;
         encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
         let chosen: Vec<u32> = (0..self.kept).step_by(plan.step as usize).collect();
-        // Hundredths of a second at which each picture begins, and the end.
+        // Start of each picture, and the end, in hundredths of a second.
         let begins = |kept: u32| {
             let seen = f64::from((kept * self.step).min(self.seen));
             (100.0 * seen / self.frame_rate).round() as u64
@@ -171,7 +171,7 @@ impl Writer {
         Ok(Palette::new(&histogram, plan.colors))
     }
 
-    /// A picture that waits, at a width.
+    /// A stored picture, at a given width.
     fn picture(&self, kept: u32, width: u32) -> Result<Picture, FilmError> {
         let bytes = 3 * self.size[0] as usize * self.size[1] as usize;
         let mut rgb = vec![0; bytes];
@@ -190,18 +190,18 @@ impl Writer {
     }
 }
 
-/// How much is kept.
+/// A degree of reduction.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     width: u32,
     step: u32,
     colors: usize,
-    /// Change of a channel that is not shown [of 255].
+    /// Change of a channel below which a pixel counts as unchanged [of 255].
     tolerance: u8,
 }
 
 impl Plan {
-    /// A plan for about `ratio` of the size: colors first, then pictures, then pixels.
+    /// A plan for about `ratio` of the size: reduces colors first, then pictures, then pixels.
     fn leaner(self, ratio: f64, full_width: u32) -> Self {
         if self.colors > 96 {
             return Self {
@@ -221,11 +221,11 @@ impl Plan {
     }
 }
 
-/// What the viewer's screen shows after each picture.
+/// The state of the screen after each picture.
 struct Shown {
     palette: Palette,
     tolerance: u8,
-    /// The pixels as they were when last drawn.
+    /// The pixels as last drawn.
     drawn: Vec<[u8; 3]>,
     indices: Vec<u8>,
 }
@@ -240,7 +240,7 @@ impl Shown {
         }
     }
 
-    /// What must be drawn to come to the next picture.
+    /// The rectangle to be drawn for the next picture.
     fn next(&mut self, picture: &Picture) -> Frame<'static> {
         let (width, height) = (picture.width as usize, picture.height as usize);
         let first = self.drawn.is_empty();
@@ -249,7 +249,7 @@ impl Shown {
             self.indices = vec![TRANSPARENT; width * height];
         }
         let mut pixels = vec![TRANSPARENT; width * height];
-        // First and end of the columns and rows that change.
+        // First and end of the changed columns and rows.
         let mut changed = [width, 0, height, 0];
         for (i, p) in picture.rgb.chunks_exact(3).enumerate() {
             let color = [p[0], p[1], p[2]];
@@ -288,7 +288,7 @@ impl Shown {
         }
     }
 
-    /// Index for a pixel: of the color itself where the palette has it, so that plain areas stay plain.
+    /// Index of a pixel: that of its exact color if the palette contains it, so that plain areas stay plain.
     fn index(&mut self, color: [u8; 3], x: usize, y: usize) -> u8 {
         let plain = self.palette.index(color);
         if near(self.palette.colors[plain as usize], color, 3) {
@@ -302,7 +302,7 @@ fn near(a: [u8; 3], b: [u8; 3], tolerance: u8) -> bool {
     (0..3).all(|c| a[c].abs_diff(b[c]) <= tolerance)
 }
 
-/// A little ordered noise, the same in every picture, that hides the edges between colors of the palette.
+/// Ordered dithering, the same in every picture, which hides the edges between colors of the palette.
 fn dithered(color: [u8; 3], x: usize, y: usize) -> [u8; 3] {
     const BAYER: [[i16; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
     let shift = (BAYER[y % 4][x % 4] - 8) / 2;

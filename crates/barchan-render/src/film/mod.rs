@@ -1,12 +1,12 @@
-//! Film: pictures one after another into one file.
+//! Films from sequences of pictures.
 //!
 //! ```text
-//! Picture ──► yuv ──┬─► ffmpeg (when one works)         ──► .mp4, .webm
+//! Picture ──► yuv ──┬─► ffmpeg (if available)           ──► .mp4, .webm
 //!                   └─► built_in (H.264) ──► mp4 (boxes) ──► .mp4
 //! Picture ──► gif (small, one palette)                  ──► .gif
 //! ```
 //!
-//! The file appears under its name when it is whole. A film that is dropped or killed leaves none.
+//! The file gets its name when it is complete. A film that is dropped or killed leaves no file.
 
 mod built_in;
 mod error;
@@ -24,29 +24,29 @@ pub use gif::GifOptions;
 use crate::Picture;
 use std::path::{Path, PathBuf};
 
-/// Who encodes.
+/// The encoder.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum EncoderChoice {
-    /// ffmpeg where it can, else the one built in.
+    /// ffmpeg if available, otherwise the built-in one.
     #[default]
     Automatic,
-    /// The one built in, which writes MP4 and GIF.
+    /// The built-in one, which writes MP4 and GIF.
     BuiltIn,
 }
 
-/// How a film is written.
+/// Options of a film.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilmOptions {
     /// Pictures per second [1/s].
     pub frame_rate: f64,
-    /// Who encodes `.mp4` and `.webm`.
+    /// Encoder of `.mp4` and `.webm`.
     pub encoder: EncoderChoice,
-    /// How a `.gif` is made small.
+    /// Size limits of a `.gif`.
     pub gif: GifOptions,
 }
 
 impl FilmOptions {
-    /// The usual film at a rate [1/s].
+    /// Default options at a frame rate [1/s].
     pub fn at_rate(frame_rate: f64) -> Self {
         Self {
             frame_rate,
@@ -56,18 +56,18 @@ impl FilmOptions {
     }
 }
 
-/// What was written.
+/// Report of a written film.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilmReport {
     /// The film.
     pub path: PathBuf,
-    /// Who encoded: `ffmpeg 5.1` or `built in`.
+    /// Encoder: `ffmpeg 5.1` or `built in`.
     pub encoder: String,
-    /// Pictures in the file.
+    /// Number of pictures in the file.
     pub pictures: u32,
-    /// Pixels across.
+    /// Width [pixels].
     pub width: u32,
-    /// Pixels down.
+    /// Height [pixels].
     pub height: u32,
     /// Playing time [s].
     pub duration: f64,
@@ -91,7 +91,7 @@ enum Writer {
 }
 
 impl Film {
-    /// Begins a film of pictures of one size. The ending of the path says which kind: `.mp4`, `.webm` or `.gif`.
+    /// Creates a film of pictures of one size. The extension of the path determines the format: `.mp4`, `.webm` or `.gif`.
     pub fn create(
         path: &Path,
         width: u32,
@@ -130,7 +130,7 @@ impl Film {
         })
     }
 
-    /// Who encodes: `ffmpeg 5.1` or `built in`.
+    /// The encoder: `ffmpeg 5.1` or `built in`.
     pub fn encoder(&self) -> &str {
         &self.encoder
     }
@@ -154,7 +154,7 @@ impl Film {
         }
     }
 
-    /// Ends the film and gives the file its name.
+    /// Completes the film and gives the file its name.
     pub fn finish(self) -> Result<FilmReport, FilmError> {
         if self.count == 0 {
             return Err(FilmError::Empty { path: self.path });
@@ -181,14 +181,14 @@ impl Film {
 
 const BUILT_IN: &str = "built in";
 
-/// What a writer has put into its file.
+/// Content of a written file.
 struct Written {
     pictures: u32,
     size: [u32; 2],
     duration: f64,
 }
 
-/// A writer of video, and its name.
+/// A video writer, and its name.
 fn video_writer(
     path: &Path,
     size: [u32; 2],

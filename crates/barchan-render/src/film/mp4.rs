@@ -9,24 +9,24 @@ pub struct Sample {
     pub key: bool,
 }
 
-/// The track: what the tables in front of the samples tell.
+/// The track: data of the tables that precede the samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Track {
     /// Width and height [pixels].
     pub size: [u16; 2],
     /// Unit of time: ticks per second.
     pub ticks_per_second: u32,
-    /// Time that each picture is shown [ticks].
+    /// Duration of each picture [ticks].
     pub ticks_per_picture: u32,
     /// Sequence parameter set (unit of type 7).
     pub sequence: Vec<u8>,
     /// Picture parameter set (unit of type 8).
     pub picture: Vec<u8>,
-    /// The pictures in order of the file, which is that of showing.
+    /// The pictures in file order, which is display order.
     pub samples: Vec<Sample>,
 }
 
-/// Samples that stand together between two offsets of the table.
+/// Samples per chunk of the offset table.
 const CHUNK: usize = 24;
 
 impl Track {
@@ -47,7 +47,7 @@ impl Track {
         } else {
             8
         };
-        // Offsets are as long whatever they hold: measure first, then fill in.
+        // The length of offsets does not depend on their values: measure first, then fill in.
         let large = total + 1_000_000 > u64::from(u32::MAX);
         let start = out.len() as u64 + self.movie(0, large).len() as u64 + header;
         out.extend(self.movie(start, large));
@@ -62,7 +62,7 @@ impl Track {
         out
     }
 
-    /// Playing time [ticks]; the largest number stands for more than it can hold.
+    /// Playing time [ticks], saturating.
     fn duration(&self) -> u32 {
         let ticks = self.samples.len() as u64 * u64::from(self.ticks_per_picture);
         ticks.try_into().unwrap_or(u32::MAX)
@@ -71,7 +71,7 @@ impl Track {
     fn movie(&self, start: u64, large: bool) -> Vec<u8> {
         let header = [
             u32s(&[0, 0, 0, self.ticks_per_second, self.duration()]),
-            // Rate 1.0, volume 1.0, and nothing reserved.
+            // Rate 1.0, volume 1.0, and zeros for reserved fields.
             u32s(&[0x1_0000, 0x0100_0000, 0, 0]),
             u32s(&MATRIX),
             u32s(&[0; 6]),
@@ -175,13 +175,13 @@ impl Track {
         let [width, height] = self.size.map(u16::to_be_bytes);
         let mut entry = u32s(&[0, 1, 0, 0, 0, 0]);
         entry.extend([width, height].concat());
-        // 72 dots an inch both ways, one picture a sample, no name, 24 bits of color.
+        // 72 dpi in both directions, one picture per sample, no name, 24 bits of color.
         entry.extend(u32s(&[0x48_0000, 0x48_0000, 0]));
         entry.extend(1u16.to_be_bytes());
         entry.extend([0; 32]);
         entry.extend([0, 24, 0xff, 0xff]);
         entry.extend(boxed(b"avcC", &self.configuration()));
-        // BT.709 primaries, transfer and matrix, range of television.
+        // BT.709 primaries, transfer and matrix, limited range.
         entry.extend(boxed(b"colr", b"nclx\0\x01\0\x01\0\x01\0"));
         entry.extend(boxed(b"pasp", &u32s(&[1, 1])));
         boxed(b"avc1", &entry)
@@ -189,7 +189,7 @@ impl Track {
 
     fn configuration(&self) -> Vec<u8> {
         let profile = self.sequence.get(1..4).unwrap_or(&[66, 0xc0, 31]);
-        // Lengths of 4 bytes before each unit; one parameter set of each sort.
+        // A length of 4 bytes before each unit; one parameter set of each type.
         let mut out = vec![1, profile[0], profile[1], profile[2], 0xff, 0xe1];
         out.extend((self.sequence.len() as u16).to_be_bytes());
         out.extend(&self.sequence);
@@ -204,7 +204,7 @@ impl Track {
     }
 }
 
-/// No turning or stretching of the picture.
+/// Identity matrix: no rotation or scaling of the picture.
 const MATRIX: [u32; 9] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
 
 fn boxed(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
@@ -218,7 +218,7 @@ fn u32s(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_be_bytes()).collect()
 }
 
-/// The units of an H.264 byte stream, each after a start code 00 00 01; empty ones are left out.
+/// The units of an H.264 byte stream, each after a start code 00 00 01; empty ones are omitted.
 pub fn units(stream: &[u8]) -> Vec<&[u8]> {
     let mut starts = Vec::new();
     let mut i = 0;
@@ -271,7 +271,7 @@ mod tests {
         let head = track.head();
         let has = |name: &[u8]| head.windows(4).any(|w| w == name);
         assert!(has(b"co64") && !has(b"stco"));
-        // A size of 1 says that the true one follows the name.
+        // A size of 1 means that the actual size follows the name.
         let mdat = head.len() - 16;
         assert_eq!(&head[mdat..mdat + 8], b"\0\0\0\x01mdat");
         assert_eq!(head[mdat + 8..], (6_000_000_000u64 + 16).to_be_bytes());

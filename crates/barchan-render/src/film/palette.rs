@@ -1,21 +1,21 @@
-//! One palette for a whole film: median cut in Oklab, then a few rounds of moving each color to the mean
-//! of those nearest to it.
+//! One palette for a whole film: median cut in Oklab, then a few iterations that move each color to the mean
+//! of the pixels nearest to it (k-means).
 
 use crate::color::{oklab, srgb};
 
-/// A set of colors and the way to the nearest of them.
+/// A set of colors with a lookup table of the nearest one.
 pub(super) struct Palette {
     /// The colors.
     pub(super) colors: Vec<[u8; 3]>,
     places: Vec<[f32; 3]>,
-    /// Nearest of each color of 6 bits a channel; [`UNKNOWN`] until asked for.
+    /// Nearest color for each color at 6 bits per channel; [`UNKNOWN`] until computed.
     nearest: Vec<u16>,
 }
 
 const UNKNOWN: u16 = u16::MAX;
 const ROUNDS: usize = 4;
 
-/// Colors of pictures by number, at 5 bits a channel.
+/// Histogram of the colors of pictures, at 5 bits per channel.
 pub(super) struct Histogram {
     sums: Vec<[u64; 4]>,
 }
@@ -44,7 +44,7 @@ impl Histogram {
         filled
             .map(|s| Point {
                 place: oklab([s[0], s[1], s[2]].map(|v| (v / s[3]) as u8)),
-                // Rare colors matter more to the eye than their number says.
+                // Rare colors matter more to the eye than their number suggests.
                 weight: (s[3] as f32).sqrt(),
             })
             .collect()
@@ -145,7 +145,7 @@ fn median_cut(points: Vec<Point>, count: usize) -> Vec<[f32; 3]> {
     groups.iter().map(|(points, _)| mean(points)).collect()
 }
 
-/// Moves each place to the mean of the points nearest to it.
+/// Moves each color to the mean of the points nearest to it.
 fn settle(points: &[Point], places: &mut [[f32; 3]]) {
     let mut sums = vec![[0.0f32; 4]; places.len()];
     for point in points {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_colors_are_kept_and_many_come_near() {
+    fn few_colors_are_exact_and_many_are_approximated() {
         let mut histogram = Histogram::new();
         let four = [[200, 30, 40], [30, 200, 40], [30, 40, 200], [250, 250, 250]];
         histogram.add(&four.concat());

@@ -1,4 +1,4 @@
-//! Frame rates as fractions, so that the last picture of a long film comes at its time.
+//! Frame rates as fractions, so that timing stays exact in long films.
 
 use super::FilmError;
 
@@ -9,11 +9,11 @@ pub(super) struct Rate {
     pub(super) denominator: u32,
 }
 
-/// The common 24000/1001 and its like still fit.
+/// Large enough for 24000/1001 and similar broadcast rates.
 const LARGEST_DENOMINATOR: u32 = 1001;
 
 impl Rate {
-    /// The nearest fraction to a rate [1/s]: by continued fractions, 23.976 being meant as 24000/1001.
+    /// The nearest fraction to a rate [1/s]: by continued fractions; 23.976 is taken for 24000/1001.
     pub(super) fn new(rate: f64) -> Result<Self, FilmError> {
         if !(0.01..=1000.0).contains(&rate) {
             return Err(FilmError::Rate { rate });
@@ -42,7 +42,7 @@ impl Rate {
         })
     }
 
-    /// Ticks per second and ticks per picture, at least 1000 ticks a second.
+    /// Ticks per second (at least 1000) and ticks per picture.
     pub(super) fn ticks(self) -> (u32, u32) {
         let fold = 1000u32.div_ceil(self.numerator);
         (self.numerator * fold, self.denominator * fold)
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_near_and_broadcast_rates_exact() {
+    fn rates_are_approximated_and_broadcast_rates_exact() {
         let of = |rate| {
             let r = Rate::new(rate).unwrap();
             (r.numerator, r.denominator)

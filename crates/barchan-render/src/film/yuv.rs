@@ -1,4 +1,4 @@
-//! From sRGB to the planes that video encoders take: BT.709 in the range of television, 4:2:0.
+//! Conversion from sRGB to the planes of video encoders: BT.709, limited range, 4:2:0.
 
 use crate::Picture;
 use openh264::formats::YUVSource;
@@ -14,7 +14,7 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    /// Room for pictures of a size; at least 16 pixels, and even, by repeating the last row and column.
+    /// Planes for pictures of a size, padded to an even size of at least 16 pixels by repeating the last row and column.
     pub(super) fn new(size: [u32; 2]) -> Self {
         let [width, height] = padded(size).map(|v| v as usize);
         let quarter = width / 2 * (height / 2);
@@ -44,12 +44,12 @@ impl Planes {
     }
 }
 
-/// Size of the film of pictures of a size.
+/// Padded size of pictures of a size.
 pub(super) fn padded(size: [u32; 2]) -> [u32; 2] {
     size.map(|v| v.max(16).next_multiple_of(2))
 }
 
-/// Two rows of luma and one of chroma.
+/// Converts two rows of luma and one of chroma.
 fn convert_rows(
     picture: &Picture,
     row: usize,
@@ -58,7 +58,7 @@ fn convert_rows(
     u: &mut [u8],
     v: &mut [u8],
 ) {
-    // Sums over the two rows, one pixel wider at both ends for the filter across.
+    // Sums over the two rows, one pixel wider at both ends for the horizontal filter.
     let mut chroma = vec![[0.0f32; 2]; width + 2];
     for down in 0..2 {
         let source = (row + down).min(picture.height as usize - 1);
@@ -76,7 +76,7 @@ fn convert_rows(
     }
     chroma[0] = chroma[1];
     chroma[width + 1] = chroma[width];
-    // Chroma samples stand at the even columns, between the rows: 1 2 1 across, the mean down.
+    // Chroma samples are at the even columns, between the rows: horizontal filter 1 2 1, vertical mean.
     for (i, (u, v)) in u.iter_mut().zip(v).enumerate() {
         let mean = |c: usize| {
             let [a, b, d] = [chroma[2 * i][c], chroma[2 * i + 1][c], chroma[2 * i + 2][c]];

@@ -150,7 +150,7 @@ pub fn random(seed: u32) -> impl FnMut() -> f32 {
     }
 }
 
-/// A manifest that a solver might give.
+/// A typical manifest.
 pub fn manifest() -> Manifest {
     Manifest {
         scene: "test".into(),

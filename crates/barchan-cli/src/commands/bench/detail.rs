@@ -1,4 +1,4 @@
-//! `barchan bench detail`: grains that follow a bed with a plate moving through it.
+//! `barchan bench detail`: grains in a bed through which a plate moves.
 
 use super::{bench_scene, count, peak_memory, runner};
 use crate::commands::{Failure, output};
@@ -21,7 +21,7 @@ const LAYERS: usize = 24;
 /// Time between two frames [s]: two steps.
 const FRAME: f64 = 0.02;
 
-/// Grains that follow a bed in motion: grain-steps a second
+/// Refinement of a moving bed: grain-steps per second
 #[derive(Debug, Args)]
 pub struct BenchDetail {
     /// Grains
@@ -30,7 +30,7 @@ pub struct BenchDetail {
     /// Particles of the base
     #[arg(long, value_name = "N", default_value = "38k", value_parser = count)]
     base: u64,
-    /// Steps that are measured, for each number of threads
+    /// Measured steps for each number of threads
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..))]
     steps: u64,
 }
@@ -38,9 +38,9 @@ pub struct BenchDetail {
 #[derive(Debug, Serialize)]
 struct Row {
     threads: usize,
-    /// Order, steps, rounding: all but reading and writing.
+    /// Sorting, steps and rounding, without reading and writing.
     grain_steps_per_s: f64,
-    /// The same [ms].
+    /// Wall time per step [ms].
     step_ms: f64,
 }
 
@@ -49,11 +49,11 @@ pub struct Report {
     grains: usize,
     base_particles: usize,
     threads: usize,
-    /// All threads.
+    /// With all threads.
     grain_steps_per_s: f64,
-    /// All threads over one.
+    /// Ratio of all threads to one.
     speedup: f64,
-    /// Largest memory of the process [bytes].
+    /// Peak resident memory [bytes].
     peak_memory_bytes: Option<u64>,
     rows: Vec<Row>,
 }
@@ -71,7 +71,7 @@ impl BenchDetail {
             method: Method::Blended,
         };
         let mut refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
-        // The first frame makes room for all others and is not measured.
+        // The first frame allocates memory and is not measured.
         let old = refiner.frame().clone();
         refiner.advance(bed(self.base, 1), Frame::default(), &mut |_| {
             Control::Continue
@@ -116,12 +116,12 @@ impl BenchDetail {
     }
 }
 
-/// Particles along an edge of the bed's ground.
+/// Particles along a horizontal edge of the bed.
 fn edge(particles: u64) -> usize {
     ((particles as f64 / LAYERS as f64).sqrt().ceil() as usize).max(1)
 }
 
-/// A floor, and a plate that goes through the bed.
+/// A floor, and a plate that moves through the bed.
 fn scene(particles: u64) -> Result<Scene, Failure> {
     let quarter = 0.5 * RADIUS * edge(particles) as f32;
     let plate = format!(
@@ -131,7 +131,7 @@ fn scene(particles: u64) -> Result<Scene, Failure> {
     runner::scene("bed", bench_scene!("bed"), vec![plate])
 }
 
-/// The bed in a frame: layers that shear, the upper ones faster, with ripples.
+/// The bed in a frame: horizontal layers in shear, with vertical oscillations.
 fn bed(particles: u64, frame: u32) -> BaseFrame {
     let edge = edge(particles);
     let time = FRAME * f64::from(frame);
@@ -167,7 +167,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} grains over {} base particles in a bed that shears, a plate moving through it, steps of {} ms",
+            "{} grains for {} base particles in a sheared bed through which a plate moves, steps of {} ms",
             output::grouped(self.grains as u64),
             output::grouped(self.base_particles as u64),
             500.0 * FRAME
@@ -175,7 +175,7 @@ impl fmt::Display for Report {
         for row in &self.rows {
             writeln!(
                 f,
-                "  {} threads {:>7.1} M grain-steps/s, {:.0} ms a step",
+                "  {} threads {:>7.1} M grain-steps/s, {:.0} ms per step",
                 row.threads,
                 row.grain_steps_per_s / 1e6,
                 row.step_ms

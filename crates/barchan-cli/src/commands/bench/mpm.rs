@@ -1,6 +1,6 @@
-//! `barchan bench mpm`: a block of sand collapses; particle-substeps a second.
+//! `barchan bench mpm`: collapse of a block of sand; particle-substeps per second.
 
-use super::runner::{Runner, median, scene, take_turns};
+use super::runner::{Runner, alternate, median, scene};
 use super::{Note, bench_scene, count, peak_memory};
 use crate::commands::{Failure, output};
 use barchan::scene::Scene;
@@ -11,12 +11,12 @@ use std::fmt;
 
 /// Side of the block [m].
 const SIDE: f64 = 0.5;
-/// Particles in a cell.
+/// Particles per cell.
 const PER_CELL: f64 = 8.0;
-/// Steps before the first measurement: the block is let go and starts to flow.
+/// Steps before the first measurement, in which the block starts to flow.
 const WARM_UP: u64 = 40;
 
-/// Collapse of a block of sand in 3D: particle-substeps a second
+/// Collapse of a block of sand in 3D: particle-substeps per second
 #[derive(Debug, Args)]
 pub struct BenchMpm {
     /// Particles, such as 100k or 10M
@@ -25,10 +25,10 @@ pub struct BenchMpm {
     /// Only the first row: quadratic kernel, all threads
     #[arg(long)]
     quick: bool,
-    /// Steps of a round
+    /// Steps per round
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
-    /// Rounds, in which the rows take turns, there and back; the median counts
+    /// Rounds; rows alternate in forward and reverse order; the median is reported
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
 }
@@ -41,7 +41,7 @@ struct Row {
     particles: usize,
     /// Median of the rounds.
     particle_substeps_per_s: f64,
-    /// Wall time of each stage [ns] a particle and substep, over all rounds.
+    /// Wall time of each stage per particle and substep [ns], over all rounds.
     stages_ns: Vec<(&'static str, f64)>,
 }
 
@@ -49,19 +49,19 @@ struct Row {
 pub struct Report {
     particles: usize,
     threads: usize,
-    /// Quadratic kernel, all threads.
+    /// With the quadratic kernel and all threads.
     particle_substeps_per_s: f64,
-    /// All threads over one thread.
+    /// Ratio of all threads to one.
     speedup: Option<f64>,
-    /// Cubic over quadratic.
+    /// Ratio of the speeds of the cubic and the quadratic kernel.
     cubic_over_quadratic: Option<f64>,
-    /// Step time with twice the empty space around the block, over that without, less one.
+    /// Relative change of the step time with twice the empty space around the block.
     empty_space_change: Option<f64>,
-    /// Step time of the first row once more, over the first, less one: what such a change means on this machine. The
-    /// ratios above take the mean speed of both.
+    /// Relative change of the step time of the first row when repeated: repeatability on this machine. The ratios above use
+    /// the mean speed of both.
     repeat_change: Option<f64>,
     rows: Vec<Row>,
-    /// Largest resident memory of the whole bench [bytes], where the system tells.
+    /// Peak resident memory of the bench [bytes], where available.
     peak_memory_bytes: Option<u64>,
 }
 
@@ -73,20 +73,20 @@ impl BenchMpm {
             ("one thread", "quadratic", 1, 3.0),
             ("cubic", "cubic", all, 3.0),
             ("twice the empty space", "quadratic", all, 6.0),
-            ("the first again", "quadratic", all, 3.0),
+            ("all threads, repeated", "quadratic", all, 3.0),
         ];
         let mut runners = Vec::new();
         for (name, kernel, threads, room) in &rows[..if self.quick { 1 } else { 5 }] {
             let scene = block(kernel, *room, self.particles)?;
             runners.push(Block::new(name, kernel, scene, *threads)?);
         }
-        take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
+        alternate(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let report = report(&runners, all);
         Ok(report)
     }
 }
 
-/// A simulation of the block, and how fast its rounds were.
+/// A simulation of the block, and the speeds of its rounds.
 struct Block {
     kernel: &'static str,
     runner: Runner,
@@ -160,7 +160,7 @@ fn block(kernel: &str, room: f64, particles: u64) -> Result<Scene, Failure> {
 
 fn report(runners: &[Block], threads: usize) -> Report {
     let rows: Vec<Row> = runners.iter().map(Block::row).collect();
-    // Round by round, since the machine may be faster in one than in the next; the first row and its repetition together.
+    // Ratios within each round, since the speed of the machine varies; the first row and its repetition are averaged.
     let again = runners.last().unwrap_or(&runners[0]);
     let pairs = || runners[0].runner.speeds.iter().zip(&again.runner.speeds);
     let repeat = median(pairs().map(|(first, again)| first / again).collect());
@@ -223,7 +223,7 @@ impl fmt::Display for Report {
         }
         if let Some(change) = self.repeat_change {
             line(
-                "the same again",
+                "first row repeated",
                 format!("{:+.1} % step time", 100.0 * change),
             )?;
         }

@@ -1,6 +1,6 @@
-//! `barchan bench pbd`: grains settled in a box, and 2000 grains poured to a pile; particle-steps a second.
+//! `barchan bench pbd`: grains settled in a box, and 2000 grains poured onto a pile; particle-steps per second.
 
-use super::runner::{Row, Runner, scene, speedup, take_turns};
+use super::runner::{Row, Runner, alternate, scene, speedup};
 use super::{Note, bench_scene, count};
 use crate::commands::{Failure, output};
 use barchan::scene::Scene;
@@ -10,29 +10,29 @@ use std::fmt;
 
 /// Radius of the grains [m].
 const RADIUS: f64 = 0.05;
-/// Grains of the pile that is poured.
+/// Grains poured onto the pile.
 const POURED: usize = 2000;
-/// Steps of the dig.
+/// Steps of digging.
 const DIG: u64 = 240;
-/// Parts of the pour that step times are the mean of.
+/// Intervals of the pour over which step times are averaged.
 const PARTS: usize = 8;
 
-/// Position-based grains, settled in a box and poured to a pile: particle-steps a second
+/// Position-based grains, settled in a box and poured onto a pile: particle-steps per second
 #[derive(Debug, Args)]
 pub struct BenchPbd {
     /// Grains in the box, such as 20k
     #[arg(long, value_name = "N", default_value = "20k", value_parser = count)]
     particles: u64,
-    /// Only the first row: the usual scheme, all threads
+    /// Only the first row: mass splitting, all threads
     #[arg(long)]
     quick: bool,
-    /// Steps before the measurement: the grains settle
+    /// Steps before the measurement, in which the grains settle
     #[arg(long, value_name = "N", default_value_t = 240)]
     settle: u64,
-    /// Steps of a round
+    /// Steps per round
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
-    /// Rounds, in which the rows take turns, there and back; the median counts
+    /// Rounds; rows alternate in forward and reverse order; the median is reported
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
 }
@@ -42,9 +42,9 @@ pub struct BenchPbd {
 struct Curve {
     name: &'static str,
     threads: usize,
-    /// Mean number of grains in each part of the pour.
+    /// Mean number of grains in each interval of the pour.
     grains: Vec<f64>,
-    /// Mean step in each part [ms].
+    /// Mean step time in each interval [ms].
     step_ms: Vec<f64>,
 }
 
@@ -52,14 +52,14 @@ struct Curve {
 pub struct Report {
     particles: usize,
     threads: usize,
-    /// Usual scheme, all threads.
+    /// With mass splitting and all threads.
     particle_steps_per_s: f64,
-    /// All threads over one thread.
+    /// Ratio of all threads to one.
     speedup: Option<f64>,
-    /// Simulated time over wall time of the first row.
+    /// Ratio of simulated time to wall time of the first row.
     real_time: f64,
     rows: Vec<Row>,
-    /// The same grains while a blade digs in them, usual scheme.
+    /// The same grains with mass splitting, while a blade digs in them.
     dig: Option<Row>,
     pour: Vec<Curve>,
 }
@@ -67,10 +67,10 @@ pub struct Report {
 impl BenchPbd {
     pub fn measure(&self, note: Note<'_>) -> Result<Report, Failure> {
         let all = rayon::current_num_threads();
-        let usual = "mass splitting";
-        let mut rows = vec![("usual", usual, all)];
+        let splitting = "mass splitting";
+        let mut rows = vec![("mass splitting", splitting, all)];
         if !self.quick {
-            rows.push(("one thread", usual, 1));
+            rows.push(("one thread", splitting, 1));
             rows.push(("averaged", "averaged", all));
             rows.push(("gauss-seidel", "gauss-seidel", 1));
         }
@@ -81,16 +81,16 @@ impl BenchPbd {
             runner.run(self.settle)?;
             runners.push(runner);
         }
-        take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
+        alternate(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let mut report = report(&runners, all);
         if !self.quick {
-            report.dig = Some(self.dig(usual, all, note)?);
+            report.dig = Some(self.dig(splitting, all, note)?);
             report.pour = pour(all, note)?;
         }
         Ok(report)
     }
 
-    /// Settled grains in which a blade digs: it goes in, pushes, and comes out.
+    /// Settled grains in which a blade digs: it is lowered, pushes, and is raised.
     fn dig(&self, scheme: &str, all: usize, note: Note<'_>) -> Result<Row, Failure> {
         note(format_args!("digging"));
         let begin = self.settle as f64 / 60.0;
@@ -104,14 +104,14 @@ impl BenchPbd {
     }
 }
 
-/// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, beside Gauss–Seidel.
+/// The curves of Figure 1 of [Holz14]: its solver on one thread and on all, compared with Gauss–Seidel.
 fn pour(all: usize, note: Note<'_>) -> Result<Vec<Curve>, Failure> {
     let mut curves = Vec::new();
     for (name, scheme, threads) in [
         ("averaged", "averaged", 1),
         ("averaged", "averaged", all),
         ("gauss-seidel", "gauss-seidel", 1),
-        ("usual", "mass splitting", all),
+        ("mass splitting", "mass splitting", all),
     ] {
         note(format_args!("pouring: {name}, {threads} threads"));
         let mut runner = Runner::new(name, poured(scheme)?, threads)?;
@@ -139,11 +139,11 @@ fn settled(particles: u64, scheme: &str) -> Result<Scene, Failure> {
     scene("box", bench_scene!("box"), walls(particles, scheme))
 }
 
-/// Settings of the box for so many grains.
+/// Settings of the box for this number of grains.
 fn walls(particles: u64, scheme: &str) -> Vec<String> {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let volume = particles as f64 * 4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / 0.6;
-    // A fill leaves out grains that its walls would cut: about 0.75 radii on each side.
+    // A fill omits grains that would intersect the walls: about 0.75 radii on each side.
     let room = side - 1.5 * RADIUS;
     let height = volume / (room * room) + 1.5 * RADIUS;
     let half = 0.5 * side;
@@ -184,7 +184,7 @@ fn walls(particles: u64, scheme: &str) -> Vec<String> {
     set
 }
 
-/// Settings of a blade a third as wide as the box that goes 6 radii into its grains for four seconds from `begin` on.
+/// Settings of a blade a third as wide as the box that digs 6 radii deep for four seconds, from the time `begin` [s].
 fn blade(particles: u64, begin: f64) -> [String; 2] {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);
@@ -209,7 +209,7 @@ fn blade(particles: u64, begin: f64) -> [String; 2] {
     ]
 }
 
-/// 2000 grains in twenty seconds or so onto a floor.
+/// 2000 grains poured onto a floor in about twenty seconds.
 fn poured(scheme: &str) -> Result<Scene, Failure> {
     let set = vec![format!("solver.pbd.scheme={scheme:?}")];
     scene("pour", bench_scene!("pour"), set)
@@ -234,7 +234,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} grains settled in a box, 10 passes over the contacts in a step of 1/60 s",
+            "{} grains settled in a box, 10 iterations over the contacts in a step of 1/60 s",
             output::grouped(self.particles as u64)
         )?;
         for row in &self.rows {
@@ -247,14 +247,17 @@ impl fmt::Display for Report {
         if let Some(dig) = &self.dig {
             writeln!(
                 f,
-                "a blade digs in them for {DIG} steps: {:.2} ms a step, 99 % within {:.2} ms, {:.2} times as long",
+                "a blade digs in them for {DIG} steps: median {:.2} ms per step, 99 % within {:.2} ms, ratio {:.2}",
                 dig.step_ms,
                 dig.step_p99_ms,
                 dig.step_p99_ms / dig.step_ms
             )?;
         }
         if !self.pour.is_empty() {
-            writeln!(f, "pouring {POURED} grains: ms a step by number of grains")?;
+            writeln!(
+                f,
+                "pouring {POURED} grains: ms per step by number of grains"
+            )?;
         }
         for curve in &self.pour {
             let points: Vec<String> = (curve.grains.iter().zip(&curve.step_ms))

@@ -1,6 +1,6 @@
-//! `barchan bench render`: pictures of a heap, from the frame on disk to the finished picture.
+//! `barchan bench render`: pictures of a heap, including reading the frame.
 
-use super::{count, peak_memory};
+use super::{bench_scene, count, peak_memory};
 use crate::commands::{Failure, output};
 use barchan::frame::{
     Column, ColumnData, Frame, Manifest, ManifestMaterial, ResultDirectory, Unit,
@@ -19,7 +19,7 @@ const HEIGHT: f32 = 0.6;
 /// Bulk density of its material [kg/m³].
 const DENSITY: f64 = 1600.0;
 
-/// Pictures of a heap of grains at 1280×720: seconds a picture, memory
+/// Pictures of a heap of grains at 1280×720: seconds per picture, memory
 #[derive(Debug, Args)]
 pub struct BenchRender {
     /// Grains, such as 200k or 20M
@@ -38,10 +38,10 @@ pub struct Report {
     grains: u64,
     size: [u32; 2],
     threads: usize,
-    /// Wall time of a picture, reading the frame included [s].
+    /// Wall time per picture, including reading the frame [s].
     preview_s: Option<f64>,
     production_s: Option<f64>,
-    /// Largest resident memory of the whole bench [bytes], where the system tells.
+    /// Peak resident memory of the bench [bytes], where available.
     peak_memory_bytes: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ impl BenchRender {
         Ok(report)
     }
 
-    /// Seconds from the frame on disk to the picture.
+    /// Wall time from opening the result to the finished picture [s].
     fn time(&self, path: &Path, name: &str, quality: Quality) -> Result<f64, Failure> {
         let options = RenderOptions {
             quality,
@@ -92,16 +92,16 @@ impl fmt::Display for Report {
         let [width, height] = self.size;
         writeln!(
             f,
-            "heap of {} grains, {width}×{height}, {} threads; from the frame on disk to the picture",
+            "heap of {} grains, {width}×{height}, {} threads, including reading the frame",
             output::grouped(self.grains),
             self.threads
         )?;
         let mut line = |name: &str, text: String| writeln!(f, "  {name:<11} {text}");
         if let Some(seconds) = self.preview_s {
-            line("preview", format!("{seconds:.2} s a picture"))?;
+            line("preview", format!("{seconds:.2} s per picture"))?;
         }
         if let Some(seconds) = self.production_s {
-            line("production", format!("{seconds:.2} s a picture"))?;
+            line("production", format!("{seconds:.2} s per picture"))?;
         }
         if let Some(bytes) = self.peak_memory_bytes {
             line("memory", output::bytes(bytes))?;
@@ -110,14 +110,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// A result with one frame: a cone of about `count` grains on a jittered lattice, standing on a floor.
+/// Writes a result with one frame: a cone of about `count` grains on a jittered lattice, on a floor. Returns the number of grains.
 fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let volume = std::f32::consts::PI / 3.0 * RADIUS * RADIUS * HEIGHT;
     let spacing = (volume / count as f32).cbrt();
-    let scene = format!(
-        "[solver]\nresolution = {}\n\n[[collider]]\nshape = {{ half_space = {{ normal = [0, 1, 0] }} }}\n",
-        2.0 * spacing
-    );
+    let scene = scene(2.0 * spacing)?;
     let position = heap(spacing);
     let grains = position.len() / 3;
     let mass = DENSITY as f32 * spacing.powi(3);
@@ -166,6 +163,15 @@ fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     Ok(grains as u64)
 }
 
+/// scenes/bench/heap.toml with the given resolution [m].
+fn scene(resolution: f32) -> Result<String, Failure> {
+    let mut scene: toml::Table = bench_scene!("heap").parse().map_err(Failure::work)?;
+    // The shortest digits of the f32.
+    let resolution: f64 = resolution.to_string().parse().map_err(Failure::work)?;
+    scene["solver"]["resolution"] = resolution.into();
+    Ok(scene.to_string())
+}
+
 /// Grains of the cone, layer by layer [m].
 fn heap(spacing: f32) -> Vec<f32> {
     let reach = (RADIUS / spacing) as i32 + 1;
@@ -188,7 +194,7 @@ fn heap(spacing: f32) -> Vec<f32> {
     position
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {

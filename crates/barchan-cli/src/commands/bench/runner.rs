@@ -1,4 +1,4 @@
-//! A scene that is advanced step by step on threads of its own, with the time that each step takes.
+//! A simulation that runs step by step in a thread pool of its own and measures the time of each step.
 
 use super::Note;
 use crate::commands::Failure;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Instant;
 
-/// A simulation with threads of its own.
+/// A simulation with a thread pool of its own.
 pub struct Runner {
     pub name: &'static str,
     pub threads: usize,
@@ -20,17 +20,17 @@ pub struct Runner {
     pub steps: Vec<f64>,
 }
 
-/// What a runner measured.
+/// Measurements of a runner.
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: &'static str,
     pub threads: usize,
     pub particles: usize,
-    /// Median of the rounds, everything included.
+    /// Median of the rounds, including all overhead.
     pub particle_steps_per_s: f64,
-    /// Median step [ms].
+    /// Median step time [ms].
     pub step_ms: f64,
-    /// 99 % of the steps take at most this [ms].
+    /// 99th percentile of the step time [ms].
     pub step_p99_ms: f64,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Row {
         )?;
         write!(
             f,
-            "{:.2} ms a step, 99 % within {:.2} ms",
+            "{:.2} ms per step, 99 % within {:.2} ms",
             self.step_ms, self.step_p99_ms
         )
     }
@@ -64,11 +64,11 @@ impl Runner {
         })
     }
 
-    /// So many frames, which scenes of benchmarks make as long as a step.
-    pub fn run(&mut self, steps: u64) -> Result<(), Failure> {
+    /// Advances `count` frames of one step each.
+    pub fn run(&mut self, count: u64) -> Result<(), Failure> {
         let (simulation, times) = (&mut self.simulation, &mut self.steps);
         self.pool.install(|| {
-            for _ in 0..steps {
+            for _ in 0..count {
                 let start = Instant::now();
                 simulation.advance_frame(&mut |_| Control::Continue)?;
                 times.push(start.elapsed().as_secs_f64());
@@ -77,7 +77,7 @@ impl Runner {
         })
     }
 
-    /// So many steps of frames that have several.
+    /// Advances `steps` steps of frames with several steps each.
     pub fn substeps(&mut self, steps: u64) -> Result<(), Failure> {
         let (simulation, mut left) = (&mut self.simulation, steps);
         self.pool.install(|| {
@@ -117,7 +117,7 @@ impl Runner {
     }
 }
 
-/// A scene of `scenes/bench` with keys set as `--set` does it.
+/// A scene in `scenes/bench`, changed as by `--set`.
 pub fn scene(name: &str, text: &str, set: Vec<String>) -> Result<Scene, Failure> {
     let source = embedded(&format!("{name}.toml"), text);
     let overrides = Overrides {
@@ -127,14 +127,14 @@ pub fn scene(name: &str, text: &str, set: Vec<String>) -> Result<Scene, Failure>
     Ok(load(&source, &overrides)?)
 }
 
-/// Threads of a row's own.
+/// The thread pool of a row.
 pub fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build().map_err(Failure::work)
 }
 
-/// So many rounds, in which the rows take turns. There and back: what drifts over a round does not favor a row.
-pub fn take_turns<R>(
+/// Runs `rounds` rounds of all rows, alternately in forward and reverse order, so that a drift of the machine's speed favors no row.
+pub fn alternate<R>(
     runners: &mut [R],
     rounds: u64,
     note: Note<'_>,
@@ -151,13 +151,13 @@ pub fn take_turns<R>(
     Ok(())
 }
 
-/// Speed of the first row over that of the second: median over the rounds, since the machine may be faster in one than in the next.
+/// Ratio of the speeds of the first and the second row: the median over the rounds, since the speed of the machine varies.
 pub fn speedup(runners: &[Runner]) -> Option<f64> {
     let pairs = runners[0].speeds.iter().zip(&runners.get(1)?.speeds);
     Some(median(pairs.map(|(all, one)| all / one).collect()))
 }
 
-/// Median of some values, 0 of none.
+/// Median of the values; 0 if there are none.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

@@ -1,6 +1,6 @@
-//! `barchan bench sph`: a settled block, and a blade that pushes a bed; particle-steps a second.
+//! `barchan bench sph`: a settled block, and a blade that pushes a bed; particle-steps per second.
 
-use super::runner::{Row, Runner, median, scene, speedup, take_turns};
+use super::runner::{Row, Runner, alternate, median, scene, speedup};
 use super::{Note, bench_scene};
 use crate::commands::{Failure, output};
 use barchan::scene::Scene;
@@ -8,14 +8,14 @@ use clap::Args;
 use serde::Serialize;
 use std::fmt;
 
-/// Half the distance of the particles [m].
+/// Half the particle spacing [m].
 const RADIUS: f64 = 0.025;
-/// Steps of a frame of the pushed bed: 50 frames a second.
+/// Steps per frame of the pushed bed, at 50 frames per second.
 const FRAME: u64 = 20;
-/// Frames of the pushed bed that are measured.
+/// Measured frames of the pushed bed.
 const PUSH: u64 = 25;
 
-/// SPH sand, settled in a box and pushed by a blade: particle-steps a second
+/// SPH sand, settled in a box and pushed by a blade: particle-steps per second
 #[derive(Debug, Args)]
 pub struct BenchSph {
     /// Particles along an edge of the block
@@ -24,16 +24,16 @@ pub struct BenchSph {
     /// Only the first row: all threads
     #[arg(long)]
     quick: bool,
-    /// Passes for pressure and friction in a step
+    /// Iterations for pressure and friction per step
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     iterations: u64,
-    /// Steps before the measurement: the block settles
+    /// Steps before the measurement, in which the block settles
     #[arg(long, value_name = "N", default_value_t = 200)]
     settle: u64,
-    /// Steps of a round
+    /// Steps per round
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
-    /// Rounds, in which the rows take turns, there and back; the median counts
+    /// Rounds; rows alternate in forward and reverse order; the median is reported
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
 }
@@ -43,19 +43,19 @@ pub struct Report {
     particles: usize,
     threads: usize,
     iterations: u64,
-    /// All threads.
+    /// With all threads.
     particle_steps_per_s: f64,
-    /// All threads over one thread.
+    /// Ratio of all threads to one.
     speedup: Option<f64>,
     rows: Vec<Row>,
     push: Option<Push>,
 }
 
-/// A bed in which a blade pushes.
+/// A bed pushed by a blade.
 #[derive(Debug, Serialize)]
 struct Push {
     particles: usize,
-    /// Median frame of 20 steps of 1 ms [s].
+    /// Median wall time of a frame of 20 steps of 1 ms [s].
     frame_s: f64,
 }
 
@@ -70,7 +70,7 @@ impl BenchSph {
             runner.run(self.settle)?;
             runners.push(runner);
         }
-        take_turns(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
+        alternate(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let measured = (self.rounds * self.steps) as usize;
         let rows: Vec<Row> = runners.iter().map(|r| r.row(measured)).collect();
         let report = Report {
@@ -126,7 +126,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} particles settled in a box, {} passes for pressure and friction in a step of 1 ms",
+            "{} particles settled in a box, {} iterations for pressure and friction in a step of 1 ms",
             output::grouped(self.particles as u64),
             self.iterations
         )?;
@@ -139,7 +139,7 @@ impl fmt::Display for Report {
         if let Some(push) = &self.push {
             writeln!(
                 f,
-                "a blade pushes {} particles: {:.3} s a frame of {FRAME} steps",
+                "a blade pushes {} particles: {:.3} s per frame of {FRAME} steps",
                 output::grouped(push.particles as u64),
                 push.frame_s
             )?;

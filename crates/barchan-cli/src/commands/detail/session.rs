@@ -1,8 +1,8 @@
-//! A base, its grains, and where their frames go.
+//! A refinement in progress: the base, its grains, and their result directory.
 
 use super::summary::Summary;
-use super::{Detail, look_at_room};
-use crate::commands::inputs::same_but_for_frames;
+use super::{Detail, check_resources};
+use crate::commands::inputs::equal_except_for_frames;
 use crate::commands::progress::Reporter;
 use crate::commands::repair::broken_frames;
 use crate::commands::stop::StopRequest;
@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A refinement that is going on.
+/// A refinement in progress.
 pub struct Session {
     base: ResultDirectory,
     directory: Arc<ResultDirectory>,
     writer: FrameWriter<Arc<Frame>>,
-    /// Held for as long as this process writes.
+    /// Held while this process writes.
     _lock: File,
     refiner: Refiner,
     /// Number of the last frame.
     last: u32,
-    /// What is wrong with the base.
+    /// Error of the base that stopped the refinement.
     problem: Option<String>,
     resumed_from: Option<u32>,
     steps: u64,
@@ -42,13 +42,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// New grains. Everything that can be wrong is found before anything is written.
+    /// A new refinement. All inputs are checked before anything is written.
     pub fn start(arguments: &Detail) -> Result<Self, Failure> {
         let (base, path) = arguments.places()?;
         let Some(grains) = arguments.grains else {
             return Err(Failure::call(
-                "how many grains is not said",
-                "say it with --grains, such as --grains 2M",
+                "the number of grains is missing",
+                "give it with --grains, such as --grains 2M",
             ));
         };
         let scene = scene_of(&base)?;
@@ -78,14 +78,17 @@ impl Session {
         Ok(session)
     }
 
-    /// Grains that were begun, at the last frame up to which all are whole.
+    /// Resumes at the last frame before any missing or damaged one.
     pub fn resume(arguments: &Detail, stop: &StopRequest) -> Result<Self, Failure> {
         let (base, path) = arguments.places()?;
         let mut directory = ResultDirectory::open(&path)?;
         let Some(detail) = directory.manifest().detail.clone() else {
             return Err(Failure::call(
-                format_args!("{} holds no grains but the result of a run", path.display()),
-                "begin with --grains, without --resume; or give another directory with -o",
+                format_args!(
+                    "{} is the result of a run, not a refinement",
+                    path.display()
+                ),
+                "start a refinement with --grains, without --resume; or give another directory with -o",
             ));
         };
         let lock = directory.lock()?;
@@ -153,7 +156,7 @@ impl Session {
         })
     }
 
-    /// Where the grains go.
+    /// Result directory of the grains.
     pub fn output(&self) -> &Path {
         self.directory.path()
     }
@@ -162,7 +165,7 @@ impl Session {
         self.refiner.frame().index
     }
 
-    /// Hands the frame over to be written, and gives the one before it back for its memory.
+    /// Queues the frame for writing, and returns the previous one for reuse of its memory.
     fn write(&mut self) -> Result<Frame, Failure> {
         let start = Instant::now();
         let spent = self.writer.take_spent()?;
@@ -171,7 +174,7 @@ impl Session {
         Ok(Arc::try_unwrap(spent).unwrap_or_default())
     }
 
-    /// Refines until the last frame, until asked to stop, or until the base ends.
+    /// Refines until the last frame, a stop request, or the end of the base.
     pub fn advance(&mut self, stop: &StopRequest, quiet: bool) -> Result<(), Failure> {
         let mut reporter = Reporter::new(self.frame(), self.last, quiet);
         let mut spare = Frame::default();
@@ -219,7 +222,7 @@ impl Session {
         Ok(())
     }
 
-    /// What is wrong with a frame of the base, and what to do about it.
+    /// Error and remedy for a frame of the base that cannot be read.
     fn describe(&self, index: u32, error: &DetailError) -> String {
         let DetailError::Cache(CacheError::NoFrame { .. }) = error else {
             return error.to_string();
@@ -235,15 +238,15 @@ impl Session {
             && matches!(self.base.lock(), Err(CacheError::InUse(_)));
         if growing {
             return format!(
-                "frame {index} of the base {path} is not there yet: another run is writing it; wait for it"
+                "frame {index} of the base {path} does not exist yet: another run is writing it; wait for it"
             );
         }
         format!(
-            "the base {path} ends before frame {index}: its run was stopped; go on with it first: barchan run {path} --resume"
+            "the base {path} ends before frame {index}: its run was stopped; resume it first: barchan run {path} --resume"
         )
     }
 
-    /// What the refinement came to.
+    /// Summary of the refinement.
     pub fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
         let frame = self.refiner.frame();
         let step_wall_s = self.stepping.as_secs_f64();
@@ -274,15 +277,15 @@ impl Session {
     }
 }
 
-/// How many grains each particle has, if there is room for them.
+/// The number of grains of each particle, if they fit into memory.
 fn plan(particles: &BaseParticles, grains: u64, last: u32, output: &Path) -> Result<Plan, Failure> {
     let plan = Plan::new(particles, grains)?;
     let share = particles.peak as f64 / particles.particles().max(1) as f64;
-    look_at_room((grains as f64 * share) as u64, last, output)?;
+    check_resources((grains as f64 * share) as u64, last, output)?;
     Ok(plan)
 }
 
-/// The scene of the base. Colliders whose mesh is gone are left out with a warning.
+/// The scene of the base. Colliders whose mesh is missing are omitted with a warning.
 fn scene_of(base: &ResultDirectory) -> Result<Scene, Failure> {
     let source = SceneSource {
         name: base.path().join("scene.toml").display().to_string(),
@@ -291,7 +294,7 @@ fn scene_of(base: &ResultDirectory) -> Result<Scene, Failure> {
     };
     let (scene, warnings) = load_for_viewing(&source, &Overrides::default())?;
     for warning in warnings {
-        output::note(format_args!("warning: {warning}; grains pass through it"));
+        output::note(format_args!("warning: {warning}; the grains ignore it"));
     }
     Ok(scene)
 }
@@ -311,50 +314,50 @@ fn manifest(base: &Manifest, detail: ManifestDetail, last: u32) -> Manifest {
     }
 }
 
-/// The number of the last frame up to which all are as they were written; none when the first is not.
+/// The last frame before any missing or damaged one; `None` if the first is.
 fn whole_frames(directory: &ResultDirectory, stop: &StopRequest) -> Result<Option<u32>, Failure> {
     let listed = directory.frames()?;
     let in_row = listed.iter().zip(0..).take_while(|(a, b)| *a == b).count() as u32;
     let stopped = || {
         let path = directory.path().display();
         Failure::work(format_args!(
-            "stopped while the frames were being checked; go on with: barchan detail {path} --resume"
+            "stopped while the frames were being checked; resume with: barchan detail {path} --resume"
         ))
     };
     let broken = broken_frames(directory, 0..in_row, stop, stopped)?;
     let whole = broken.first().copied().unwrap_or(in_row);
     if (whole as usize) < listed.len() {
         output::note(format_args!(
-            "frame {whole} of the grains is missing or damaged; refining again from there on"
+            "frame {whole} of the grains is missing or damaged; refining again from that frame"
         ));
     }
     Ok(whole.checked_sub(1))
 }
 
-/// Grains can only go on with the base that they began with.
+/// A refinement can only be resumed with its own base.
 fn refuse_other_base(base: &ResultDirectory, grains: &ResultDirectory) -> Result<(), Failure> {
     let (theirs, own) = (base.scene_document()?, grains.scene_document()?);
     let same =
-        document_digest(&theirs) == document_digest(&own) || same_but_for_frames(&theirs, &own);
+        document_digest(&theirs) == document_digest(&own) || equal_except_for_frames(&theirs, &own);
     if same {
         return Ok(());
     }
     Err(Failure::call(
         format_args!(
-            "the grains in {} were begun with another scene than that of {}",
+            "the grains in {} do not refine the scene of {}",
             grains.path().display(),
             base.path().display()
         ),
-        "give their own base, or refine into another directory with -o",
+        "give the base of these grains, or refine into another directory with -o",
     ))
 }
 
-/// A base frame that was counted and cannot be read any more.
+/// A base frame that was counted when the refinement started and cannot be read any more.
 fn lost_frame(base: &ResultDirectory, counted: &[u32], particles: &BaseParticles) -> Failure {
     let lost = counted.iter().find(|i| !particles.frames.contains(i));
     let path = base.path().display();
     Failure::work(format_args!(
-        "frame {} of the base {path} was there when the grains were begun, and is missing or damaged now; simulate it again with: barchan run {path} --resume",
+        "frame {} of the base {path} existed when the refinement started, and is now missing or damaged; simulate it again with: barchan run {path} --resume",
         lost.map_or("?".into(), u32::to_string)
     ))
 }

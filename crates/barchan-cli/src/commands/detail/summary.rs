@@ -1,10 +1,10 @@
-//! What a refinement tells at its end.
+//! Final summary of a refinement.
 
 use crate::commands::{Failure, output};
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// The end of a refinement: the JSON object of `--json`.
+/// Summary of a refinement: the JSON object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// Name of the scene.
@@ -15,15 +15,15 @@ pub struct Summary {
     pub base: String,
     /// Whether the last frame was reached.
     pub finished: bool,
-    /// Why not, where the base is the reason.
+    /// Error of the base that prevented it.
     pub problem: Option<String>,
     /// Grains in the last frame.
     pub grains: u64,
     /// Base particles that have grains.
     pub base_particles: u64,
-    /// Number of the last frame that is there.
+    /// Number of the last frame written.
     pub frames: u32,
-    /// Number of the last frame that is wanted.
+    /// Number of the last frame requested.
     pub frames_wanted: u32,
     /// Steps of this command.
     pub steps: u64,
@@ -31,15 +31,15 @@ pub struct Summary {
     pub sim_time_s: f64,
     /// Wall time of the command [s].
     pub wall_s: f64,
-    /// Wall time of going from frame to frame, without reading and writing [s].
+    /// Wall time of the grain steps, without reading and writing [s].
     pub step_wall_s: f64,
-    /// Speed of that [1/s].
+    /// Speed of the grain steps [1/s].
     pub grain_steps_per_s: f64,
-    /// Wall time of waiting for frames to be written [s].
+    /// Wall time spent waiting for frames to be written [s].
     pub writing_wall_s: f64,
-    /// Grains that drains and the border of the domain have taken.
+    /// Grains removed by drains and at the boundary of the domain.
     pub removed: u64,
-    /// Frame that this command began at, when it resumed.
+    /// Frame from which this command resumed.
     pub resumed_from: Option<u32>,
     /// Hash of the last frame of grains.
     pub digest: String,
@@ -48,12 +48,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// 0 when all frames are there.
+    /// 0 if all frames were written.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(u8::from(!self.finished))
     }
 
-    /// What to tell about an unfinished refinement, and how to go on.
+    /// Message about an unfinished refinement, with the command to resume it.
     pub fn why_unfinished(&self) -> Option<String> {
         if self.finished {
             return None;
@@ -64,17 +64,17 @@ impl Summary {
             None => String::new(),
         };
         Some(format!(
-            "{why}stopped after frame {frame} of {wanted}; the frames up to there are kept. Go on with: barchan detail {path} --resume"
+            "{why}stopped after frame {frame} of {wanted}; the frames up to it are kept. Resume with: barchan detail {path} --resume"
         ))
     }
 
-    /// Tells it.
+    /// Prints it.
     pub fn show(&self, json: bool) -> Result<(), Failure> {
         if json {
             return output::say_json(self);
         }
         output::say(format_args!(
-            "{}: {} frames, {} grains that follow {} particles",
+            "{}: {} frames, {} grains for {} particles",
             self.scene,
             self.frames,
             output::grouped(self.grains),

@@ -1,9 +1,9 @@
-//! The thread that owns the simulation: obeys, advances, keeps pace, and leaves the newest picture for the pages.
+//! The thread that owns the simulation: executes commands, advances in real time, and publishes the latest picture for the pages.
 
 use super::orders::Orders;
 use super::pace::{Counts, Meter, Pace};
 use super::picture::{Beside, Painter};
-use super::{Play, Trouble, trouble_of};
+use super::{ErrorMessage, Play, error_message};
 use axum::body::Bytes;
 use barchan::scene::Scene;
 use barchan::sim::bodies::Drag;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 /// Shortest time between two pictures.
 const PICTURE_PAUSE: Duration = Duration::from_millis(16);
 
-/// How far a single step goes.
+/// Length of a single step of the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stride {
-    /// A step of that length [s].
+    /// A solver step of this length [s].
     Step(f64),
     /// A frame of the scene.
     Frame,
@@ -27,7 +27,7 @@ enum Stride {
 /// The simulation and how it is run.
 pub(super) struct Engine {
     play: Arc<Play>,
-    /// The scene with the parameters as they are now.
+    /// The scene with the present parameters.
     scene: Scene,
     simulation: Simulation,
     stride: Stride,
@@ -35,7 +35,7 @@ pub(super) struct Engine {
     speed: f64,
     with_speed: bool,
     drag: Option<Drag>,
-    trouble: Option<Trouble>,
+    error: Option<ErrorMessage>,
     /// Whether something has changed since the last picture.
     is_stale: bool,
     number: u64,
@@ -60,7 +60,7 @@ impl Engine {
             speed: 1.0,
             with_speed: false,
             drag: None,
-            trouble: None,
+            error: None,
             is_stale: true,
             number: 0,
             last_picture: None,
@@ -68,14 +68,14 @@ impl Engine {
         }
     }
 
-    /// Runs until it is told to quit.
+    /// Runs until the command to quit.
     pub fn run(mut self) {
         loop {
             let orders = self.play.inbox.take();
             if orders.quit {
                 return;
             }
-            self.obey(orders);
+            self.execute(orders);
             let mut wait = None;
             if self.is_running() {
                 let (play, last) = (Arc::clone(&self.play), self.last_picture);
@@ -97,7 +97,7 @@ impl Engine {
     }
 
     fn is_running(&self) -> bool {
-        self.playing && self.trouble.is_none() && self.play.pages() > 0
+        self.playing && self.error.is_none() && self.play.pages() > 0
     }
 
     fn is_picture_due(&self) -> bool {
@@ -105,7 +105,7 @@ impl Engine {
             .is_none_or(|last| last.elapsed() >= PICTURE_PAUSE)
     }
 
-    fn obey(&mut self, orders: Orders) {
+    fn execute(&mut self, orders: Orders) {
         let before = self.is_running();
         self.is_stale |= orders.pages;
         if let Some(playing) = orders.playing {
@@ -137,7 +137,7 @@ impl Engine {
         }
         for _ in 0..orders.steps {
             self.playing = false;
-            if self.trouble.is_none() {
+            if self.error.is_none() {
                 let play = Arc::clone(&self.play);
                 self.advance(|| play.is_over());
             }
@@ -148,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Time goes on from here, whatever was before.
+    /// Restarts the pacing at the present time.
     fn rebase(&mut self) {
         self.pace = Pace::new(Instant::now(), self.simulation.time());
     }
@@ -166,8 +166,8 @@ impl Engine {
 
     fn start_over(&mut self) {
         self.drag = None;
-        self.trouble = None;
-        self.play.tell(None);
+        self.error = None;
+        self.play.report(None);
         match Simulation::new(&self.scene) {
             Ok(simulation) => {
                 self.simulation = simulation;
@@ -179,7 +179,7 @@ impl Engine {
         self.is_stale = true;
     }
 
-    /// One stride, or the part of it until it is to be interrupted.
+    /// Advances one stride, or less if `is_enough` becomes true.
     fn advance(&mut self, is_enough: impl Fn() -> bool) {
         let advanced = match self.stride {
             Stride::Step(dt) => self.simulation.step(dt).map(|_| ()),
@@ -198,13 +198,13 @@ impl Engine {
     }
 
     fn stop(&mut self, error: &SimulationError) {
-        let trouble = trouble_of(error, &self.scene);
-        self.play.tell(Some(trouble.clone()));
-        self.trouble = Some(trouble);
+        let message = error_message(error, &self.scene);
+        self.play.report(Some(message.clone()));
+        self.error = Some(message);
         self.is_stale = true;
     }
 
-    /// Leaves a picture for the pages, replacing the one before.
+    /// Publishes a picture for the pages, replacing the previous one.
     fn show(&mut self) {
         self.number += 1;
         self.last_picture = Some(Instant::now());
@@ -214,7 +214,7 @@ impl Engine {
             playing: self.playing,
             speed: self.speed,
             rates: self.meter.read(counts(&self.simulation)),
-            trouble: self.trouble.as_ref(),
+            error: self.error.as_ref(),
             drag: self.drag.as_ref(),
         };
         let (picture, terrain) = self.painter.paint(
@@ -224,7 +224,7 @@ impl Engine {
             self.with_speed,
             &beside,
         );
-        // First, so that it is there when a page has read of it.
+        // Published first, so that it is available when the picture refers to it.
         if let Some(terrain) = terrain {
             self.play.terrain.send_replace(Bytes::from(terrain));
         }

@@ -1,16 +1,16 @@
-//! What a page may say: one JSON object a message. Nothing that a page sends can do more than give an order that makes
-//! sense, whatever it is; everything else is refused with a reason.
+//! Messages of a page, one JSON object each. Every message is validated; one that is not a valid command is refused with a
+//! reason.
 
-use super::Trouble;
+use super::ErrorMessage;
 use super::orders::Orders;
 use barchan::scene::parameters::Parameter;
 use barchan::sim::bodies::{Drag, MotorTarget};
 use glam::Vec3;
 use serde::Deserialize;
 
-/// Slowest and fastest course of time [simulated seconds in a second].
+/// Lowest and highest speed [simulated seconds per second].
 pub(super) const SPEEDS: [f64; 2] = [0.01, 16.0];
-/// Farthest place that a body can be pulled to [m].
+/// Largest coordinate to which a body can be dragged [m].
 const FAR: f32 = 1e6;
 
 /// A message.
@@ -24,14 +24,14 @@ pub(super) enum Message {
     },
     /// One step.
     Step,
-    /// Back to the beginning.
+    /// Restart.
     Reset,
-    /// Course of time.
+    /// Speed of the simulation.
     Speed {
-        /// Simulated seconds in a second.
+        /// Simulated seconds per second.
         factor: f64,
     },
-    /// A parameter of a material.
+    /// Changes a parameter of a material.
     Parameter {
         /// Index of the material.
         material: usize,
@@ -47,42 +47,42 @@ pub(super) enum Message {
         /// Velocity [rad/s or m/s].
         velocity: f64,
     },
-    /// Pulls a body.
+    /// Drags a body.
     Drag {
         /// Index of the body.
         body: usize,
-        /// Where it is held, in its own frame [m].
+        /// Point at which it is held, in its own frame [m].
         point: [f32; 3],
-        /// Where that point is to go [m].
+        /// Target of that point [m].
         target: [f32; 3],
     },
     /// Releases the body.
     Drop,
-    /// What grains are colored by.
+    /// Chooses the color of grains.
     Color {
-        /// Whether their speeds are wanted.
+        /// Whether pictures include speeds.
         speed: bool,
     },
-    /// A frame is on the screen: the next may come.
+    /// Acknowledges a picture: it has been drawn.
     Seen,
 }
 
-/// What messages are checked against.
+/// Limits that messages are validated against.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     /// Parameters of each material.
     pub parameters: Vec<Vec<Parameter>>,
-    /// Fastest that each joint can be driven [rad/s or m/s].
+    /// Maximum velocity of each joint [rad/s or m/s].
     pub joints: Vec<f64>,
-    /// Whether each body can be pulled.
+    /// Whether each body can be dragged.
     pub bodies: Vec<bool>,
 }
 
-/// Reads a message.
-pub(super) fn read(text: &str) -> Result<Message, Trouble> {
+/// Parses a message.
+pub(super) fn read(text: &str) -> Result<Message, ErrorMessage> {
     serde_json::from_str(text).map_err(|error| {
-        Trouble::new(
-            format!("the message cannot be understood: {error}"),
+        ErrorMessage::new(
+            format!("invalid message: {error}"),
             "docs/viewer.md lists the messages; reload the page",
         )
     })
@@ -93,7 +93,7 @@ impl Message {
     ///
     /// # Errors
     /// Names something that does not exist, or an impossible value.
-    pub fn order(self, limits: &Limits, orders: &mut Orders) -> Result<(), Trouble> {
+    pub fn order(self, limits: &Limits, orders: &mut Orders) -> Result<(), ErrorMessage> {
         match self {
             Self::Play { on } => orders.playing = Some(on),
             Self::Step => orders.add_step(),
@@ -102,7 +102,7 @@ impl Message {
                 let [low, high] = SPEEDS;
                 if !(low..=high).contains(&factor) {
                     let help = format!("it must be from {low} to {high}");
-                    return Err(Trouble::new(format!("speed {factor}"), help));
+                    return Err(ErrorMessage::new(format!("speed {factor}"), help));
                 }
                 orders.speed = Some(factor);
             }
@@ -114,7 +114,7 @@ impl Message {
                 let parameter = limits.parameter(material, &key)?;
                 if !parameter.allows(value) {
                     let help = format!("it must be {}", parameter.range());
-                    return Err(Trouble::new(format!("{key} = {value}"), help));
+                    return Err(ErrorMessage::new(format!("{key} = {value}"), help));
                 }
                 orders.parameters.insert((material, parameter.key), value);
             }
@@ -124,7 +124,10 @@ impl Message {
                     .get(joint)
                     .ok_or_else(|| missing("joint", joint, limits.joints.len()))?;
                 if !velocity.is_finite() {
-                    return Err(Trouble::new("the velocity is no number", "send a number"));
+                    return Err(ErrorMessage::new(
+                        "the velocity is not a number",
+                        "send a number",
+                    ));
                 }
                 let velocity = velocity.clamp(-fastest, fastest);
                 orders.motors.insert(joint, MotorTarget::Velocity(velocity));
@@ -138,17 +141,17 @@ impl Message {
                 match limits.bodies.get(body) {
                     None => return Err(missing("body", body, limits.bodies.len())),
                     Some(false) => {
-                        return Err(Trouble::new(
-                            format!("body {body} cannot be pulled"),
-                            "only bodies that move freely can: those of [[body]] that are dynamic",
+                        return Err(ErrorMessage::new(
+                            format!("body {body} cannot be dragged"),
+                            "only dynamic bodies of [[body]] can",
                         ));
                     }
                     Some(true) => {}
                 }
                 let is_near = |p: Vec3| p.is_finite() && p.abs().max_element() <= FAR;
                 if !is_near(point) || !is_near(target) {
-                    return Err(Trouble::new(
-                        "the body is pulled too far",
+                    return Err(ErrorMessage::new(
+                        "the body is dragged too far",
                         "stay in the scene",
                     ));
                 }
@@ -167,22 +170,22 @@ impl Message {
 }
 
 impl Limits {
-    fn parameter(&self, material: usize, key: &str) -> Result<&Parameter, Trouble> {
+    fn parameter(&self, material: usize, key: &str) -> Result<&Parameter, ErrorMessage> {
         let all = self
             .parameters
             .get(material)
             .ok_or_else(|| missing("material", material, self.parameters.len()))?;
         all.iter().find(|p| p.key == key).ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|p| p.key).collect();
-            Trouble::new(
-                format!("the material has no `{key}` to change"),
+            ErrorMessage::new(
+                format!("the material has no parameter `{key}`"),
                 format!("it has {}", names.join(", ")),
             )
         })
     }
 }
 
-fn missing(what: &str, index: usize, count: usize) -> Trouble {
+fn missing(what: &str, index: usize, count: usize) -> ErrorMessage {
     let help = format!("there are {count}, counted from 0");
-    Trouble::new(format!("there is no {what} {index}"), help)
+    ErrorMessage::new(format!("there is no {what} {index}"), help)
 }

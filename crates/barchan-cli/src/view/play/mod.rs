@@ -1,9 +1,9 @@
-//! A scene that is simulated live.
+//! Live simulation of a scene.
 //!
 //! ```text
-//! pages ──► socket ──► orders ──► engine (a thread: the simulation, at the pace of the clock)
+//! pages ──► socket ──► orders ──► engine (a thread: the simulation, in real time)
 //!   ▲                                │
-//!   └── socket ◄── the newest picture, and no other
+//!   └── socket ◄── the latest picture
 //! ```
 //!
 //! The simulation runs while a page is open, pauses when there is none, and ends with the viewer.
@@ -17,7 +17,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use super::error::{Trouble, refusal};
+use super::error::{ErrorMessage, refusal};
 use super::look::Look;
 use super::{api, assets, encode};
 use axum::Router;
@@ -41,23 +41,23 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A page that comes back within this time was only loaded again.
+/// A page that returns within this time was reloaded, not closed.
 const GRACE: Duration = Duration::from_millis(2500);
 
-/// Why the simulation stands still.
-fn trouble_of(error: &SimulationError, scene: &Scene) -> Trouble {
+/// Why the simulation has stopped.
+fn error_message(error: &SimulationError, scene: &Scene) -> ErrorMessage {
     let mut text = error.to_string();
     let placed = error.in_scene(scene);
     if let Some(place) = placed.and_then(|errors| errors.errors()[0].location()) {
         text = format!("{place}: {text}");
     }
     match text.split_once("; ") {
-        Some((error, help)) => Trouble::new(error, format!("{help}; then start over")),
-        None => Trouble::new(text, "start over, or run the scene with `barchan run`"),
+        Some((error, help)) => ErrorMessage::new(error, format!("{help}; then start over")),
+        None => ErrorMessage::new(text, "start over, or run the scene with `barchan run`"),
     }
 }
 
-/// What pages, their connections and the simulation share.
+/// State shared by the pages, their connections and the simulation.
 pub(super) struct Play {
     about: Value,
     look: Look,
@@ -66,14 +66,14 @@ pub(super) struct Play {
     pictures: watch::Sender<Bytes>,
     terrain: watch::Sender<Bytes>,
     pages: watch::Sender<Pages>,
-    trouble: watch::Sender<Option<Trouble>>,
+    error: watch::Sender<Option<ErrorMessage>>,
     is_over: AtomicBool,
 }
 
 type Shared = State<Arc<Play>>;
 
 impl Play {
-    /// Pages that are open.
+    /// Number of open pages.
     fn pages(&self) -> usize {
         self.pages.borrow().open
     }
@@ -82,11 +82,11 @@ impl Play {
         self.is_over.load(Ordering::Acquire)
     }
 
-    fn tell(&self, trouble: Option<Trouble>) {
-        self.trouble.send_replace(trouble);
+    fn report(&self, error: Option<ErrorMessage>) {
+        self.error.send_replace(error);
     }
 
-    /// Counts a page for as long as the answer is kept.
+    /// Counts an open page until the returned guard is dropped.
     fn page(self: &Arc<Self>) -> Page {
         self.pages.send_modify(|pages| {
             pages.open += 1;
@@ -114,14 +114,14 @@ impl Drop for Page {
     }
 }
 
-/// A scene that is simulated live. It ends when this is dropped.
+/// A live simulation, which ends when dropped.
 pub struct Live {
     play: Arc<Play>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Live {
-    /// Gets ready; simulates as soon as a page is open. The manifest is that of a run of the scene; `notes` are shown on the page.
+    /// Starts the simulation thread, which advances while a page is open. The manifest is that of a run of the scene; `notes` are shown on the page.
     ///
     /// # Errors
     /// The scene's first frame cannot be written.
@@ -142,7 +142,7 @@ impl Live {
             pictures: watch::Sender::new(Bytes::new()),
             terrain: watch::Sender::new(Bytes::new()),
             pages: watch::Sender::new(Pages::default()),
-            trouble: watch::Sender::new(None),
+            error: watch::Sender::new(None),
             is_over: AtomicBool::new(false),
         });
         let engine = Engine::new(Arc::clone(&play), scene, simulation, true);
@@ -163,7 +163,7 @@ impl Live {
             .with_state(Arc::clone(&self.play))
     }
 
-    /// Ends when the last page has been closed and none was opened again for a moment.
+    /// Completes when the last page has been closed for longer than [`GRACE`].
     pub fn closed(&self) -> impl Future<Output = ()> + use<> {
         let mut pages = self.play.pages.subscribe();
         async move {
@@ -182,9 +182,9 @@ impl Live {
         }
     }
 
-    /// Why the simulation stands still, whenever it does.
-    pub fn troubles(&self) -> watch::Receiver<Option<Trouble>> {
-        self.play.trouble.subscribe()
+    /// Errors that stop the simulation.
+    pub fn errors(&self) -> watch::Receiver<Option<ErrorMessage>> {
+        self.play.error.subscribe()
     }
 }
 
@@ -215,7 +215,7 @@ fn limits(scene: &Scene, simulation: &Simulation) -> Limits {
     }
 }
 
-/// `/api/result` of a live scene: as for a result, with the controls.
+/// `/api/result` of a live scene: as for a result, and with the controls.
 fn about(manifest: &Manifest, simulation: &mut Simulation, look: &Look, limits: &Limits) -> Value {
     let step = simulation.fixed_step().unwrap_or(1.0 / manifest.frame_rate);
     let columns = json!([{
@@ -274,12 +274,12 @@ async fn surface(State(play): Shared, Path(body): Path<String>) -> Response {
         _ => refusal(
             StatusCode::NOT_FOUND,
             "there is no such surface",
-            "look at /api/result for the bodies that have one",
+            "/api/result lists the bodies that have one",
         ),
     }
 }
 
-/// The newest terrain, whichever was asked for.
+/// The latest terrain, whichever version was requested.
 async fn terrain(State(play): Shared) -> Response {
     let bytes = play.terrain.borrow().clone();
     if bytes.is_empty() {

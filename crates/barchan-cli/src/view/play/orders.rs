@@ -1,7 +1,7 @@
 //! Commands of the pages that the simulation has not executed yet.
 //!
-//! Orders of one kind replace each other, so that the number of pending ones is bounded, however much a page sends and however slow
-//! the simulation is.
+//! A command replaces a pending one of the same kind, so that the number of pending commands is bounded, however much a page sends and
+//! however slow the simulation is.
 
 use super::super::store::locked;
 use barchan::sim::bodies::{Drag, MotorTarget};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Maximum number of pending single steps.
 const MOST_STEPS: u32 = 16;
 
-/// Pending orders, executed at the next opportunity.
+/// Pending commands, executed at the next opportunity.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     /// Run or pause.
@@ -22,7 +22,7 @@ pub(super) struct Orders {
     pub speed: Option<f64>,
     /// Single steps.
     pub steps: u32,
-    /// Back to the beginning.
+    /// Restart.
     pub reset: bool,
     /// Targets of motors, by joint.
     pub motors: BTreeMap<usize, MotorTarget>,
@@ -34,17 +34,17 @@ pub(super) struct Orders {
     pub with_speed: Option<bool>,
     /// A page was opened or closed.
     pub pages: bool,
-    /// The end.
+    /// The viewer is closing.
     pub quit: bool,
 }
 
 impl Orders {
-    /// One more step.
+    /// Adds a single step.
     pub fn add_step(&mut self) {
         self.steps = (self.steps + 1).min(MOST_STEPS);
     }
 
-    /// Back to the beginning; earlier orders are dropped.
+    /// Restarts; earlier commands are dropped.
     pub fn start_over(&mut self) {
         self.reset = true;
         self.steps = 0;
@@ -53,7 +53,7 @@ impl Orders {
     }
 }
 
-/// Where pages leave their orders.
+/// Queue of the commands of the pages.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     orders: Mutex<Orders>,
@@ -62,32 +62,32 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Adds to the orders and wakes the thread that waits for them.
+    /// Adds commands and wakes the waiting thread.
     pub fn add(&self, edit: impl FnOnce(&mut Orders)) {
         edit(&mut locked(&self.orders));
         self.is_filled.store(true, Ordering::Release);
         self.arrived.notify_all();
     }
 
-    /// Whether there are orders.
+    /// Whether commands are pending.
     pub fn is_filled(&self) -> bool {
         self.is_filled.load(Ordering::Acquire)
     }
 
-    /// All orders.
+    /// Takes all pending commands.
     pub fn take(&self) -> Orders {
         let mut orders = locked(&self.orders);
         self.is_filled.store(false, Ordering::Release);
         std::mem::take(&mut orders)
     }
 
-    /// Waits for orders, at most that long.
+    /// Waits for commands, no longer than `at_most`.
     pub fn wait(&self, at_most: Option<Duration>) {
         let orders = locked(&self.orders);
         if self.is_filled() {
             return;
         }
-        // A spurious wakeup checks again.
+        // After a spurious wakeup the caller checks again.
         match at_most {
             Some(time) => drop(self.arrived.wait_timeout(orders, time)),
             None => drop(self.arrived.wait(orders)),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_bounded() {
+    fn pending_commands_are_bounded() {
         let inbox = Inbox::default();
         for i in 0..100_000 {
             inbox.add(|orders| {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_wakes_the_one_who_waits() {
+    fn a_command_wakes_the_waiting_thread() {
         let inbox = std::sync::Arc::new(Inbox::default());
         let other = std::sync::Arc::clone(&inbox);
         let thread = std::thread::spawn(move || {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn starting_over_forgets_what_was_asked_before() {
+    fn a_restart_drops_earlier_commands() {
         let mut orders = Orders::default();
         orders.add_step();
         orders.motors.insert(0, MotorTarget::Velocity(1.0));

@@ -1,14 +1,14 @@
-//! The course of time: when the next step is due, and how fast it really goes.
+//! Pacing: when the next step is due, and the actual speed.
 
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// A simulation that is later than this is no longer made up for: time is lost, not caught up with.
+/// Delays longer than this are not made up for.
 const FORGIVEN: Duration = Duration::from_millis(100);
-/// Time over which rates are taken.
+/// Time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// Ties simulated time to the clock on the wall.
+/// Relates simulated time to wall time.
 #[derive(Debug)]
 pub(super) struct Pace {
     wall: Instant,
@@ -16,12 +16,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// From now on.
+    /// Pacing from now on.
     pub fn new(now: Instant, time: f64) -> Self {
         Self { wall: now, time }
     }
 
-    /// How long to wait until the simulated time is due. Who is late is not made to hurry later.
+    /// Time to wait until the simulated time is due. Delays are not made up for.
     pub fn wait(&mut self, now: Instant, time: f64, speed: f64) -> Duration {
         let ahead = Duration::try_from_secs_f64((time - self.time) / speed);
         let due = ahead.ok().and_then(|ahead| self.wall.checked_add(ahead));
@@ -35,30 +35,30 @@ impl Pace {
     }
 }
 
-/// How fast it goes.
+/// Actual speed of the simulation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct Rates {
-    /// Simulated seconds in a second.
+    /// Simulated seconds per second.
     pub ratio: f64,
-    /// Steps in a second.
+    /// Steps per second.
     pub steps_per_s: f64,
-    /// Time that a step takes [ms].
+    /// Time per step [ms].
     pub step_ms: f64,
 }
 
-/// Counts at a moment.
+/// Counters at an instant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     pub wall: Instant,
     /// Simulated time [s].
     pub time: f64,
-    /// Steps so far.
+    /// Steps since the start.
     pub steps: u64,
-    /// Time spent in them.
+    /// Wall time spent in them.
     pub busy: Duration,
 }
 
-/// Takes rates from counts.
+/// Computes rates from counters.
 #[derive(Debug)]
 pub(super) struct Meter {
     from: Counts,
@@ -66,7 +66,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// From now on.
+    /// Rates from now on.
     pub fn new(now: Counts) -> Self {
         Self {
             from: now,
@@ -74,10 +74,10 @@ impl Meter {
         }
     }
 
-    /// The rates of the last moments.
+    /// The rates over the last [`WINDOW`].
     pub fn read(&mut self, now: Counts) -> Rates {
         let wall = now.wall.saturating_duration_since(self.from.wall);
-        // The first number comes early, so that it does not look as if nothing happened.
+        // The first rates are available early, so that the page does not show zeros.
         let is_first = self.rates == Rates::default() && wall > WINDOW / 4;
         if wall >= WINDOW || is_first {
             let seconds = wall.as_secs_f64();
@@ -104,27 +104,27 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn in_time_it_waits_until_it_is_due() {
+    fn steps_wait_until_they_are_due() {
         let start = Instant::now();
         let mut pace = Pace::new(start, 5.0);
         assert_eq!(pace.wait(start + 4 * MS, 5.010, 1.0).as_millis(), 6);
         assert_eq!(pace.wait(start + 4 * MS, 5.010, 0.5).as_millis(), 16);
-        // A little late: at once, and the next is due as if nothing had been.
+        // Slightly late: no wait, and the next step is due as before.
         assert_eq!(pace.wait(start + 50 * MS, 5.020, 1.0), Duration::ZERO);
         assert_eq!(pace.wait(start + 51 * MS, 5.060, 1.0).as_millis(), 9);
     }
 
     #[test]
-    fn lost_time_is_not_made_up_for() {
+    fn delays_are_not_made_up_for() {
         let start = Instant::now();
         let mut pace = Pace::new(start, 0.0);
-        // Every step takes ten times what it simulates: no debt is run up.
+        // Every step takes ten times the time that it simulates: delays do not accumulate.
         let mut now = start;
         for step in 1..100 {
             now += 160 * MS;
             pace.wait(now, 0.016 * f64::from(step), 1.0);
         }
-        // Suddenly quick: paced at once, instead of racing through 14 s of arrears.
+        // Fast again: paced at once, without making up for 14 s of delay.
         let waits: Duration = (100..110)
             .map(|step| {
                 let wait = pace.wait(now, 0.016 * f64::from(step), 1.0);
@@ -133,13 +133,13 @@ mod tests {
             })
             .sum();
         assert!(waits > 50 * MS, "{waits:?}");
-        // Not a number, or back in time: begins anew.
+        // NaN or an earlier time restarts the pacing.
         assert_eq!(pace.wait(now, f64::NAN, 1.0), Duration::ZERO);
         assert_eq!(pace.wait(now, -1e9, 1.0), Duration::ZERO);
     }
 
     #[test]
-    fn rates_are_those_of_the_last_moments() {
+    fn rates_are_those_of_the_last_window() {
         let start = Instant::now();
         let at = |ms: u32, time: f64, steps: u64, busy: u32| Counts {
             wall: start + ms * MS,

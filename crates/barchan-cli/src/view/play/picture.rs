@@ -1,10 +1,10 @@
-//! What pages are sent: the grains as eight bytes each, and beside them, as JSON, everything else that changes.
+//! Pictures sent to pages: eight bytes per grain, and everything else that changes, as JSON.
 
 use super::super::encode::{self, GrainData, GrainsHeader};
 use super::super::look::Palette;
 use super::super::terrain;
 use super::super::values::{Part, Range};
-use super::Trouble;
+use super::ErrorMessage;
 use super::pace::Rates;
 use barchan::frame::{Frame, JointRecord, TERRAIN_HEIGHT};
 use barchan::scene::Scene;
@@ -13,20 +13,20 @@ use barchan::sim::simulation::Simulation;
 use barchan::sim::solvers::parameters;
 use serde::Serialize;
 
-/// The part of the range of speeds that is kept from one picture to the next: the scale must not flicker.
+/// Decay of the upper end of the speed scale per picture, so that the scale does not flicker.
 const MEMORY: f32 = 0.985;
 
-/// What stands beside the grains.
+/// State of the engine that accompanies the grains.
 pub(super) struct Beside<'a> {
     pub number: u64,
     pub playing: bool,
     pub speed: f64,
     pub rates: Rates,
-    pub trouble: Option<&'a Trouble>,
+    pub error: Option<&'a ErrorMessage>,
     pub drag: Option<&'a Drag>,
 }
 
-/// Pictures between two looks at the terrain of a scene that runs: it is large, and changes slowly.
+/// Interval of pictures at which the terrain of a running scene is checked: it is large, and changes slowly.
 const TERRAIN_EVERY: u64 = 6;
 
 /// Header of a picture: `LiveHeader` of viewer/src/live/link.ts.
@@ -37,7 +37,7 @@ struct Header<'a> {
     playing: bool,
     speed: f64,
     rates: Rates,
-    trouble: Option<&'a Trouble>,
+    trouble: Option<&'a ErrorMessage>,
     drag: Option<Pull>,
     joints: &'a [JointRecord],
     /// Values of all parameters, by material.
@@ -64,7 +64,7 @@ impl Pull {
     }
 }
 
-/// Makes pictures, each in the memory of the one before it.
+/// Makes pictures, reusing memory.
 #[derive(Default)]
 pub(super) struct Painter {
     spent: Frame,
@@ -75,7 +75,7 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    /// The picture of a simulation now, and its terrain if that is another. If the solver's columns cannot be
+    /// The present picture of a simulation, and its terrain if it has changed. If the solver's columns cannot be
     /// downloaded, the picture has neither grains nor bodies.
     pub fn paint(
         &mut self,
@@ -113,7 +113,7 @@ impl Painter {
             playing: beside.playing,
             speed: beside.speed,
             rates: beside.rates,
-            trouble: beside.trouble,
+            trouble: beside.error,
             drag: beside.drag.map(Pull::of),
             joints: &frame.record.joints,
             parameters: values(scene),
@@ -129,7 +129,7 @@ impl Painter {
         (out, terrain)
     }
 
-    /// The terrain of a frame, when it is not the one that pages know.
+    /// The terrain of a frame, if it differs from the one last announced.
     fn terrain(&mut self, frame: &Frame, palette: &Palette) -> Option<Vec<u8>> {
         let column = frame.array(TERRAIN_HEIGHT)?;
         let heights = column.data.as_f32()?;
@@ -142,7 +142,7 @@ impl Painter {
         terrain::encoded(&frame.record.terrain?, column, |m| palette.mean(m)).ok()
     }
 
-    /// From rest to a little over the fastest grain of late, in round numbers.
+    /// Range from 0 to slightly above the highest recent speed of a grain, in round numbers.
     fn range(&mut self, frame: &Frame) -> Range {
         let now = frame.record.statistics.max_speed as f32;
         self.fastest = now.max(MEMORY * self.fastest);

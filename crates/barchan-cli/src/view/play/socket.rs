@@ -1,10 +1,10 @@
-//! The connection of a page: pictures out, orders in.
+//! The connection of a page: sends pictures, receives commands.
 //!
-//! A page says when it has drawn a picture, and is sent no more than [`AHEAD`] beyond that: whatever is simulated in the
-//! meantime replaces the picture that waits. So a slow page gets fewer pictures, each of them new, and nothing queues.
+//! A page acknowledges each picture that it has drawn; at most [`AHEAD`] are unacknowledged. Meanwhile newer pictures replace the
+//! pending one, so a slow page gets fewer pictures, each of them recent, and none queue up.
 
 use super::message::{self, Message};
-use super::{Play, Shared, Trouble};
+use super::{ErrorMessage, Play, Shared};
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{self, WebSocket, WebSocketUpgrade};
@@ -15,12 +15,12 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Pictures that are under way to a page at most.
+/// Maximum number of unacknowledged pictures.
 const AHEAD: u32 = 2;
-/// Longest message of a page [bytes].
+/// Maximum length of a message of a page [bytes].
 const LONGEST_MESSAGE: usize = 16 * 1024;
 
-/// Opens the connection; any other request than a WebSocket gets an explanation.
+/// Opens the connection; requests other than for a WebSocket get an explanation.
 pub(super) async fn connect(
     State(play): Shared,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -39,7 +39,7 @@ pub(super) async fn connect(
     }
 }
 
-/// What a page holds, and releases when it is closed.
+/// Motors and bodies that a page controls, released when it is closed.
 #[derive(Debug, Default)]
 struct Held {
     joints: BTreeSet<usize>,
@@ -61,7 +61,7 @@ impl Held {
         }
     }
 
-    fn let_go(self, play: &Play) {
+    fn release(self, play: &Play) {
         if self.joints.is_empty() && !self.drags {
             return;
         }
@@ -99,7 +99,7 @@ async fn converse(mut socket: WebSocket, play: Arc<Play>) {
             }
             received = socket.recv() => {
                 let Some(Ok(received)) = received else { break };
-                match obey(&received, &play, &mut held) {
+                match queue(&received, &play, &mut held) {
                     Ok(Some(Message::Seen)) => under_way = under_way.saturating_sub(1),
                     Ok(_) => {}
                     Err(refused) => {
@@ -112,17 +112,21 @@ async fn converse(mut socket: WebSocket, play: Arc<Play>) {
             }
         }
     }
-    held.let_go(&play);
+    held.release(&play);
 }
 
-/// Passes on what a message asks for; `None` when it asks for nothing.
-fn obey(received: &ws::Message, play: &Play, held: &mut Held) -> Result<Option<Message>, Trouble> {
+/// Queues the command of a message; `None` for control frames.
+fn queue(
+    received: &ws::Message,
+    play: &Play,
+    held: &mut Held,
+) -> Result<Option<Message>, ErrorMessage> {
     let text = match received {
         ws::Message::Text(text) => text.as_str(),
         ws::Message::Binary(_) => {
-            return Err(Trouble::new("messages are text", "send JSON"));
+            return Err(ErrorMessage::new("messages are text", "send JSON"));
         }
-        // Answered by the library.
+        // Handled by the library.
         ws::Message::Ping(_) | ws::Message::Pong(_) | ws::Message::Close(_) => return Ok(None),
     };
     let message = message::read(text)?;
@@ -142,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_goes_away_lets_go_of_what_it_held() {
+    fn controls_of_a_page_are_tracked_for_their_release() {
         let mut held = Held::default();
         let motor = |joint, velocity| Message::Motor { joint, velocity };
         held.note(&motor(3, 0.5));

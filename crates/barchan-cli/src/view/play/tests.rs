@@ -39,7 +39,7 @@ fn header(picture: &[u8]) -> Value {
     serde_json::from_slice(&picture[12..12 + length]).unwrap()
 }
 
-/// The newest picture for which something holds.
+/// The latest picture whose header satisfies a condition.
 fn when(live: &Live, holds: impl Fn(&Value) -> bool) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -49,7 +49,7 @@ fn when(live: &Live, holds: impl Fn(&Value) -> bool) -> Value {
             if holds(&header) {
                 return header;
             }
-            assert!(Instant::now() < end, "never came true: {header}");
+            assert!(Instant::now() < end, "never satisfied: {header}");
         }
         std::thread::sleep(Duration::from_millis(3));
     }
@@ -81,14 +81,14 @@ fn it_runs_while_a_page_is_open_and_pauses_when_there_is_none() {
 }
 
 #[test]
-fn it_keeps_to_the_clock() {
+fn it_advances_in_real_time() {
     let live = live(&[]);
     let _page = live.play.page();
     say(&live, r#"{"type":"speed","factor":0.25}"#);
     let begin = time(&when(&live, |h| h["speed"] == 0.25));
     let start = Instant::now();
     let end = time(&when(&live, |h| time(h) >= begin + 0.1));
-    // A quarter of the clock: 0.1 s takes 0.4 s. It may be slower on a busy machine, never faster than one step's worth.
+    // At a quarter of real time 0.1 s takes 0.4 s. It may be slower on a busy machine, but never ahead by more than one step.
     let passed = start.elapsed().as_secs_f64();
     assert!(
         passed >= (end - begin - 0.02) / 0.25 - 0.05,
@@ -98,7 +98,7 @@ fn it_keeps_to_the_clock() {
 }
 
 #[test]
-fn pause_step_and_start_over() {
+fn pause_step_and_restart() {
     let live = live(&[]);
     let _page = live.play.page();
     when(&live, |h| time(h) > 0.02);
@@ -113,7 +113,7 @@ fn pause_step_and_start_over() {
 }
 
 #[test]
-fn a_parameter_reaches_the_simulation_and_survives_starting_over() {
+fn a_changed_parameter_survives_a_restart() {
     let live = live(&[]);
     let text = r#"{"type":"parameter","material":0,"key":"friction_angle","value":12}"#;
     say(&live, text);
@@ -150,7 +150,7 @@ fn bodies_and_joints_are_records_of_a_frame() {
 }
 
 #[test]
-fn a_pull_lifts_a_body_and_letting_go_drops_it() {
+fn dragging_lifts_a_body_and_releasing_drops_it() {
     let live = live(&[]);
     let _page = live.play.page();
     let height = |h: &Value| h["bodies"][1]["position"][1].as_f64().unwrap();
@@ -165,19 +165,19 @@ fn a_pull_lifts_a_body_and_letting_go_drops_it() {
 }
 
 #[test]
-fn a_terrain_comes_once_and_again_when_it_has_changed() {
+fn a_terrain_is_sent_once_and_after_changes() {
     let terrain = "terrain={ size = [2, 2], cell = 0.25, depth = 0.5, material = \"dry sand\" }";
     let live = live(&[terrain, "solver.resolution=0.1"]);
     let first = when(&live, |h| h["terrain"].is_string());
     assert_eq!(first["terrain"], "/api/live/terrain?number=1");
     let heights = live.play.terrain.borrow().clone();
     assert_eq!(header(&heights)["columns"], json!([8, 8]));
-    // Paused, every picture looks for a change; there is none.
+    // When paused, every picture checks for changes; there are none.
     let number = first["frame"].as_u64().unwrap();
     say(&live, r#"{"type":"play","on":false}"#);
     let later = when(&live, |h| h["frame"].as_u64().unwrap() > number);
     assert_eq!(later["terrain"], first["terrain"]);
-    // The fill lies on it and comes to rest: columns rise.
+    // The fill comes to rest on the terrain: columns rise.
     let _page = live.play.page();
     say(&live, r#"{"type":"play","on":true}"#);
     say(&live, r#"{"type":"speed","factor":16}"#);
@@ -185,10 +185,10 @@ fn a_terrain_comes_once_and_again_when_it_has_changed() {
     assert_ne!(*live.play.terrain.borrow(), heights);
 }
 
-/// A solver that gives up at its first step.
-struct GivesUp;
+/// A solver that fails in its first step.
+struct Failing;
 
-impl Solver for GivesUp {
+impl Solver for Failing {
     fn emit(&mut self, _: &Samples) -> Result<(), SolverError> {
         Ok(())
     }
@@ -229,25 +229,25 @@ impl Solver for GivesUp {
 }
 
 #[test]
-fn a_solver_that_stops_is_told_and_can_start_over() {
+fn a_solver_error_is_reported_and_the_scene_can_be_restarted() {
     let scene = scene(&[]);
-    let simulation = Simulation::with_solver(&scene, Box::new(GivesUp)).unwrap();
+    let simulation = Simulation::with_solver(&scene, Box::new(Failing)).unwrap();
     let live = start(scene, simulation);
     let _page = live.play.page();
     let stopped = when(&live, |h| !h["trouble"].is_null());
-    let trouble = &stopped["trouble"];
-    let text = |key: &str| trouble[key].as_str().unwrap().to_owned();
-    assert!(text("error").contains("particle 7"), "{trouble}");
+    let error = &stopped["trouble"];
+    let text = |key: &str| error[key].as_str().unwrap().to_owned();
+    assert!(text("error").contains("particle 7"), "{error}");
     assert!(text("help").contains("max_dt") && text("help").contains("start over"));
-    assert!(live.troubles().borrow().is_some());
+    assert!(live.errors().borrow().is_some());
     say(&live, r#"{"type":"play","on":false}"#);
     say(&live, r#"{"type":"reset"}"#);
     when(&live, |h| h["trouble"].is_null() && time(h) == 0.0);
-    assert!(live.troubles().borrow().is_none());
+    assert!(live.errors().borrow().is_none());
 }
 
 #[test]
-fn a_refused_change_is_told_with_the_line_of_its_material() {
+fn a_refused_change_is_reported_with_the_line_of_its_material() {
     let scene = scene(&[]);
     let mut simulation = Simulation::new(&scene).unwrap();
     let denser = Material {
@@ -255,13 +255,13 @@ fn a_refused_change_is_told_with_the_line_of_its_material() {
         ..scene.materials[0].clone()
     };
     let error = simulation.set_material(0, &denser).unwrap_err();
-    let trouble = trouble_of(&error, &scene);
-    assert!(trouble.error.contains("live.toml:13: "), "{trouble}");
-    assert!(trouble.help.contains("start over"), "{trouble}");
+    let error = error_message(&error, &scene);
+    assert!(error.error.contains("live.toml:13: "), "{error}");
+    assert!(error.help.contains("start over"), "{error}");
 }
 
 #[test]
-fn it_ends_at_once_however_long_a_frame_takes() {
+fn it_ends_at_once_even_during_a_long_frame() {
     let live = live(&[
         "frame_rate=1",
         "solver={ resolution = 0.02, mpm = { max_dt = 1e-5 } }",
@@ -279,7 +279,7 @@ fn it_ends_at_once_however_long_a_frame_takes() {
 }
 
 #[test]
-fn the_last_page_that_closes_ends_it_unless_it_comes_back() {
+fn it_ends_after_the_last_page_is_closed_unless_reloaded() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -303,7 +303,7 @@ fn the_last_page_that_closes_ends_it_unless_it_comes_back() {
 }
 
 #[test]
-fn a_page_that_came_and_went_unnoticed_counts() {
+fn a_page_opened_and_closed_between_checks_counts() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -329,12 +329,12 @@ fn order(text: &str) -> Result<Orders, String> {
 }
 
 #[test]
-fn orders_are_checked() {
+fn commands_are_validated() {
     let orders = order(r#"{"type":"motor","joint":0,"velocity":1e9}"#).unwrap();
     let MotorTarget::Velocity(velocity) = orders.motors[&0] else {
         panic!("{orders:?}");
     };
-    // 90 degrees a second at most.
+    // At most 90 degrees per second.
     assert!(
         (velocity - std::f64::consts::FRAC_PI_2).abs() < 1e-6,
         "{velocity}"
@@ -342,7 +342,7 @@ fn orders_are_checked() {
     let wrong = [
         (r#"{"type":"motor","joint":1,"velocity":0}"#, "no joint 1"),
         (r#"{"type":"speed","factor":0}"#, "from 0.01 to 16"),
-        (r#"{"type":"speed","factor":1e999}"#, "cannot be understood"),
+        (r#"{"type":"speed","factor":1e999}"#, "invalid message"),
         (
             r#"{"type":"parameter","material":7,"key":"young","value":1}"#,
             "no material 7",
@@ -357,7 +357,7 @@ fn orders_are_checked() {
         ),
         (
             r#"{"type":"drag","body":0,"point":[0,0,0],"target":[0,0,0]}"#,
-            "cannot be pulled",
+            "cannot be dragged",
         ),
         (
             r#"{"type":"drag","body":9,"point":[0,0,0],"target":[0,0,0]}"#,
@@ -367,12 +367,9 @@ fn orders_are_checked() {
             r#"{"type":"drag","body":1,"point":[0,0,0],"target":[0,1e30,0]}"#,
             "too far",
         ),
-        (r#"{"type":"play"}"#, "cannot be understood"),
-        (
-            r#"{"type":"play","on":true,"more":1}"#,
-            "cannot be understood",
-        ),
-        ("", "cannot be understood"),
+        (r#"{"type":"play"}"#, "invalid message"),
+        (r#"{"type":"play","on":true,"more":1}"#, "invalid message"),
+        ("", "invalid message"),
     ];
     for (text, words) in wrong {
         let error = order(text).unwrap_err();
@@ -380,7 +377,7 @@ fn orders_are_checked() {
     }
 }
 
-/// Random numbers for text that nobody would write.
+/// Random numbers for fuzzing.
 struct Chance(u64);
 
 impl Chance {
@@ -394,7 +391,7 @@ impl Chance {
 }
 
 #[test]
-fn no_message_whatsoever_does_harm() {
+fn arbitrary_messages_do_not_panic() {
     const WORDS: [&str; 34] = [
         "{",
         "}",
@@ -452,10 +449,10 @@ fn no_message_whatsoever_does_harm() {
             let _ = message.order(&limits, &mut Orders::default());
         }
     }
-    assert!(understood > 1000, "{understood}: the test tests nothing");
+    assert!(understood > 1000, "only {understood} messages are valid");
 }
 
-/// A message with one thing in it replaced.
+/// A valid message with one token replaced.
 fn almost(chance: &mut Chance) -> String {
     const RIGHT: [&str; 5] = [
         r#"{"type":"motor","joint":0,"velocity":1}"#,
@@ -482,7 +479,7 @@ fn almost(chance: &mut Chance) -> String {
 }
 
 #[test]
-fn every_order_that_passes_is_obeyed_without_harm() {
+fn valid_commands_keep_the_simulation_consistent() {
     let live = live(&[]);
     let _page = live.play.page();
     let mut chance = Chance(11);
