@@ -252,10 +252,15 @@ pub fn displacements(first: &[Particle], last: &[Particle]) -> Vec<f64> {
     all
 }
 
+/// The larger of two values; NaN when one is, unlike `f64::max`, so that no check passes on values that are not numbers.
+pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
+    let a_is_nan = a.partial_cmp(&a).is_none();
+    if a_is_nan || b <= a { a } else { b }
+}
+
 /// The largest absolute value; NaN when one is.
 pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
-    let larger = |m: f64, v: f64| if v.abs() <= m { m } else { v.abs() };
-    values.into_iter().fold(0.0, larger)
+    values.into_iter().map(f64::abs).fold(0.0, larger)
 }
 
 /// Gravity [m/s²] as it acts on a plane y = 0 that is tilted by an angle [degrees] down toward +x.
@@ -273,4 +278,21 @@ pub fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
         .get(index.min(values.len().saturating_sub(1)))
         .copied()
         .unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maxima_keep_nan_wherever_it_stands() {
+        assert_eq!(largest([1.0, -3.0, 2.0]), 3.0);
+        for at in 0..3 {
+            let mut values = [1.0, -3.0, 2.0];
+            values[at] = f64::NAN;
+            assert!(largest(values).is_nan(), "{at}");
+            // Negative control: what the checks must not use.
+            assert!(!values.into_iter().fold(0.0, f64::max).is_nan());
+        }
+    }
 }

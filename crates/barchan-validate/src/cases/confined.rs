@@ -3,7 +3,7 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger};
 use crate::{Case, Context, Form, ValidateError};
 
 /// Stress saturates with depth.
@@ -75,7 +75,7 @@ fn stress(context: &Context<'_>, friction: f64, samples: u32) -> Result<Stress, 
             shear -= (forces[1].y + forces[2].y) / 2.0 * part;
             let all = trial.particles()?;
             let heights = || all.iter().map(|p| p.x.y);
-            let top = heights().fold(f64::NEG_INFINITY, f64::max);
+            let top = heights().fold(f64::NEG_INFINITY, larger);
             let bottom = heights().fold(f64::INFINITY, f64::min);
             for p in &all {
                 column -= p.stress[1] * p.volume / WIDTH * part;

@@ -3,7 +3,7 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats_mut, largest, mean_position};
+use crate::trial::{G, Particle, Trial, floats_mut, larger, largest, mean_position};
 use crate::{Case, Context, ValidateError};
 use barchan_frame::Checkpoint;
 use barchan_sim::material::{hencky, lame};
@@ -267,7 +267,7 @@ fn differences(
         trial.advance(1)?;
         let here = trial.particles()?;
         let distance = |(a, b): (&Particle, &Particle)| (map * a.x - b.x).length() / CELL;
-        let worst = original.iter().zip(&here).map(distance).fold(0.0, f64::max);
+        let worst = original.iter().zip(&here).map(distance).fold(0.0, larger);
         out.push([trial.simulation.time(), worst]);
     }
     Ok(out)
@@ -294,7 +294,7 @@ fn symmetry(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mirrored = seen("mirrored", mirror, mirror * ball)?;
     let turned = seen("turned by 90°", quarter, quarter * ball)?;
     let wrong = seen("mirrored except the ball", mirror, ball)?;
-    let worst = |d: &[[f64; 2]]| d.iter().map(|p| p[1]).fold(0.0, f64::max);
+    let worst = |d: &[[f64; 2]]| d.iter().map(|p| p[1]).fold(0.0, larger);
     let band = Band::below(2e-3);
     let plane = Band::between(0.0, 0.0);
     let end = mirrored[mirrored.len() - 1][0];

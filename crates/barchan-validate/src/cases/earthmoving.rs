@@ -5,7 +5,7 @@ use crate::fit;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger};
 use crate::{Case, Context, Form, ValidateError};
 use glam::{Quat, Vec3};
 
@@ -136,7 +136,7 @@ fn biaxial(
         let reach = |sign: f64| {
             all.iter()
                 .map(|g| sign * g.x.x + g.radius)
-                .fold(f64::MIN, f64::max)
+                .fold(f64::MIN, larger)
         };
         let now = height - speed * (f64::from(frame) / RATE - 1.0).max(0.0);
         let [lid, _, left, right] = trial.forces()?[..] else {
@@ -411,7 +411,7 @@ fn blade_draft(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let order = pairs.map(|(steep, raked)| raked[1] / steep[1]);
         checks.push(Check::new(
             "largest ratio of the draft at α = 60° to that at 90°",
-            order.fold(f64::MIN, f64::max),
+            order.fold(f64::MIN, larger),
             "",
             Band::below(1.0),
         ));
@@ -574,7 +574,7 @@ fn penetration(
         .iter()
         .filter(|g| g.x.z.abs() > 0.25)
         .map(|g| g.x.y)
-        .fold(f64::MIN, f64::max);
+        .fold(f64::MIN, larger);
     let depth = |center: Vec3| (surface - (f64::from(center.y) - BALL)) / (2.0 * BALL);
     let all = centers(&mut trial)?;
     Ok(all

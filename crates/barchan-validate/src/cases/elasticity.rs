@@ -7,7 +7,7 @@ use crate::reference::mpm::{DenseMpm, Lattice};
 use crate::reference::stepper::Stepper;
 use crate::reference::{EPS32, Random, exact};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats_mut, largest};
+use crate::trial::{G, Particle, Trial, floats_mut, larger, largest};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{Dimensions, ElasticLaw, ElasticModel};
 use barchan_sim::material::elastic::Elastic;
@@ -153,7 +153,7 @@ fn flown<const K: usize>(transfer: Keys) -> Result<[f64; 4], ValidateError> {
             (miss + 0.5 * g * t * FLIGHT_DT).length(),
         ];
         for (w, e) in worst.iter_mut().zip(errors) {
-            *w = w.max(e);
+            *w = larger(*w, e);
         }
     }
     Ok(worst)
@@ -473,7 +473,7 @@ fn derivative_error<const D: usize>(law: &Elastic, f: DMat3) -> f64 {
             let mut d = DMat3::ZERO;
             d.col_mut(column)[row] = step;
             let difference = (energy(f + d) - energy(f - d)) / (2.0 * step);
-            error = error.max((p.col(column)[row] - difference).abs());
+            error = larger(error, (p.col(column)[row] - difference).abs());
             size = size.max(difference.abs());
         }
     }

@@ -3,6 +3,7 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::reference::Random;
+use crate::trial::larger;
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{ConeMatch, Dimensions, Friction, MpmMaterial, SandLaw};
 use barchan_sim::material::drucker_prager::{self, Sand, SandState};
@@ -160,20 +161,20 @@ fn return_mapping(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         misplaced += f64::from(p.case != case);
         if case == 2.0 {
             let radius_of = |p: [f64; 3]| norm(deviator(p));
-            moved = moved.max((trace(p.strain) - trace(e)).abs());
-            off = off.max((radius_of(p.strain) - radius).abs());
+            moved = larger(moved, (trace(p.strain) - trace(e)).abs());
+            off = larger(off, (radius_of(p.strain) - radius).abs());
             let wrong = sand.project::<f64, 3>(e, 0.0, 0.99 * a).strain;
             softer = softer.min((radius_of(wrong) - radius).abs() / radius.max(1e-6));
         } else {
             let exact = if case == 1.0 { [0.0; 3] } else { e };
-            moved = moved.max(distance(p.strain, exact));
+            moved = larger(moved, distance(p.strain, exact));
         }
         let second = sand.project::<f64, 3>(p.strain, 0.0, a).strain;
-        again = again.max(distance(second, p.strain));
+        again = larger(again, distance(second, p.strain));
         if angle < 40.0 {
             let step = three(&mut random, 1e-9);
             let near = sand.project::<f64, 3>(std::array::from_fn(|i| e[i] + step[i]), 0.0, a);
-            jump = jump.max(distance(near.strain, p.strain));
+            jump = larger(jump, distance(near.strain, p.strain));
         }
     }
     let hydrostatic = sand(30.0).project::<f64, 3>([-1e-3; 3], 0.0, alpha(30.0));

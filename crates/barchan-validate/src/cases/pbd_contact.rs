@@ -2,7 +2,7 @@
 
 use super::iterations;
 use crate::outcome::{Band, Check, Outcome};
-use crate::trial::G;
+use crate::trial::{G, larger};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::PbdFriction::{Coulomb, Macklin};
 use barchan_sim::solvers::pbd::contact::{
@@ -168,7 +168,7 @@ fn outcome(physics: &str, setup: &str, reference: &str, checks: Vec<Check>) -> O
 /// Largest difference of two paths.
 fn worst(of: &[f64], against: &[f64]) -> f64 {
     let differences = of.iter().zip(against).map(|(a, b)| (a - b).abs());
-    differences.fold(0.0, f64::max)
+    differences.fold(0.0, larger)
 }
 
 /// Difference of a value from its reference, at most `width`.
@@ -272,7 +272,7 @@ fn backward_euler_contact(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             let what = format!("difference from the reference heights, {of}");
             checks.push(Check::new(
                 what,
-                table.fold(0.0, f64::max),
+                table.fold(0.0, larger),
                 "m",
                 Band::below(1e-6),
             ));
@@ -309,7 +309,7 @@ fn passes(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         vec![
             Check::new(
                 "largest difference from one iteration, 2 to 50 iterations",
-                differences.fold(0.0, f64::max),
+                differences.fold(0.0, larger),
                 "m",
                 Band::below(1e-12),
             ),

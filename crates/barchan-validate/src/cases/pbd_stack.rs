@@ -4,7 +4,7 @@ use super::pbd::{RADIUS, grains, place};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger};
 use crate::{Case, Context, ValidateError};
 use glam::DVec3;
 
@@ -65,7 +65,7 @@ fn settlement(
     for _ in 0..180 {
         trial.advance(1)?;
         let heights = grains(&mut trial)?.into_iter().map(|g| g.x.y);
-        sum += 19.0 - heights.fold(f64::MIN, f64::max) / RADIUS;
+        sum += 19.0 - heights.fold(f64::MIN, larger) / RADIUS;
     }
     Ok(sum / 180.0)
 }
@@ -188,7 +188,7 @@ fn stiff_stack(context: &Context<'_>) -> Result<Check, ValidateError> {
     let speeds = grains(&mut trial)?.into_iter().map(|g| g.v.length());
     let check = Check::new(
         "speed of a stack with k = 1e7 N/m, Gauss–Seidel, 10 iterations",
-        speeds.fold(0.0, f64::max),
+        speeds.fold(0.0, larger),
         "m/s",
         Band::below(0.1),
     );
@@ -208,7 +208,7 @@ fn smooth_bed(context: &Context<'_>, stiffness: f64) -> Result<Check, ValidateEr
     let heights = grains(&mut trial)?.into_iter().map(|g| g.x.y);
     Ok(Check::new(
         format!("top of a smooth bed filled to 0.1 m, k = {stiffness:e} N/m"),
-        heights.fold(0.0, f64::max),
+        heights.fold(0.0, larger),
         "m",
         Band::below(0.11),
     ))

@@ -4,7 +4,7 @@ use crate::fit::{first_crossing, line, power};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger};
 use crate::{Case, Context, Form, ValidateError};
 
 /// Discharge does not depend on how high the silo is filled.
@@ -82,7 +82,7 @@ fn drift(left: &[[f64; 2]]) -> f64 {
     [rate(left, 0.1, 0.45), rate(left, 0.45, 0.8)]
         .map(|part| 100.0 * (part / whole - 1.0).abs())
         .into_iter()
-        .fold(0.0, f64::max)
+        .fold(0.0, larger)
 }
 
 fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {

@@ -5,7 +5,7 @@ use crate::fit::line;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
-use crate::trial::Trial;
+use crate::trial::{Trial, larger};
 use crate::{Case, Context, ValidateError};
 use barchan_frame::TERRAIN_HEIGHT;
 use barchan_scene::{TerrainSpec, material_presets};
@@ -280,7 +280,7 @@ impl Cone {
             radii: all.iter().map(|c| [c[0], c[1]]).collect(),
             radius: mean(1),
             height: mean(2),
-            spread: radii().fold(f64::MIN, f64::max) / radii().fold(f64::MAX, f64::min) - 1.0,
+            spread: radii().fold(f64::MIN, larger) / radii().fold(f64::MAX, f64::min) - 1.0,
         }
     }
 }
@@ -436,7 +436,7 @@ impl Soil {
                 let (x, z) = (h(i + 1, j) - h(i, j), h(i, j + 1) - h(i, j));
                 x.abs().max(z.abs()) / WIDTH
             });
-        slopes.fold(0.0, f64::max).atan().to_degrees()
+        slopes.fold(0.0, larger).atan().to_degrees()
     }
 }
 
@@ -456,7 +456,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     for _ in 0..frames / 10 {
         trial.advance(10)?;
         let now = Soil::of(&mut trial)?;
-        gained = gained.max(now.gained(&before).abs());
+        gained = larger(gained, now.gained(&before).abs());
         steepest = steepest.max(now.steepest());
     }
     let after = Soil::of(&mut trial)?;
@@ -497,7 +497,7 @@ fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     for second in 1..=20 {
         trial.advance(60)?;
         let now = Soil::of(&mut trial)?;
-        gained = gained.max(now.gained(&before).abs());
+        gained = larger(gained, now.gained(&before).abs());
         match second {
             ..=8 => fewest = fewest.min(trial.simulation.particles()),
             _ => most = most.max(trial.simulation.particles()),

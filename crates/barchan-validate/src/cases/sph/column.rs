@@ -5,7 +5,7 @@ use crate::fit;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial, quantile};
+use crate::trial::{G, Trial, larger, quantile};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::Dimensions;
 use barchan_sim::solvers::sph::kernel::Kernel;
@@ -124,7 +124,7 @@ impl Shaft {
             let values = all.iter().map(|h| kernel.value(g.x.distance(h.x)));
             D0.powi(self.dimensions.count() as i32) * values.map(f64::from).sum::<f64>()
         };
-        inner.map(|g| density(g) - 1.0).fold(0.0, f64::max)
+        inner.map(|g| density(g) - 1.0).fold(0.0, larger)
     }
 
     /// Means over the fourth and fifth second.
@@ -138,7 +138,7 @@ impl Shaft {
             let all = grains(&mut trial)?;
             let force = trial.forces()?.first().map_or(f64::NAN, |f| -f.y);
             load += 0.05 * force / (mass(&all) * G);
-            compression = compression.max(self.compression(&all));
+            compression = larger(compression, self.compression(&all));
             for g in &all {
                 lowest = lowest.min(f64::from(g.pressure));
                 let layer = &mut layers[((f64::from(g.x.y) / D0) as usize).min(19)];
@@ -155,7 +155,7 @@ impl Shaft {
             .iter()
             .map(|[y, p]| (p - line.offset - line.slope * y).abs());
         Ok(Hydrostatic {
-            departure: departures.fold(0.0, f64::max) / (HEIGHT * DENSITY * G),
+            departure: departures.fold(0.0, larger) / (HEIGHT * DENSITY * G),
             slope: -line.slope / (DENSITY * G),
             layers,
             compression,

@@ -6,7 +6,7 @@ use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, grains, mass};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::scene;
-use crate::trial::Trial;
+use crate::trial::{Trial, larger};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{Dimensions, Geometry, SphWalls, SphYield};
 use barchan_sim::solvers::sph::boundary::{BoundaryParticles, Sampling};
@@ -117,7 +117,7 @@ fn slope_error(dimensions: Dimensions, factor: f32) -> f64 {
         (slope - factor * kernel.slope(r) * r).abs() * kernel.support / kernel.value(0.0)
     };
     let errors = (1..40).map(|i| error(0.0052 * i as f32));
-    f64::from(errors.fold(0.0, f32::max))
+    f64::from(errors.fold(0.0, larger))
 }
 
 fn density(context: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -289,7 +289,7 @@ fn plain_floor() -> Vec<Check> {
         Check::new("largest volume of a boundary particle", high, "d0³", volume),
         Check::new(
             "distance of boundary particles from their depth",
-            f64::from(off.fold(0.0, f32::max)),
+            f64::from(off.fold(0.0, larger)),
             "m",
             Band::below(1e-5),
         ),
@@ -612,15 +612,15 @@ fn extremes() -> Extremes {
             let project = |s, pressure| friction(s, pressure, sine, SphYield::Radial, dimensions);
             let s = project(trial, pressure);
             let (length, trial_length) = (f64::from(norm(&s)), f64::from(norm(&trial)));
-            most.bound = most.bound.max(length / bound);
-            most.trace = most.trace.max(trace(s) / trial_length);
+            most.bound = larger(most.bound, length / bound);
+            most.trace = larger(most.trace, trace(s) / trial_length);
             if dimensions == Dimensions::Two {
                 let off = s[2..5].iter().map(|x| f64::from(x.abs()));
-                most.out_of_plane = off.fold(most.out_of_plane, f64::max);
+                most.out_of_plane = off.fold(most.out_of_plane, larger);
             }
             // A stress inside the cone is unchanged.
             let again = distance(project(s, pressure * 1.001), s);
-            most.repeated = most.repeated.max(again / (length + 1e-30));
+            most.repeated = larger(most.repeated, again / (length + 1e-30));
         }
         let axis = random.vector().normalize();
         let turn = DMat3::from_axis_angle(axis, 3.0 * random.next());
@@ -629,10 +629,10 @@ fn extremes() -> Extremes {
             .iter_mut()
             .zip([SphYield::Radial, SphYield::PerComponent])
         {
-            *most = most.max(anisotropy(stress, turn, rule));
+            *most = larger(*most, anisotropy(stress, turn, rule));
         }
         let clamped = friction(stress, 1.0, 0.7, SphYield::PerComponent, Dimensions::Three);
-        most.clamped_trace = most.clamped_trace.max(trace(clamped));
+        most.clamped_trace = larger(most.clamped_trace, trace(clamped));
     }
     most
 }

@@ -17,7 +17,7 @@ pub use slab::{D1, D2, D3};
 
 use crate::ValidateError;
 use crate::scene::{SceneFile, scene};
-use crate::trial::{Trial, floats};
+use crate::trial::{Trial, floats, larger};
 use barchan_frame::Checkpoint;
 use glam::{DVec3, Vec3};
 
@@ -79,7 +79,7 @@ fn mass(all: &[Grain]) -> f64 {
 /// Height of the highest particle [m].
 fn top(all: &[Grain]) -> f64 {
     let heights = all.iter().map(|g| f64::from(g.x.y));
-    heights.fold(f64::MIN, f64::max)
+    heights.fold(f64::MIN, larger)
 }
 
 /// Largest distance of a particle between two states [m].
@@ -88,9 +88,7 @@ fn farthest(before: &[Grain], after: &[Grain]) -> f64 {
         return f64::NAN;
     }
     let pairs = before.iter().zip(after);
-    pairs.fold(0.0, |far, (a, b)| {
-        f64::max(far, f64::from(a.x.distance(b.x)))
-    })
+    pairs.fold(0.0, |far, (a, b)| larger(far, f64::from(a.x.distance(b.x))))
 }
 
 /// A block on a floor, from `min` to `max` [m].

@@ -5,7 +5,7 @@ use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, block_on_floor, farthest, grains, mass, momentum};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::{SceneFile, scene};
-use crate::trial::Trial;
+use crate::trial::{Trial, larger};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::Dimensions;
 use barchan_sim::solvers::sph::law::deviator;
@@ -64,10 +64,10 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let lag = gravity.as_dvec3() * (0.5 * t * DT);
     let off = |theory: DVec3| {
         let way = |(a, b): (&Grain, &Grain)| ((a.x - b.x).as_dvec3() - theory).length();
-        after.iter().zip(&before).map(way).fold(0.0, f64::max)
+        after.iter().zip(&before).map(way).fold(0.0, larger)
     };
     let faster = after.iter().zip(&exact).map(|(a, b)| a.v.distance(b.v));
-    let pressure = after.iter().map(|g| g.pressure.abs()).fold(0.0, f32::max);
+    let pressure = after.iter().map(|g| g.pressure.abs()).fold(0.0, larger);
     // Exactly symplectic Euler, to the last bit.
     let nothing = Band::below(0.0);
     let rounding = Band::below(2e-5);
@@ -85,7 +85,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new(
                 "velocity less that of symplectic Euler",
-                f64::from(faster.fold(0.0, f32::max)),
+                f64::from(faster.fold(0.0, larger)),
                 "m/s",
                 nothing,
             ),
@@ -138,8 +138,8 @@ fn seen_in_a_step(velocity: Vec3) -> Result<[f32; 2], ValidateError> {
     let apart = |(a, b): (&Grain, &Grain)| (b.v - velocity - a.v).length();
     let largest = still.iter().map(|g| g.v.length());
     Ok([
-        still.iter().zip(&moving).map(apart).fold(0.0, f32::max),
-        largest.fold(0.0, f32::max),
+        still.iter().zip(&moving).map(apart).fold(0.0, larger),
+        largest.fold(0.0, larger),
     ])
 }
 
@@ -242,8 +242,8 @@ fn exchange(label: &str, file: &SceneFile) -> Result<Exchange, ValidateError> {
             .sum();
         let change = momentum(&after) - before - weight;
         let scale = weight.length() + given;
-        sums.lost = sums.lost.max((change + bodies).length() / scale);
-        sums.uncounted = sums.uncounted.max(change.length() / scale);
+        sums.lost = larger(sums.lost, (change + bodies).length() / scale);
+        sums.uncounted = larger(sums.uncounted, change.length() / scale);
         sums.given += given;
         before = momentum(&after);
     }

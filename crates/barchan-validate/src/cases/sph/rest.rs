@@ -5,7 +5,7 @@ use super::{block_on_floor, grains, mass};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
-use crate::trial::{G, Trial, floats};
+use crate::trial::{G, Trial, floats, larger};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::Dimensions;
 use glam::{DVec3, Vec3};
@@ -108,15 +108,15 @@ impl Heap {
             trial.advance(1)?;
             let now = places(&mut trial)?;
             let far = before.iter().zip(&now).map(|(a, b)| a.distance(*b));
-            let most = far.fold(0.0, f64::max) / D0;
+            let most = far.fold(0.0, larger) / D0;
             path.push([trial.simulation.time() - 5.0, most]);
         }
-        let height = places(&mut trial)?.iter().map(|p| p.y).fold(0.0, f64::max);
+        let height = places(&mut trial)?.iter().map(|p| p.y).fold(0.0, larger);
         Ok(Self { path, height })
     }
 
     fn most(&self) -> f64 {
-        self.path.iter().map(|p| p[1]).fold(0.0, f64::max)
+        self.path.iter().map(|p| p[1]).fold(0.0, larger)
     }
 }
 
@@ -206,7 +206,7 @@ fn haul(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], Va
     let far = before.iter().zip(&after);
     let far: Vec<f64> = far.map(|(a, b)| (*b - gone).distance(*a) / D0).collect();
     let mean = far.iter().sum::<f64>() / far.len() as f64;
-    Ok([far.into_iter().fold(0.0, f64::max), mean])
+    Ok([far.into_iter().fold(0.0, larger), mean])
 }
 
 fn load(
@@ -251,11 +251,7 @@ fn corners(context: &Context<'_>) -> Result<Vec<Check>, ValidateError> {
         trial.advance(60)?;
         let all = grains(&mut trial)?;
         let force = trial.forces()?.first().map_or(f64::NAN, |f| -f.y);
-        let fastest = all
-            .iter()
-            .map(|g| g.v)
-            .map(Vec3::length)
-            .fold(0.0, f32::max);
+        let fastest = all.iter().map(|g| g.v).map(Vec3::length).fold(0.0, larger);
         let what = |text: &str| format!("{text} after 6 s, μ = {friction}");
         checks.extend([
             Check::new(

@@ -4,7 +4,7 @@ use super::{Grain, grains, mass, momentum};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger};
 use crate::{Case, Context, ValidateError};
 use glam::DVec3;
 
@@ -246,13 +246,13 @@ fn rides(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let exact = |t: f64| (MU * G * t).min(BELT);
     let off = |path: &[[f64; 3]]| {
         let start = path[..6].iter().map(|[t, v, _]| (v - exact(*t)).abs());
-        start.fold(0.0, f64::max)
+        start.fold(0.0, larger)
     };
     let [time, speed, way] = moved[moved.len() - 1];
     let velocity =
         |path: &[[f64; 3]]| -> Vec<[f64; 2]> { path.iter().map(|[t, v, _]| [*t, *v]).collect() };
     let theory: Vec<[f64; 2]> = moved.iter().map(|p| [p[0], exact(p[0])]).collect();
-    let resting = still[..6].iter().map(|p| p[1].abs()).fold(0.0, f64::max);
+    let resting = still[..6].iter().map(|p| p[1].abs()).fold(0.0, larger);
     let band = Band::below(0.03 * BELT);
     Ok(Outcome {
         physics:
