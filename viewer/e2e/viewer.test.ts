@@ -190,7 +190,7 @@ test("a lost scene leaves the grains", async () => {
   const lost = copyOf(block, "lost");
   writeFileSync(join(lost, "scene.toml"), "not a scene");
   const page = await show(await serve(lost));
-  expect(await page.locator(".banner").textContent()).toContain("scene cannot be shown");
+  expect(await page.locator(".banner").textContent()).toContain("scene cannot be read");
   expect(part(await picture(page), isSand)).toBeGreaterThan(0.02);
 });
 

@@ -68,7 +68,9 @@ impl Look {
                 Some(scene)
             }
             Err(reason) => {
-                notes.push(format!("only grains are shown: {reason}"));
+                notes.push(format!(
+                    "the scene cannot be read, only grains are shown: {reason}"
+                ));
                 None
             }
         };
