@@ -191,7 +191,7 @@ fn ignored_settings_cause_a_warning_with_the_line() {
     cases.extend(FAMILIES.iter().map(|family| {
         let says = vec![
             wet.clone(),
-            format!("`{}` leaves", family.name),
+            format!("`{}` does not support", family.name),
             "`sph`".into(),
         ];
         let says = if family.wetting { vec![] } else { says };
