@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-/// Maximum length of a source file [lines].
+/// Maximum number of lines of a source file.
 const MAX_LINES: usize = 800;
-/// Maximum length of a cell of a table [characters]; longer texts are prose.
+/// Maximum number of characters of a table cell; longer texts are prose.
 const MAX_CELL: usize = 120;
 /// Prefixes of paths that only exist on one machine, each in two parts so that this file does not match.
 const MACHINE_PATHS: &[(&str, &str)] = &[
