@@ -51,7 +51,8 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// Counts the contacts of each of `count` bodies from the body of each contact. There may be more bodies than colliders.
+    /// Counts the contacts of each of `count` bodies from the body of each contact, if any body is free. There may be more bodies than
+    /// colliders.
     pub fn begin(
         &mut self,
         colliders: &Colliders,
@@ -61,14 +62,17 @@ impl Coupling {
         self.has_free = colliders.list.iter().any(|c| c.mass.is_some());
         self.counts.clear();
         self.counts.resize(count, 0);
-        for body in bodies {
-            self.counts[body as usize] += 1;
+        // Only the mass of free bodies is split.
+        if self.has_free {
+            for body in bodies {
+                self.counts[body as usize] += 1;
+            }
         }
         self.responses.clear();
         self.responses.resize(count, Twist::default());
     }
 
-    /// Number of contacts of a body.
+    /// Number of contacts of a body, if any body is free.
     pub fn count(&self, body: usize) -> f32 {
         self.counts[body] as f32
     }
