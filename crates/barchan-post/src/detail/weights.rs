@@ -130,7 +130,7 @@ mod tests {
         assert!((alpha(1.19, 0.72) - 0.28).abs() < 1e-12);
     }
 
-    /// Sum of the weights of a cubic lattice at a place [spacings], below a surface at height 0.
+    /// Sum of the weights of a cubic lattice at a position [spacings], below a surface at height 0.
     fn lattice_sum(place: [f64; 3]) -> f64 {
         let mut sum = 0.0;
         for i in -4..5 {

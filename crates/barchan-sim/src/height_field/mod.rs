@@ -16,9 +16,10 @@ use std::collections::VecDeque;
 
 /// Slope above the angle of repose at which soil starts to slide [degrees]; it stops at the angle of repose itself.
 pub const SLOPE_TOLERANCE: f32 = 0.5;
-/// Minimum number of quanta in a portion of soil that is exchanged: a mass in f32 is a multiple of the quantum down to 1/256 of it.
+/// Quanta in a portion of soil that is exchanged, before the quantum is rounded up to a power of two: masses in f32 down to 1/256 of a
+/// portion are multiples of the quantum.
 const QUANTA_PER_PORTION: f64 = 4294967296.0;
-/// Maximum number of quanta in a column at the start.
+/// Maximum number of quanta in a column that is filled up to [`HEADROOM`].
 const QUANTA_PER_COLUMN: f64 = 288230376151711744.0;
 /// Fill height that the integer type of a column's quanta can represent, as a multiple of (height of the site + 1 m).
 const HEADROOM: f64 = 100.0;

@@ -28,7 +28,7 @@ pub const E3: Case = Case {
 /// Width of the column [m].
 const WIDTH: f64 = 0.1;
 
-/// What differs between solvers.
+/// Settings that differ between solvers.
 struct Setup {
     /// Resolution over the size of a cell of [`Column`].
     resolution: f64,

@@ -173,7 +173,8 @@ fn bed(all: &[Grain], from: f64, to: f64) -> (f64, f64) {
     (surface, mass / (surface * (to - from)))
 }
 
-/// Displacements, at `speed` a second, and forces, in units, on the first collider over frames to come.
+/// Displacement of the first collider at constant `speed`, and horizontal and upward force on it in multiples of `unit`, for each
+/// of the next `frames` frames.
 fn push(
     trial: &mut Trial<'_>,
     frames: u32,
@@ -308,7 +309,7 @@ const PARTLY_MOBILIZED: &str = "The draft of an upright blade is below the equat
 
 const FEW_GRAINS: &str = "Our hypothesis: the draft of cuts only a few grains deep is relatively larger; see docs/validation.md.";
 
-/// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge that makes N_γ least; degrees.
+/// Horizontal force [ρ g d²] of the earthmoving equation: N_γ sin(α + δ), for the wedge with the smallest N_γ; angles in degrees.
 fn draft(alpha: f64, phi: f64, delta: f64) -> f64 {
     let [alpha, phi, delta] = [alpha, phi, delta].map(f64::to_radians);
     let at = |beta: f64| {

@@ -112,7 +112,7 @@ fn thrown(start: DVec3, v: DVec3, g: DVec3, dt: f64) -> DVec3 {
     start + v * t + 0.5 * g * t * t + 0.5 * g * t * dt
 }
 
-/// Eight particles in a cube of two cells, at random places.
+/// Eight particles in a cube of two cells, at random positions.
 fn eight(v: DVec3) -> Vec<Particle> {
     let mut random = Random(1);
     let particle = |id| Particle {

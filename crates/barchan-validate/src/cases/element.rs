@@ -123,7 +123,7 @@ fn compressed(trace: f64) -> SandState<f64> {
     }
 }
 
-/// The next state and the principal stresses [Pa] of a diagonal one, by increments of the logarithmic strain.
+/// The state after an increment of the principal logarithmic strains, and its principal stresses [Pa].
 pub(super) fn drive(
     sand: &Sand,
     state: SandState<f64>,

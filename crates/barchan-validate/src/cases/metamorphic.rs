@@ -52,7 +52,7 @@ pub const P9: Case = Case {
     run: friction_orders,
 };
 
-/// The control of E9.
+/// Setting of the negative control of E9.
 const COHESIVE: &[&str] = &["materials.sand.cohesion=100"];
 
 const SETUP: &str =
@@ -139,8 +139,8 @@ fn scale_invariance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     })
 }
 
-/// Width [m] that holds all but the outermost percent on either side, of a column that collapsed to both sides. All its
-/// particles are moved by part of a cell before.
+/// Width [m] that holds all but the outermost percent on either side of a column that collapses to both sides, after all its
+/// particles were shifted by a number of cells.
 fn spread(context: &Context<'_>, friction_angle: f64, cells: f64) -> Result<f64, ValidateError> {
     let label = format!("shift by {cells} cells, φ = {friction_angle}°");
     let cell = context.pick(0.02, 0.01);

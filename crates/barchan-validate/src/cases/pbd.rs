@@ -252,7 +252,7 @@ const BELT: f64 = 1.0;
 /// Its friction.
 const BELT_FRICTION: f64 = 0.3;
 
-/// Time [s], place [m] and speed [m/s] of a grain after some frames, on a belt of that speed [m/s].
+/// Time [s], position [m] and speed [m/s] of a grain after some frames, on a belt of that speed [m/s].
 fn carried(
     context: &Context<'_>,
     scheme: &str,

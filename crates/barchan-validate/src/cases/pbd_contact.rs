@@ -165,7 +165,7 @@ fn outcome(physics: &str, setup: &str, reference: &str, checks: Vec<Check>) -> O
     }
 }
 
-/// Largest difference of two paths.
+/// Largest difference between two paths.
 fn worst(of: &[f64], against: &[f64]) -> f64 {
     let differences = of.iter().zip(against).map(|(a, b)| (a - b).abs());
     differences.fold(0.0, larger)

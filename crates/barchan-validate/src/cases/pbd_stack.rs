@@ -102,8 +102,8 @@ fn orders(context: &Context<'_>) -> Result<(Depths, Vec<Check>), ValidateError> 
     Ok((depths, checks))
 }
 
-/// Ten springs are compressed by N m g/k at the floor and by half of that between balls, where the largest stiffness that
-/// substeps resolve is that of the reduced mass. `averaged` is the settlement with averaging [radii].
+/// Each contact of the stack is compressed by the weight above it over the largest stiffness that substeps resolve, which is half as
+/// large between balls (reduced mass m/2) as at the floor. `averaged` is the settlement with averaging [radii].
 fn springs(context: &Context<'_>, averaged: f64) -> Result<[Check; 2], ValidateError> {
     let split = settlement(context, "mass splitting", 1, 0.0)?;
     let mut trial = stack(context, "mass".into(), balls("mass splitting", 1, 0.0, 1e6))?;

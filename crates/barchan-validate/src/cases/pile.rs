@@ -83,7 +83,7 @@ impl Pour {
 }
 
 impl Pile {
-    /// The surface of a ring is the mean, over fields about a diameter long, of the highest grain in each. The flank is
+    /// The surface of a ring is the mean, over azimuthal bins about a diameter long, of the highest grain in each. The flank is
     /// the straight line through the rings between 30 and 90 % of the foot, where the surface is lower than a grain.
     fn of(all: &[Grain]) -> Self {
         let width = 2.0 * RADIUS;
@@ -118,7 +118,7 @@ impl Pile {
     }
 }
 
-/// Friction of contacts.
+/// Key of the contact friction angle.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
 const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \

@@ -94,7 +94,7 @@ fn constant_discharge(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let end = first_crossing(&sand, 0.8).unwrap_or(f64::NAN);
     let on_line = |t: f64, factor: f64| 0.1 + whole * factor * (t - start);
     let band = [start, end].map(|t| [t, on_line(t, 0.95), on_line(t, 1.05)]);
-    // A fluid: v = √(2 g h), so mean rates are as the mean √h, and equal parts leave in equal differences of h.
+    // A fluid: v = √(2 g h), so mean rates are proportional to the mean √h, and equal parts leave in equal differences of h.
     let mean_root = |a: f64, b: f64| ((1.0 - a).sqrt() + (1.0 - b).sqrt()) / 2.0;
     let torricelli = mean_root(0.45, 0.8) / mean_root(0.1, 0.45);
     let slowing = |left: &[[f64; 2]]| rate(left, 0.45, 0.8) / rate(left, 0.1, 0.45);

@@ -361,7 +361,7 @@ fn row<const K: usize>(
     Ok(DenseMpm::new(lattice, &scene, &particles))
 }
 
-/// Amplitude of sin kx in values at places.
+/// Amplitude of sin kx in velocities at given positions.
 fn amplitude(values: impl Iterator<Item = (f64, f64)>, k: f64) -> f64 {
     let (mut sum, mut norm) = (0.0, 0.0);
     for (x, v) in values {

@@ -52,7 +52,7 @@ pub struct Pbd {
     grains: Grains,
     /// Largest radius [m].
     max_radius: f32,
-    /// Largest speed before the step [m/s], see [`Pbd::update_reference_speed`].
+    /// Largest speed of bodies and grains so far [m/s], see [`Pbd::update_reference_speed`].
     reference_speed: f32,
     limits_separation: bool,
     /// Length of the substep of the cached contact forces [s].
@@ -386,8 +386,8 @@ impl Pbd {
         row.extend(0..count as u32);
     }
 
-    /// Reference of the speed limits: the largest speed of a body or grain before the step. Grains count with their initial speed
-    /// plus the gain by gravity, not with speed from contacts.
+    /// Updates the reference of the speed limits: the largest speed of bodies and grains so far. Grains count with their initial
+    /// speed plus the gain by gravity, not with speed from contacts.
     fn update_reference_speed(&mut self, cx: &StepContext<'_>) {
         let fastest = max_speed(&self.grains.velocity);
         let explained = fastest.min(self.reference_speed + cx.dt * cx.gravity.length());

@@ -25,7 +25,7 @@ const D0: f64 = 0.1;
 /// Setting with which friction starts from zero in every step.
 const ANEW: &str = "solver.sph.static_friction=false";
 
-/// What differs between solvers.
+/// Settings that differ between solvers.
 struct Setup {
     /// Largest displacement in a minute that counts as rest [spacings].
     still: f64,
@@ -34,7 +34,7 @@ struct Setup {
     heights: [f64; 2],
     /// Setting with which the heap stands.
     standing: &'static str,
-    /// What the control does without, and the setting for that.
+    /// Feature that the negative control lacks, and the setting that disables it.
     control: (&'static str, &'static str),
     /// Setting with which particles sleep, where the heap is compared with a sleeping one.
     sleeping: Option<&'static str>,
