@@ -194,9 +194,9 @@ fn push(
 }
 
 const NO_SINGLE_ANGLE: &str = "Grains without rotation have no single bulk friction angle: they mobilize less in a biaxial test between \
-    smooth platens than before a wall or in a heap. Grain size and wall speed change that little; see docs/validation.md.";
+    smooth platens than at a wall or in a heap. Grain size and wall speed change that little; see docs/validation.md.";
 
-const HEAP_ANGLE: &str = "`friction_angle` is the slope of a heap. The angle that the same grains mobilize before a wall grows \
+const HEAP_ANGLE: &str = "`friction_angle` is the slope of a heap. The angle that the same grains mobilize at a wall grows \
     less with contact friction; the two agree at about 30°; see docs/validation.md.";
 
 /// Rankine's force [N/m] on a wall 0.1 m deep in 1600 kg/m³.
