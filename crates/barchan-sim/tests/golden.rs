@@ -100,6 +100,22 @@ fn end_state(scene: &Scene, frames: u32, threads: usize) -> (Checkpoint, FrameRe
     })
 }
 
+/// The eight frames of the tests below include digging.
+#[test]
+fn the_paddle_cuts_columns_within_eight_frames() {
+    let lowest = |set: &[&str]| {
+        let scene = scene_file("golden/pbd3d.toml", set);
+        let mut run = Simulation::new(&scene).unwrap();
+        advance(&mut run, 8);
+        let heights = run.height_field().unwrap().heights();
+        heights.iter().copied().fold(f32::MAX, f32::min)
+    };
+    assert!(lowest(&[]) < -0.02, "{}", lowest(&[]));
+    // Negative control: no gravity pushes the paddle, and its motor stands still.
+    let still = lowest(&["joint.drive.motor.max_force=0", "gravity=[0, 0, 0]"]);
+    assert!(still > -0.02, "{still}");
+}
+
 #[test]
 fn thread_count_does_not_change_a_byte() {
     let mut digests = BTreeSet::new();

@@ -258,6 +258,17 @@ pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a_is_nan || b <= a { a } else { b }
 }
 
+/// The smaller of two; NaN when one is.
+pub fn smaller<T: PartialOrd>(a: T, b: T) -> T {
+    let a_is_nan = a.partial_cmp(&a).is_none();
+    if a_is_nan || b >= a { a } else { b }
+}
+
+/// The smallest value; NaN when one is, infinite when there is none.
+pub fn smallest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, smaller)
+}
+
 /// The largest absolute value; NaN when one is.
 pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().map(f64::abs).fold(0.0, larger)
@@ -285,14 +296,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maxima_keep_nan_wherever_it_stands() {
+    fn extremes_keep_nan_wherever_it_stands() {
         assert_eq!(largest([1.0, -3.0, 2.0]), 3.0);
+        assert_eq!(smallest([1.0, -3.0, 2.0]), -3.0);
         for at in 0..3 {
             let mut values = [1.0, -3.0, 2.0];
             values[at] = f64::NAN;
             assert!(largest(values).is_nan(), "{at}");
+            assert!(smallest(values).is_nan(), "{at}");
             // Negative control: what the checks must not use.
             assert!(!values.into_iter().fold(0.0, f64::max).is_nan());
+            assert!(!values.into_iter().fold(0.0, f64::min).is_nan());
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::fit::{first_crossing, interpolate, power};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial, quantile};
+use crate::trial::{G, Trial, quantile, smallest};
 use crate::{Case, Context, Form, ValidateError};
 
 /// Run-out and height of planar collapses.
@@ -243,8 +243,7 @@ fn orders(
         deposits.insert(at, [deposit.runout, deposit.height]);
     }
     let least = |i: usize, sign: f64| {
-        let steps = deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i]));
-        steps.fold(f64::MAX, f64::min)
+        smallest(deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i])))
     };
     let what = |what: &str| format!("smallest {what} from φ = 20 to 30 to 40°");
     let more = Band::above(0.0);

@@ -3,7 +3,7 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats_mut, larger, largest, mean_position};
+use crate::trial::{G, Particle, Trial, floats_mut, larger, largest, mean_position, smaller};
 use crate::{Case, Context, ValidateError};
 use barchan_frame::Checkpoint;
 use barchan_sim::material::{hencky, lame};
@@ -250,7 +250,8 @@ fn mapped(state: &Checkpoint, map: DMat3) -> Checkpoint {
     out
 }
 
-/// Time [s] and largest distance [cells] between a particle of `path` and its counterpart in the mapped scene.
+/// Time [s] and largest distance [cells] between a particle of `path` and its counterpart in the mapped scene; NaN if a particle has
+/// no counterpart.
 fn differences(
     context: &Context<'_>,
     label: &str,
@@ -267,7 +268,11 @@ fn differences(
         trial.advance(1)?;
         let here = trial.particles()?;
         let distance = |(a, b): (&Particle, &Particle)| (map * a.x - b.x).length() / CELL;
-        let worst = original.iter().zip(&here).map(distance).fold(0.0, larger);
+        let paired = original.iter().map(|p| p.id).eq(here.iter().map(|p| p.id));
+        let worst = match paired {
+            true => original.iter().zip(&here).map(distance).fold(0.0, larger),
+            false => f64::NAN,
+        };
         out.push([trial.simulation.time(), worst]);
     }
     Ok(out)
@@ -413,8 +418,8 @@ impl EnergyPath {
     fn rise(&self) -> f64 {
         let (mut least, mut worst) = (f64::INFINITY, 0.0f64);
         for e in self.energies.iter().map(total) {
-            least = least.min(e);
-            worst = worst.max(e - least);
+            least = smaller(least, e);
+            worst = larger(worst, e - least);
         }
         worst / self.tolerance
     }
@@ -523,7 +528,7 @@ fn balance(context: &Context<'_>, dimensions: u32) -> Result<Balance, ValidateEr
         let force = floor(&mut trial)?;
         mean += if frame == 0 { DVec3::ZERO } else { force / 5.0 };
     }
-    found.settled = [-mean.y, mean.x.abs().max(mean.z.abs())];
+    found.settled = [-mean.y, larger(mean.x.abs(), mean.z.abs())];
     Ok(found)
 }
 

@@ -5,7 +5,7 @@ use crate::fit;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial, larger};
+use crate::trial::{G, Trial, larger, smallest};
 use crate::{Case, Context, Form, ValidateError};
 use glam::{Quat, Vec3};
 
@@ -267,7 +267,7 @@ fn passive_wall(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         let growth = forces.windows(2).map(|w| w[1] / w[0]);
         checks.push(Check::new(
             "smallest ratio of the force to that of the next smaller friction angle",
-            growth.fold(f64::MAX, f64::min),
+            smallest(growth),
             "",
             Band::above(1.0),
         ));
@@ -567,7 +567,7 @@ fn penetration(
     for _ in 0..10 {
         trial.advance(1)?;
         for (speed, (_, v)) in speeds.iter_mut().zip(centers(&mut trial)?) {
-            *speed = speed.max(f64::from(v.length()));
+            *speed = larger(*speed, f64::from(v.length()));
         }
     }
     let beside = grains(&mut trial)?;

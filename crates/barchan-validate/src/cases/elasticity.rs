@@ -7,7 +7,7 @@ use crate::reference::mpm::{DenseMpm, Lattice};
 use crate::reference::stepper::Stepper;
 use crate::reference::{EPS32, Random, exact};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats_mut, larger, largest};
+use crate::trial::{G, Particle, Trial, floats_mut, larger, largest, smaller, smallest};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{Dimensions, ElasticLaw, ElasticModel};
 use barchan_sim::material::elastic::Elastic;
@@ -224,10 +224,10 @@ fn rotated() -> [f64; 2] {
             for model in MODELS {
                 let rest = Sym3::from_array([0.0; 6]);
                 let (_, s) = solid(model).advance::<f64, 3>(rest, &increment);
-                stress = stress.max(largest(s.to_array()) / YOUNG);
+                stress = larger(stress, largest(s.to_array()) / YOUNG);
             }
             let linear = 0.5 * (r + r.transpose()) - DMat3::IDENTITY;
-            small = small.min(largest(linear.to_cols_array()));
+            small = smaller(small, largest(linear.to_cols_array()));
         }
     }
     [stress, small]
@@ -474,7 +474,7 @@ fn derivative_error<const D: usize>(law: &Elastic, f: DMat3) -> f64 {
             d.col_mut(column)[row] = step;
             let difference = (energy(f + d) - energy(f - d)) / (2.0 * step);
             error = larger(error, (p.col(column)[row] - difference).abs());
-            size = size.max(difference.abs());
+            size = larger(size, difference.abs());
         }
     }
     error / size
@@ -519,10 +519,7 @@ fn energy_derivative(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         let wrong = law.stress::<f64, 3>(strain_of(f.transpose()));
         largest(right.plus(wrong.times(-1.0)).to_array()) / largest(right.to_array())
     };
-    let control = deformations
-        .iter()
-        .map(transposed)
-        .fold(f64::INFINITY, f64::min);
+    let control = smallest(deformations.iter().map(transposed));
     checks.push(Check::control(
         "smallest relative error with FᵀF instead of FFᵀ",
         control,

@@ -3,7 +3,7 @@
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::reference::Random;
-use crate::trial::larger;
+use crate::trial::{larger, smaller};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{ConeMatch, Dimensions, Friction, MpmMaterial, SandLaw};
 use barchan_sim::material::drucker_prager::{self, Sand, SandState};
@@ -164,7 +164,7 @@ fn return_mapping(_: &Context<'_>) -> Result<Outcome, ValidateError> {
             moved = larger(moved, (trace(p.strain) - trace(e)).abs());
             off = larger(off, (radius_of(p.strain) - radius).abs());
             let wrong = sand.project::<f64, 3>(e, 0.0, 0.99 * a).strain;
-            softer = softer.min((radius_of(wrong) - radius).abs() / radius.max(1e-6));
+            softer = smaller(softer, (radius_of(wrong) - radius).abs() / radius.max(1e-6));
         } else {
             let exact = if case == 1.0 { [0.0; 3] } else { e };
             moved = larger(moved, distance(p.strain, exact));

@@ -6,7 +6,7 @@ use super::transfers::load;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial, displacements, mean_position, mean_velocity, tilted};
+use crate::trial::{G, Trial, displacements, larger, mean_position, mean_velocity, tilted};
 use crate::{Case, Context, Form, ValidateError};
 use barchan_sim::collider::Colliders;
 use barchan_sim::solvers::mpm::grid_update::collide;
@@ -265,7 +265,7 @@ fn sticking(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ),
             Check::new(
                 named("speed of a stuck node"),
-                ours.speed.max(printed.speed),
+                larger(ours.speed, printed.speed),
                 "m/s",
                 Band::below(1e-6),
             ),

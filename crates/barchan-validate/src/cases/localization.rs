@@ -8,7 +8,7 @@ use super::element::{TRIAXIAL, flow_ratio};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
-use crate::trial::{Trial, mean_velocity, tilted};
+use crate::trial::{Trial, mean_velocity, smallest, tilted};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{Dimensions, Friction, SandLaw};
 use barchan_sim::material::drucker_prager::{Sand, SandState};
@@ -99,10 +99,11 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
                 Band::below(flow_angle(angle) - 0.5),
             ));
         }
-        let early = slopes
-            .iter()
-            .map(|[angle, slope]| flow_angle(*angle) - slope);
-        let early = early.fold(f64::INFINITY, f64::min);
+        let early = smallest(
+            slopes
+                .iter()
+                .map(|[angle, slope]| flow_angle(*angle) - slope),
+        );
         let what = format!(
             "smallest difference of slope between loss of ellipticity and uniform shear flow, ν = {poisson}"
         );
@@ -116,8 +117,7 @@ fn steepest_layer(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             usual = slopes;
         }
     }
-    let growth = usual.windows(2).map(|w| w[1][1] - w[0][1]);
-    let growth = growth.fold(f64::INFINITY, f64::min);
+    let growth = smallest(usual.windows(2).map(|w| w[1][1] - w[0][1]));
     checks.push(Check::new(
         "smallest increase of the slope from one friction angle to the next, ν = 0.3",
         growth,

@@ -4,7 +4,7 @@ use super::collapse::{COLUMN, Column, Deposit};
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
-use crate::trial::{Trial, floats_mut, quantile};
+use crate::trial::{Trial, floats_mut, larger, quantile, smallest};
 use crate::{Case, Context, ValidateError};
 
 /// Invariance under size, gravity and density.
@@ -169,7 +169,7 @@ fn penetration(context: &Context<'_>, boundary: &str, level: f64) -> Result<f64,
     let mut trial = Trial::start(context, label, 20, file)?;
     trial.advance(20)?;
     let lowest = trial.particles()?.into_iter().map(|p| p.x.y);
-    Ok((level - lowest.fold(f64::MAX, f64::min)) / 0.02)
+    Ok((level - smallest(lowest)) / 0.02)
 }
 
 /// A floor on the nodes of the grid acts like one just above them.
@@ -345,18 +345,14 @@ fn resolution(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 
 /// Range over mean [%].
 fn range(values: &[f64]) -> f64 {
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
-            (l.min(*v), h.max(*v))
-        });
+    let low = smallest(values.iter().copied());
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, larger);
     100.0 * (high - low) * values.len() as f64 / values.iter().sum::<f64>()
 }
 
 /// Smallest relative increase [%] from each value to the next.
 fn least_growth(values: &[f64]) -> f64 {
-    let steps = values.windows(2).map(|w| change(w[1], w[0]));
-    steps.fold(f64::INFINITY, f64::min)
+    smallest(values.windows(2).map(|w| change(w[1], w[0])))
 }
 
 fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
@@ -392,7 +388,7 @@ fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     // Over ten degrees.
     let apart = context.pick(1, 2);
     let pairs = slopes.iter().zip(&slopes[apart..]);
-    let steeper = pairs.map(|(a, b)| b - a).fold(f64::INFINITY, f64::min);
+    let steeper = smallest(pairs.map(|(a, b)| b - a));
     let every_ten = |values: &[f64]| values.iter().copied().step_by(apart).collect::<Vec<f64>>();
     let against = |values: &[f64]| -> Vec<[f64; 2]> {
         angles.iter().zip(values).map(|(a, v)| [*a, *v]).collect()

@@ -230,7 +230,9 @@ fn schemes_of_the_paper(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateErr
             seed,
             ..paper(30.0, 0.0)
         };
-        two += again.run(piles.context)?.slope;
+        let pile = again.run(piles.context)?;
+        piles.fewest = piles.fewest.min(pile.grains);
+        two += pile.slope;
     }
     two /= f64::from(SAMPLES);
     let three = piles.slope(Style::Curve, paper(5.0, 1000.0))?;

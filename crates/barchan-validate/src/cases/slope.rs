@@ -4,7 +4,7 @@ use super::element::flow_ratio;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats, floats_mut, largest, mean_velocity, tilted};
+use crate::trial::{G, Particle, Trial, floats, floats_mut, larger, largest, mean_velocity, tilted};
 use crate::{Case, Context, Form, ValidateError};
 use barchan_sim::material::lame;
 
@@ -209,7 +209,7 @@ impl Slab {
         let mut fastest = 0.0f64;
         for _ in 0..RATE as u32 / 2 {
             trial.advance(1)?;
-            fastest = fastest.max(mean_velocity(&trial.particles()?).x.abs());
+            fastest = larger(fastest, mean_velocity(&trial.particles()?).x.abs());
         }
         Ok(fastest)
     }

@@ -5,7 +5,7 @@ use crate::fit::line;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::scene;
-use crate::trial::{Trial, larger};
+use crate::trial::{Trial, larger, largest, smallest};
 use crate::{Case, Context, ValidateError};
 use barchan_frame::TERRAIN_HEIGHT;
 use barchan_scene::{TerrainSpec, material_presets};
@@ -136,7 +136,7 @@ fn steepest(soil: &Terrain) -> f64 {
                 let x = dj == 1;
                 let across = 0.5 * (along(i, j, x) + along(i + di, j + dj, x));
                 if drop != 0.0 {
-                    worst = worst.max(drop.hypot(across));
+                    worst = larger(worst, drop.hypot(across));
                 }
             }
         }
@@ -280,7 +280,7 @@ impl Cone {
             radii: all.iter().map(|c| [c[0], c[1]]).collect(),
             radius: mean(1),
             height: mean(2),
-            spread: radii().fold(f64::MIN, larger) / radii().fold(f64::MAX, f64::min) - 1.0,
+            spread: largest(radii()) / smallest(radii()) - 1.0,
         }
     }
 }
@@ -457,7 +457,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         trial.advance(10)?;
         let now = Soil::of(&mut trial)?;
         gained = larger(gained, now.gained(&before).abs());
-        steepest = steepest.max(now.steepest());
+        steepest = larger(steepest, now.steepest());
     }
     let after = Soil::of(&mut trial)?;
     let (rim, pit) = (after.beyond_level(1.0), after.beyond_level(-1.0));

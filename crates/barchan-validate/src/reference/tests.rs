@@ -9,7 +9,7 @@ use super::mpm::{DenseMpm, Lattice};
 use super::stepper::Stepper;
 use super::{Random, exact};
 use crate::scene::scene;
-use crate::trial::{Particle, largest};
+use crate::trial::{Particle, larger, largest};
 use barchan_scene::Scene;
 use barchan_sim::math::Level;
 use glam::{DMat3, DVec3, Vec3};
@@ -134,7 +134,7 @@ fn departure(a: &[Particle], b: &[Particle]) -> [f64; 7] {
             (a.volume_gain - b.volume_gain).abs(),
         ];
         for (w, d) in worst.iter_mut().zip(differences) {
-            *w = w.max(d);
+            *w = larger(*w, d);
         }
     }
     worst

@@ -5,7 +5,7 @@ use crate::fit;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial, larger, quantile};
+use crate::trial::{G, Trial, larger, quantile, smaller};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::Dimensions;
 use barchan_sim::solvers::sph::kernel::Kernel;
@@ -140,7 +140,7 @@ impl Shaft {
             load += 0.05 * force / (mass(&all) * G);
             compression = larger(compression, self.compression(&all));
             for g in &all {
-                lowest = lowest.min(f64::from(g.pressure));
+                lowest = smaller(lowest, f64::from(g.pressure));
                 let layer = &mut layers[((f64::from(g.x.y) / D0) as usize).min(19)];
                 for (sum, value) in layer.iter_mut().zip([1.0, g.x.y, g.pressure]) {
                     *sum += f64::from(value);

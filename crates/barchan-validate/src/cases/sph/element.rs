@@ -6,7 +6,7 @@ use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
 use super::{Grain, grains, mass};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::scene;
-use crate::trial::{Trial, larger};
+use crate::trial::{Trial, larger, largest, smallest};
 use crate::{Case, Context, ValidateError};
 use barchan_scene::{Dimensions, Geometry, SphWalls, SphYield};
 use barchan_sim::solvers::sph::boundary::{BoundaryParticles, Sampling};
@@ -282,7 +282,7 @@ fn plain_floor() -> Vec<Check> {
     let depth = floor.sampling.depth;
     let off = points.iter().map(|(p, _)| (p.y + depth).abs());
     let volumes = points.iter().map(|(_, v)| f64::from(*v) / D0.powi(3));
-    let (low, high) = volumes.fold((f64::MAX, 0.0), |(low, high), v| (v.min(low), v.max(high)));
+    let (low, high) = (smallest(volumes.clone()), largest(volumes));
     let volume = Band::around(1.4273, 1e-3);
     let mut checks = vec![
         Check::new("smallest volume of a boundary particle", low, "d0³", volume),

@@ -5,7 +5,7 @@ use crate::fit;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Trial};
+use crate::trial::{G, Trial, larger, smallest};
 use crate::{Case, Context, Form, ValidateError};
 use glam::{DQuat, DVec3};
 
@@ -289,7 +289,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let directions = [0.0, 22.5, 45.0];
     let along = |pile: &Pile| directions.map(|a| pile.slope(Some(a)));
     let spread = |s: [f64; 3]| {
-        s.iter().fold(f64::MIN, |a, b| a.max(*b)) - s.iter().fold(f64::MAX, |a, b| a.min(*b))
+        s.into_iter().fold(f64::NEG_INFINITY, larger) - smallest(s)
     };
     // A pile with a four-fold foot, from the same particles.
     let mut square = Pile {
