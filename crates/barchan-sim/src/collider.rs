@@ -19,8 +19,9 @@ use crate::contacts::rigid::Impulse;
 pub struct PosedCollider {
     /// Name in the scene.
     pub name: String,
-    geometry: Geometry,
-    motion: Motion,
+    /// The shape, in the body's frame.
+    pub(crate) geometry: Geometry,
+    pub(crate) motion: Motion,
     /// World from body at the beginning of the step.
     pub pose: Pose,
     body_from_world: Quat,
@@ -34,7 +35,8 @@ pub struct PosedCollider {
     pub friction: f32,
     /// Mass of a free body; `None` for a fixed or scripted one.
     pub mass: Option<RigidMass>,
-    world_bounds: Bounds,
+    /// Bounding box [m]; infinite for an infinite body.
+    pub(crate) world_bounds: Bounds,
 }
 
 /// Mass of a free body, in world coordinates at the beginning of the step.
@@ -77,7 +79,8 @@ impl PosedCollider {
         posed
     }
 
-    fn place(&mut self, pose: Pose) {
+    /// Moves the body to a pose; the velocities are not changed.
+    pub(crate) fn place(&mut self, pose: Pose) {
         self.pose = pose;
         self.body_from_world = pose.rotation.inverse();
         let body = self.geometry.bounds();
@@ -103,22 +106,6 @@ impl PosedCollider {
         } else {
             Bounds::INFINITE
         };
-    }
-
-    /// Poses a free body, with the velocity of its origin [m/s] and its angular velocity [rad/s].
-    pub(crate) fn set(&mut self, pose: Pose, velocity: Vec3, angular_velocity: Vec3) {
-        self.place(pose);
-        (self.velocity, self.angular_velocity) = (velocity, angular_velocity);
-    }
-
-    /// Scripted pose at a time [s].
-    pub(crate) fn scripted_pose(&self, time: f64) -> Pose {
-        self.motion.pose(time)
-    }
-
-    /// The shape, in the body's frame.
-    pub fn geometry(&self) -> &Geometry {
-        &self.geometry
     }
 
     /// A world point in the body's frame.
@@ -161,11 +148,6 @@ impl PosedCollider {
         center.cmpge(b.min - radius).all()
             && center.cmple(b.max + radius).all()
             && self.distance(center) <= radius
-    }
-
-    /// Bounding box [m]; infinite for an infinite body.
-    pub fn world_bounds(&self) -> Bounds {
-        self.world_bounds
     }
 
     /// Upper bound of the speed of the bounding box in this step [m/s]; speed of the origin for an infinite body.
@@ -219,11 +201,9 @@ impl Colliders {
 
     /// Largest surface speed of the scripted bodies [m/s].
     pub fn max_speed(&self) -> f32 {
-        self.list
-            .iter()
-            .filter(|c| c.mass.is_none())
-            .map(PosedCollider::max_speed)
-            .fold(0.0, f32::max)
+        let scripted = self.list.iter().filter(|c| c.mass.is_none());
+        let speeds = scripted.map(PosedCollider::max_speed);
+        speeds.fold(0.0, f32::max)
     }
 }
 
@@ -267,18 +247,16 @@ pub fn thin_movers(scene: &Scene) -> Vec<ThinMover> {
     let moving = scene.colliders.iter().filter(|c| !c.motion.is_static());
     let free = scene.bodies.iter().map(|b| &b.surface);
     let solids = moving.chain(free).filter(|_| enough > 0.0);
-    solids
-        .filter_map(|c| {
-            let thickness = c.shape.thickness(scene.dimensions, enough as f32)?;
-            Some(ThinMover {
-                name: c.name.clone(),
-                thickness: f64::from(thickness),
-                dx,
-                needed,
-            })
+    let thin = solids.filter_map(|c| {
+        let thickness = f64::from(c.shape.thickness(scene.dimensions, enough as f32)?);
+        (thickness < enough).then(|| ThinMover {
+            name: c.name.clone(),
+            thickness,
+            dx,
+            needed,
         })
-        .filter(|thin| thin.thickness < enough)
-        .collect()
+    });
+    thin.collect()
 }
 
 /// Impulse of the grains on each body, about its origin.
@@ -297,8 +275,8 @@ impl BodyImpulses {
     }
 
     /// Adds others, body by body.
-    pub fn add(&mut self, other: &Self) {
-        for (total, part) in self.bodies.iter_mut().zip(&other.bodies) {
+    pub fn add(&mut self, others: &[Impulse]) {
+        for (total, part) in self.bodies.iter_mut().zip(others) {
             *total += *part;
         }
     }

@@ -155,9 +155,7 @@ impl Simulation {
         let (Some(from), Some(begin)) = (&scene.start, start::read(scene)?) else {
             return Ok(Vec::new());
         };
-        let out = |p: &&Vec3| self.is_outside(**p);
-        if let Some(first) = begin.positions.iter().find(out) {
-            let count = begin.positions.iter().filter(out).count();
+        if let Some((count, first)) = count(&begin.positions, |p| self.is_outside(p)) {
             let message = format!(
                 "`{}` has {count} particles outside the domain, the first at ({:.4}, {:.4}, {:.4}) m",
                 from.result, first.x, first.y, first.z
@@ -177,29 +175,21 @@ impl Simulation {
     fn fill(&mut self, scene: &Scene, index: usize) -> Result<(), SimulationError> {
         let fill = &scene.fills[index];
         let (colliders, earlier) = (&self.colliders, &scene.fills[..index]);
-        let mut samples = self.timings.span("sampling", || {
-            sample_fill(
-                fill,
-                &Spacing::of(scene),
-                scene.dimensions,
-                scene.seed,
-                &|p, radius| {
-                    colliders.list.iter().any(|c| c.distance(p) < radius)
-                        || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
-                },
-            )
-        });
-        if samples.position.is_empty() {
-            return Err(SimulationError::EmptyFill {
-                name: fill.name.clone(),
-                dx: self.dx,
-            });
+        let excluded = |p: Vec3, radius: f32| {
+            colliders.list.iter().any(|c| c.distance(p) < radius)
+                || earlier.iter().any(|f| f.shape.distance(p) < 0.0)
+        };
+        let (spacing, dimensions) = (Spacing::of(scene), scene.dimensions);
+        let sample = || sample_fill(fill, &spacing, dimensions, scene.seed, &excluded);
+        let mut samples = self.timings.span("sampling", sample);
+        let name = fill.name.clone();
+        if samples.is_empty() {
+            return Err(SimulationError::EmptyFill { name, dx: self.dx });
         }
-        let out = |p: &&Vec3| self.is_outside(**p);
-        if let Some(&position) = samples.position.iter().find(out) {
+        if let Some((count, position)) = count(&samples.position, |p| self.is_outside(p)) {
             return Err(SimulationError::OutsideDomain {
-                name: fill.name.clone(),
-                count: samples.position.iter().filter(out).count(),
+                name,
+                count,
                 position,
             });
         }
@@ -336,12 +326,10 @@ impl Simulation {
                 state.time, state.frame, self.frame_rate
             )));
         }
-        self.solver
-            .load(checkpoint)
-            .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
-        self.bodies
-            .load(&checkpoint.bodies)
-            .map_err(SimulationError::Checkpoint)?;
+        let loaded = self.solver.load(checkpoint);
+        loaded.map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
+        let loaded = self.bodies.load(&checkpoint.bodies);
+        loaded.map_err(SimulationError::Checkpoint)?;
         self.bodies.pose(&mut self.colliders);
         self.state = state;
         self.impulses.clear();
@@ -403,23 +391,16 @@ impl Simulation {
         self.solver.particles()
     }
 
-    /// The step that would be taken now [s].
-    pub fn next_dt(&mut self) -> Result<f64, SimulationError> {
-        let end = f64::from(self.state.frame + 1) / self.frame_rate;
-        self.choose_step(end, false, f64::INFINITY)
-            .map(|(dt, _)| dt)
-            .map_err(SimulationError::Setup)
-    }
-
     /// Estimates the next frame from the step that would be taken now and from gravity.
     ///
     /// # Errors
     /// A step too small to finish the frame.
     pub fn forecast(&mut self) -> Result<Forecast, SimulationError> {
-        let dt = self.next_dt()?;
+        let end = f64::from(self.state.frame + 1) / self.frame_rate;
         let gravity = self.gravity.at(self.state.time).length();
-        self.limits()
-            .and_then(|limits| limits.forecast(dt, f64::from(gravity)))
+        let chosen = self.choose_step(end, false, f64::INFINITY);
+        chosen
+            .and_then(|(dt, _)| self.limits()?.forecast(dt, f64::from(gravity)))
             .map_err(SimulationError::Setup)
     }
 
@@ -494,15 +475,21 @@ fn at_fill(error: SolverError, index: usize) -> SolverError {
 
 /// A fill must not overlap the particles of the start: only the user can decide which of them to keep.
 fn refuse_overlap(fill: &Fill, present: &[Vec3]) -> Result<(), SimulationError> {
-    let held = |p: &&Vec3| fill.shape.distance(**p) < 0.0;
-    match present.iter().find(held) {
+    match count(present, |p| fill.shape.distance(p) < 0.0) {
         None => Ok(()),
-        Some(&position) => Err(SimulationError::FillInStart {
+        Some((count, position)) => Err(SimulationError::FillInStart {
             name: fill.name.clone(),
-            count: present.iter().filter(held).count(),
+            count,
             position,
         }),
     }
+}
+
+/// Number of the points for which a condition holds, and the first of them.
+fn count(points: &[Vec3], holds: impl Fn(Vec3) -> bool) -> Option<(usize, Vec3)> {
+    let mut found = points.iter().copied().filter(|p| holds(*p));
+    let first = found.next()?;
+    Some((1 + found.count(), first))
 }
 
 /// The domain, unbounded along periodic axes and along z in 2D.

@@ -6,7 +6,7 @@
 
 use crate::contacts::renumber_bodies;
 use crate::identities::Identities;
-use barchan_frame::{CacheError, Checkpoint, ColumnData, ResultDirectory};
+use barchan_frame::{CacheError, Checkpoint, ColumnData, ManifestMaterial, ResultDirectory};
 use barchan_scene::{Scene, SceneErrors, Start, material_presets, nearest};
 use glam::Vec3;
 
@@ -97,9 +97,7 @@ pub(crate) fn read(scene: &Scene) -> Result<Option<StartState>, StartError> {
         digest: state.digest(),
         particles: state.particles(),
     };
-    let names = directory.manifest().materials.iter();
-    let names: Vec<&str> = names.map(|m| m.name.as_str()).collect();
-    match_materials(&mut state, &names, scene, start)?;
+    match_materials(&mut state, &directory.manifest().materials, scene, start)?;
     match_bodies(&mut state, &directory.manifest().colliders, scene);
     let Some(left) = &state.record.loop_state else {
         return Err(misfit(start, "it holds no state of the frame loop"));
@@ -180,15 +178,15 @@ fn state_of(
 /// Renumbers the materials of the particles by name, to the indices of the scene.
 fn match_materials(
     state: &mut Checkpoint,
-    names: &[&str],
+    materials: &[ManifestMaterial],
     scene: &Scene,
     start: &Start,
 ) -> Result<(), StartError> {
-    let here = |name: &str| scene.materials.iter().position(|m| m.name == name);
-    let indices: Vec<Option<u8>> = names
-        .iter()
-        .map(|name| here(name).and_then(|i| u8::try_from(i).ok()))
-        .collect();
+    let index = |old: &ManifestMaterial| {
+        let here = scene.materials.iter().position(|m| m.name == old.name);
+        here.and_then(|i| u8::try_from(i).ok())
+    };
+    let indices: Vec<Option<u8>> = materials.iter().map(index).collect();
     let column = state.columns.iter_mut().find(|c| c.name == "material");
     let Some(ColumnData::U8(values)) = column.map(|c| &mut c.data) else {
         return Err(misfit(
@@ -199,7 +197,10 @@ fn match_materials(
     for value in values {
         match indices.get(usize::from(*value)) {
             Some(Some(index)) => *value = *index,
-            Some(None) => return Err(missing_material(names[usize::from(*value)], scene, start)),
+            Some(None) => {
+                let name = &materials[usize::from(*value)].name;
+                return Err(missing_material(name, scene, start));
+            }
             None => return Err(misfit(start, "particles have a material it does not list")),
         }
     }

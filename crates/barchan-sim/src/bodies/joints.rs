@@ -1,7 +1,9 @@
 //! Motors of joints: targets from the scene's script or a user, and servos that hold a position.
 
+use super::world::wrapped;
 use super::{JointState, MotorTarget};
 use barchan_scene::{Drive, Joint, JointKind};
+use rapier3d::prelude::{JointMotor, MotorModel};
 use serde::{Deserialize, Serialize};
 
 /// Natural frequency of a servo whose stiffness the scene leaves open [rad/s].
@@ -29,18 +31,6 @@ pub(super) struct MotorState {
     target: MotorTarget,
     /// Integrated target position of a joint that is driven by velocity [rad or m].
     servo: f64,
-}
-
-/// Motor parameters for rapier.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Setting {
-    pub position: f64,
-    pub velocity: f64,
-    pub stiffness: f64,
-    pub damping: f64,
-    pub max_force: f64,
-    /// Whether stiffness and damping are forces; accelerations otherwise.
-    pub is_force: bool,
 }
 
 impl DrivenJoint {
@@ -76,31 +66,28 @@ impl DrivenJoint {
         let motor = self.joint.motor.as_ref();
         let fastest = motor.map_or(f64::INFINITY, |m| m.max_speed);
         let drive = motor.map(|m| &m.drive);
-        let speed = match (self.state.target, drive) {
-            (MotorTarget::Off, _) | (MotorTarget::Scripted, None) => {
-                self.command = None;
-                return;
+        let servo = &mut self.state.servo;
+        let mut follow = |speed: f64| {
+            let speed = speed.clamp(-fastest, fastest);
+            let lead = LEAD + LEAD_TIME * speed.abs();
+            let target = *servo + speed * dt;
+            *servo = target.clamp(joint.position - lead, joint.position + lead);
+            if let Some([low, high]) = self.joint.limits {
+                *servo = servo.clamp(low, high);
             }
-            (MotorTarget::Position(x), _) => {
-                self.command = Some((x, 0.0));
-                return;
-            }
-            (MotorTarget::Scripted, Some(Drive::Position(track))) => {
-                self.command = Some((track.value(time + dt), track.rate(time, dt)));
-                return;
-            }
-            (MotorTarget::Velocity(v), _) => v,
-            (MotorTarget::Scripted, Some(Drive::Velocity(track))) => track.value(time + 0.5 * dt),
+            Some((*servo, speed))
         };
-        let speed = speed.clamp(-fastest, fastest);
-        let lead = LEAD + LEAD_TIME * speed.abs();
-        let mut servo = self.state.servo + speed * dt;
-        servo = servo.clamp(joint.position - lead, joint.position + lead);
-        if let Some([low, high]) = self.joint.limits {
-            servo = servo.clamp(low, high);
-        }
-        self.state.servo = servo;
-        self.command = Some((servo, speed));
+        self.command = match (self.state.target, drive) {
+            (MotorTarget::Off, _) | (MotorTarget::Scripted, None) => None,
+            (MotorTarget::Position(x), _) => Some((x, 0.0)),
+            (MotorTarget::Scripted, Some(Drive::Position(track))) => {
+                Some((track.value(time + dt), track.rate(time, dt)))
+            }
+            (MotorTarget::Velocity(v), _) => follow(v),
+            (MotorTarget::Scripted, Some(Drive::Velocity(track))) => {
+                follow(track.value(time + 0.5 * dt))
+            }
+        };
     }
 
     /// Restores the servo to its state before the step.
@@ -108,38 +95,46 @@ impl DrivenJoint {
         self.state.servo = self.servo_before;
     }
 
-    /// Motor parameters for rapier; `None`: the motor is off.
-    pub fn setting(&self, kind: JointKind) -> Option<Setting> {
-        if !kind.is_single() {
+    /// The motor for rapier; `None`: it is off.
+    pub fn motor(&self) -> Option<JointMotor> {
+        if !self.joint.kind.is_single() {
             return None;
         }
         let Some((position, velocity)) = self.command else {
-            return (self.joint.damping > 0.0).then_some(Setting {
-                damping: self.joint.damping,
-                max_force: f64::INFINITY,
-                is_force: true,
-                ..Setting::default()
+            return (self.joint.damping > 0.0).then_some(JointMotor {
+                damping: self.joint.damping as f32,
+                model: MotorModel::ForceBased,
+                ..JointMotor::default()
             });
         };
         let motor = self.joint.motor.as_ref();
         let given = motor.map_or((None, None), |m| (m.stiffness, m.damping));
         let max_force = motor.map_or(f64::INFINITY, |m| m.max_force);
-        let (stiffness, damping, is_force) = match given {
+        let (stiffness, damping, model) = match given {
             (None, None) => (
                 SERVO_FREQUENCY * SERVO_FREQUENCY,
                 2.0 * SERVO_FREQUENCY,
-                false,
+                MotorModel::AccelerationBased,
             ),
             // Damping alone holds a velocity; a position needs a spring.
-            (stiffness, damping) => (stiffness.unwrap_or(0.0), damping.unwrap_or(0.0), true),
+            (stiffness, damping) => (
+                stiffness.unwrap_or(0.0),
+                damping.unwrap_or(0.0),
+                MotorModel::ForceBased,
+            ),
         };
-        Some(Setting {
-            position,
-            velocity,
-            stiffness,
-            damping,
-            max_force,
-            is_force,
+        let position = match self.joint.kind {
+            JointKind::Revolute => wrapped(position),
+            _ => position,
+        };
+        Some(JointMotor {
+            target_pos: position as f32,
+            target_vel: velocity as f32,
+            stiffness: stiffness as f32,
+            damping: damping as f32,
+            max_force: max_force.min(f64::from(f32::MAX)) as f32,
+            model,
+            ..JointMotor::default()
         })
     }
 }

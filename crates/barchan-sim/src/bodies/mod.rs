@@ -10,7 +10,7 @@ mod joints;
 mod shapes;
 mod world;
 
-use crate::collider::{BodyImpulses, Colliders, RigidMass};
+use crate::collider::{BodyImpulses, Colliders};
 use crate::contacts::rigid::Impulse;
 use crate::solver::SolverError;
 use barchan_scene::{JointControl, JointKind, Pose, Scene};
@@ -63,7 +63,8 @@ pub struct Drag {
 
 /// The rigid bodies and joints of a scene, in motion.
 pub struct Bodies {
-    names: Vec<String>,
+    /// Number of bodies.
+    count: usize,
     /// Index of the first body in [`Colliders::list`]: colliders come before.
     first: usize,
     world: World,
@@ -93,11 +94,7 @@ impl Bodies {
             control: joint.control.clone(),
         });
         let mut bodies = Self {
-            names: scene
-                .bodies
-                .iter()
-                .map(|b| b.surface.name.clone())
-                .collect(),
+            count: scene.bodies.len(),
             first: scene.colliders.len(),
             states: states.collect(),
             driven: scene.joints.iter().map(DrivenJoint::new).collect(),
@@ -111,12 +108,7 @@ impl Bodies {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    /// Names of the bodies, in scene order.
-    pub fn names(&self) -> &[String] {
-        &self.names
+        self.count == 0
     }
 
     /// Index of the first body in [`Colliders::list`].
@@ -151,7 +143,7 @@ impl Bodies {
     /// Drags a body, or stops dragging. Unknown bodies and non-finite values are ignored.
     pub fn set_drag(&mut self, drag: Option<Drag>) {
         let usable = |d: &Drag| {
-            let known = d.body >= self.first && d.body - self.first < self.names.len();
+            let known = d.body >= self.first && d.body - self.first < self.count;
             known && d.point.is_finite() && d.target.is_finite()
         };
         self.drag = drag.filter(usable);
@@ -166,9 +158,6 @@ impl Bodies {
     /// Predicts the bodies over the step of `dt` from `time` [s] without grains, and poses them for the solver: at their present
     /// positions, with the velocities at the end of the prediction.
     pub fn predict(&mut self, colliders: &mut Colliders, time: f64, dt: f64, gravity: Vec3) {
-        if self.is_empty() {
-            return;
-        }
         for (index, driven) in self.driven.iter_mut().enumerate() {
             let state = &self.states[index];
             if !driven.is_attached(time) {
@@ -176,7 +165,7 @@ impl Bodies {
                 continue;
             }
             driven.advance(state, time, dt);
-            self.world.set_motor(index, driven.setting(state.kind));
+            self.world.set_motor(index, driven.motor());
         }
         self.world.prepare(colliders, time, dt);
         if let Some(drag) = self.drag {
@@ -211,20 +200,14 @@ impl Bodies {
     /// Poses the colliders of the bodies, with the velocities in `ahead`.
     fn pose_colliders(&self, colliders: &mut Colliders, ahead: &World) {
         let posed = colliders.list.iter_mut().skip(self.first);
-        for (body, posed) in posed.take(self.names.len()).enumerate() {
-            let pose = self.world.pose(body);
+        for (body, posed) in posed.take(self.count).enumerate() {
+            let (pose, mass) = (self.world.pose(body), self.world.mass(body, ahead));
             let (velocity, spin) = ahead.velocity(body);
-            let (own_velocity, own_spin) = self.world.velocity(body);
-            let (inverse_mass, inverse_inertia, center) = self.world.mass(body);
+            posed.place(pose);
             // Velocity of the origin.
-            let at_origin = velocity + spin.cross(pose.position - center);
-            posed.set(pose, at_origin, spin);
-            posed.mass = Some(RigidMass {
-                inverse_mass,
-                inverse_inertia,
-                center,
-                gains: [velocity - own_velocity, spin - own_spin],
-            });
+            posed.velocity = velocity + spin.cross(pose.position - mass.center);
+            posed.angular_velocity = spin;
+            posed.mass = Some(mass);
         }
     }
 
@@ -238,7 +221,7 @@ impl Bodies {
         if given.iter().all(untouched) {
             self.world = predicted;
         } else {
-            for (body, impulse) in given.iter().enumerate().take(self.names.len()) {
+            for (body, impulse) in given.iter().enumerate().take(self.count) {
                 self.world.apply(body, impulse.over(dt));
             }
             self.world.step(dt, gravity);
@@ -255,7 +238,7 @@ impl Bodies {
 
     /// Total momentum [kg m/s] and angular momentum about the origin of the world [kg m²/s] of the bodies.
     pub fn momentum(&self) -> (DVec3, DVec3) {
-        let all = (0..self.names.len()).map(|b| self.world.momentum(b));
+        let all = (0..self.count).map(|b| self.world.momentum(b));
         all.fold((DVec3::ZERO, DVec3::ZERO), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 

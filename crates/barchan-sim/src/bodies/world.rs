@@ -1,16 +1,15 @@
 //! The rapier world as one value that can be cloned, stepped and serialized.
 
 use super::JointState;
-use super::joints::Setting;
 use super::shapes::contact_shapes;
-use crate::collider::Colliders;
+use crate::collider::{Colliders, RigidMass};
 use crate::contacts::rigid::Wrench;
 use barchan_scene::{Body, Bounds, Collider, Dimensions, Joint, JointEnd, JointKind, Pose, Scene};
 use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 use rapier3d::prelude::{
     BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, GenericJoint, GenericJointBuilder,
     ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager,
-    JointAxesMask, JointAxis, LockedAxes, MassProperties, MotorModel, MultibodyJointSet,
+    JointAxesMask, JointAxis, JointMotor, LockedAxes, MassProperties, MultibodyJointSet,
     NarrowPhase, PhysicsPipeline, Pose as Frame, RigidBody, RigidBodyBuilder, RigidBodyHandle,
     RigidBodySet, SoftBodySet,
 };
@@ -69,7 +68,11 @@ impl World {
         let ground = world.bodies.insert(RigidBodyBuilder::fixed());
         let mut solids = Vec::new();
         for (index, collider) in scene.colliders.iter().enumerate() {
-            solids.push(world.add_collider(index, collider, &within));
+            let handle = world.add_collider(collider, &within);
+            solids.push(handle);
+            if !collider.motion.is_static() {
+                world.scripted.push((index, handle));
+            }
         }
         for body in &scene.bodies {
             let handle = world.add_body(body, &within);
@@ -95,19 +98,13 @@ impl World {
             let [Some(a), Some(b)] = ends else {
                 return Err(format!("joint `{}` refers to a missing body", joint.name));
             };
-            world.add_joint(joint, a, b);
+            world.add_joint(joint, [a, b]);
         }
         Ok(world)
     }
 
-    fn add_collider(
-        &mut self,
-        index: usize,
-        collider: &Collider,
-        within: &Bounds,
-    ) -> RigidBodyHandle {
-        let fixed = collider.motion.is_static();
-        let builder = match fixed {
+    fn add_collider(&mut self, collider: &Collider, within: &Bounds) -> RigidBodyHandle {
+        let builder = match collider.motion.is_static() {
             true => RigidBodyBuilder::fixed(),
             false => RigidBodyBuilder::kinematic_position_based(),
         };
@@ -119,9 +116,6 @@ impl World {
                 .friction(collider.friction as f32);
             self.colliders
                 .insert_with_parent(built, handle, &mut self.bodies);
-        }
-        if !fixed {
-            self.scripted.push((index, handle));
         }
         handle
     }
@@ -167,12 +161,8 @@ impl World {
         handle
     }
 
-    fn add_joint(
-        &mut self,
-        joint: &Joint,
-        (a, a_start): (RigidBodyHandle, Pose),
-        (b, b_start): (RigidBodyHandle, Pose),
-    ) {
+    fn add_joint(&mut self, joint: &Joint, ends: [(RigidBodyHandle, Pose); 2]) {
+        let [(a, a_start), (b, b_start)] = ends;
         let locked = match joint.kind {
             JointKind::Revolute => JointAxesMask::LOCKED_REVOLUTE_AXES,
             JointKind::Prismatic => JointAxesMask::LOCKED_PRISMATIC_AXES,
@@ -219,8 +209,8 @@ impl World {
         }
     }
 
-    /// Sets the parameters of a motor; `None` switches it off.
-    pub fn set_motor(&mut self, index: usize, setting: Option<Setting>) {
+    /// Sets a motor; `None` switches it off.
+    pub fn set_motor(&mut self, index: usize, motor: Option<JointMotor>) {
         let Some(joint) = self.joints.get_mut(self.joint_handles[index], false) else {
             return;
         };
@@ -229,36 +219,18 @@ impl World {
             JointAxesMask::LOCKED_PRISMATIC_AXES => JointAxis::LinX,
             _ => return,
         };
-        let Some(s) = setting else {
-            joint.data.motor_axes.remove(axis.into());
-            return;
-        };
-        let model = match s.is_force {
-            true => MotorModel::ForceBased,
-            false => MotorModel::AccelerationBased,
-        };
-        let position = match axis {
-            JointAxis::AngX => wrapped(s.position),
-            _ => s.position,
-        };
-        let max_force = s.max_force.min(f64::from(f32::MAX)) as f32;
-        joint
-            .data
-            .set_motor_model(axis, model)
-            .set_motor(
-                axis,
-                position as f32,
-                s.velocity as f32,
-                s.stiffness as f32,
-                s.damping as f32,
-            )
-            .set_motor_max_force(axis, max_force);
+        joint.data.motor_axes.set(axis.into(), motor.is_some());
+        if let Some(motor) = motor {
+            let own = &mut joint.data.motors[axis as usize];
+            let impulse = own.impulse;
+            *own = JointMotor { impulse, ..motor };
+        }
     }
 
     /// Sets the poses of scripted colliders at the end of the step.
     pub fn prepare(&mut self, colliders: &Colliders, time: f64, dt: f64) {
         for (index, handle) in &self.scripted {
-            let pose = colliders.list[*index].scripted_pose(time + dt);
+            let pose = colliders.list[*index].motion.pose(time + dt);
             self.bodies[*handle].set_next_kinematic_position(frame(pose));
         }
     }
@@ -356,16 +328,14 @@ impl World {
 
     /// Pulls a point of a body (in its frame) toward a target [m] over the next step of `dt` [s].
     pub fn apply_drag(&mut self, body: usize, point: Vec3, target: Vec3, dt: f64) {
-        let (inverse_mass, inverse_inertia, center) = self.mass(body);
+        let mass = self.mass(body, self);
         let at = self.pose(body).to_world(point);
         let body = self.get_mut(body);
-        let arm = at - center;
+        let arm = at - mass.center;
         // Mean effective mass at the point.
-        let lever = (0..3).map(|i| {
-            let turn = arm.cross(Vec3::AXES[i]);
-            turn.dot(inverse_inertia * turn)
-        });
-        let effective = 3.0 / (3.0 * inverse_mass + lever.sum::<f32>()).max(f32::MIN_POSITIVE);
+        let turning = Vec3::AXES.map(|axis| mass.rotational(arm, axis));
+        let inverse = 3.0 * mass.inverse_mass + turning.iter().sum::<f32>();
+        let effective = 3.0 / inverse.max(f32::MIN_POSITIVE);
         let velocity = body.linvel() + body.angvel().cross(arm);
         let dt = dt as f32;
         let soft = 1.0 + 2.0 * DRAG * dt + DRAG * DRAG * dt * dt;
@@ -405,21 +375,22 @@ impl World {
         (body.linvel(), body.angvel())
     }
 
-    /// Inverse mass [1/kg], inverse inertia about the center of mass [1/(kg m²)] and center of mass [m] of a body, in the world frame.
-    /// Zero for the degrees of freedom that a 2D scene locks.
-    pub fn mass(&self, body: usize) -> (f32, Mat3, Vec3) {
+    /// Mass of a body, which gains the velocities that it has in the world `ahead`. The inverses are zero for the degrees of freedom
+    /// that a 2D scene locks.
+    pub fn mass(&self, body: usize, ahead: &Self) -> RigidMass {
         let properties = self.get(body).mass_properties();
         let i = properties.effective_world_inv_inertia;
-        let inverse = Mat3::from_cols(
-            Vec3::new(i.m11, i.m12, i.m13),
-            Vec3::new(i.m12, i.m22, i.m23),
-            Vec3::new(i.m13, i.m23, i.m33),
-        );
-        (
-            properties.local_mprops.inv_mass,
-            inverse,
-            properties.world_com,
-        )
+        let (before, after) = (self.velocity(body), ahead.velocity(body));
+        RigidMass {
+            inverse_mass: properties.local_mprops.inv_mass,
+            inverse_inertia: Mat3::from_cols(
+                Vec3::new(i.m11, i.m12, i.m13),
+                Vec3::new(i.m12, i.m22, i.m23),
+                Vec3::new(i.m13, i.m23, i.m33),
+            ),
+            center: properties.world_com,
+            gains: [after.0 - before.0, after.1 - before.1],
+        }
     }
 
     /// Momentum [kg m/s] and angular momentum about the origin of the world [kg m²/s] of a body.
@@ -434,14 +405,10 @@ impl World {
 
     /// Speed of the fastest point of any body [m/s].
     pub fn max_speed(&self) -> f64 {
-        let speeds = self
-            .bounding_radius
-            .iter()
-            .enumerate()
-            .map(|(body, bounding_radius)| {
-                let (velocity, spin) = self.velocity(body);
-                f64::from(velocity.length() + spin.length() * bounding_radius)
-            });
+        let speeds = self.bounding_radius.iter().enumerate().map(|(body, r)| {
+            let (velocity, spin) = self.velocity(body);
+            f64::from(velocity.length() + spin.length() * r)
+        });
         speeds.fold(0.0, f64::max)
     }
 
@@ -451,17 +418,12 @@ impl World {
         let Some(joint) = joint.and_then(|h| self.joints.get(*h)) else {
             return;
         };
-        let ends = (
-            self.bodies.get(joint.body1()),
-            self.bodies.get(joint.body2()),
-        );
-        let (Some(a), Some(b), Some(axis)) = (ends.0, ends.1, axis(state.kind)) else {
+        let ends = [joint.body1(), joint.body2()].map(|end| self.bodies.get(end));
+        let ([Some(a), Some(b)], Some(axis)) = (ends, axis(state.kind)) else {
             return;
         };
-        let (fa, fb) = (
-            *a.position() * joint.data.local_frame1,
-            *b.position() * joint.data.local_frame2,
-        );
+        let fa = *a.position() * joint.data.local_frame1;
+        let fb = *b.position() * joint.data.local_frame2;
         let direction = fa.rotation * Vec3::X;
         match axis {
             JointAxis::AngX => {
@@ -499,7 +461,7 @@ fn axis(kind: JointKind) -> Option<JointAxis> {
 }
 
 /// An angle in (−π, π].
-fn wrapped(angle: f64) -> f64 {
+pub(super) fn wrapped(angle: f64) -> f64 {
     use std::f64::consts::PI;
     let turns = (angle / (2.0 * PI)).round();
     angle - 2.0 * PI * turns

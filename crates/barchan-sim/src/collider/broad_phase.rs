@@ -130,7 +130,9 @@ pub(crate) mod tests {
                 position: 0.2 * vector(&mut random),
                 rotation: Quat::from_scaled_axis(vector(&mut random)),
             };
-            collider.set(pose, vector(&mut random), 3.0 * vector(&mut random));
+            collider.place(pose);
+            collider.velocity = vector(&mut random);
+            collider.angular_velocity = 3.0 * vector(&mut random);
         }
         colliders
     }

@@ -85,11 +85,6 @@ impl Adjacency {
         }
     }
 
-    /// Number of a particle's contacts.
-    pub fn count(&self, particle: usize) -> u32 {
-        self.starts[particle + 1] - self.starts[particle]
-    }
-
     /// Contacts of a particle.
     #[inline(always)]
     pub fn of(&self, particle: usize) -> &[Entry] {

@@ -6,9 +6,9 @@
 //! for a partner that was removed.
 
 use super::adjacency::Adjacency;
-use crate::particles::{Recycled, Value, missing_column};
+use crate::particles::{Value, missing_column};
 use crate::solver::SolverError;
-use barchan_frame::{Checkpoint, Column, Unit};
+use barchan_frame::{Checkpoint, Column, ColumnData, Unit};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -41,11 +41,8 @@ pub struct ContactCache {
 impl ContactCache {
     /// Force on the particle of a row at its contact with a partner.
     pub fn find(&self, row: u32, partner: u32) -> Option<Vec3> {
-        let range = self.range(row)?;
-        let found = self.partners[range.clone()]
-            .iter()
-            .position(|p| *p == partner);
-        Some(self.forces[range][found?])
+        let found = self.row(row).find(|contact| contact.0 == partner);
+        found.map(|contact| contact.1)
     }
 
     /// Stores contacts (particle, partner, force) in the order of `count` particles, a row for each.
@@ -65,9 +62,8 @@ impl ContactCache {
     /// A copy with these rows only, in this order.
     pub fn save(&self, rows: &[u32]) -> Self {
         let mut out = Self::default();
-        for range in rows.iter().map(|row| self.range(*row).unwrap_or_default()) {
-            let contacts = self.partners[range.clone()].iter();
-            out.push(contacts.copied().zip(self.forces[range].iter().copied()));
+        for row in rows {
+            out.push(self.row(*row));
         }
         out
     }
@@ -75,9 +71,9 @@ impl ContactCache {
     /// A copy with other numbers of the partners, without those that have none.
     fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> Self {
         let mut out = Self::default();
-        for range in (0..self.ends.len() as u32).filter_map(|row| self.range(row)) {
-            let contacts = self.partners[range.clone()].iter().zip(&self.forces[range]);
-            out.push(contacts.filter_map(|(partner, force)| Some((number(*partner)?, *force))));
+        for row in 0..self.ends.len() as u32 {
+            let contacts = self.row(row);
+            out.push(contacts.filter_map(|(partner, force)| Some((number(partner)?, force))));
         }
         out
     }
@@ -86,6 +82,13 @@ impl ContactCache {
         let end = *self.ends.get(row as usize)? as usize;
         let begin = (row as usize).checked_sub(1).map_or(0, |r| self.ends[r]);
         Some(begin as usize..end)
+    }
+
+    /// Partners and forces of a row; none of one that does not exist.
+    fn row(&self, row: u32) -> impl Iterator<Item = (u32, Vec3)> {
+        let range = self.range(row).unwrap_or_default();
+        let partners = self.partners[range.clone()].iter().copied();
+        partners.zip(self.forces[range].iter().copied())
     }
 
     /// Appends a row.
@@ -100,13 +103,12 @@ impl ContactCache {
     /// Writes a column with the ends of the rows, and arrays of partners and forces, in place of those that there are; `kind` is
     /// the prefix of their names.
     pub fn write(&self, kind: &str, out: &mut Checkpoint) {
-        let mut recycled = Recycled::default();
         let column = |what: &str, unit: Unit, meaning: &str, components, data| {
             Column::exact(&format!("{kind}_{what}"), unit, meaning, components, data)
         };
-        let ends = u32::store(&self.ends, "", &mut recycled);
-        let partners = u32::store(&self.partners, "", &mut recycled);
-        let forces = Vec3::store(&self.forces, "", &mut recycled);
+        let ends = ColumnData::U32(self.ends.clone());
+        let partners = ColumnData::U32(self.partners.clone());
+        let forces = ColumnData::F32(self.forces.iter().flat_map(Vec3::to_array).collect());
         let force = "contact force on the particle, as mass times displacement in a substep";
         let end = "end of the row of warm-started contacts";
         let partner = "partner of the contact: identity of a particle, or index of a body";

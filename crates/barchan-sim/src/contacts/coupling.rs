@@ -18,17 +18,15 @@ pub fn find_contacts<C: Send>(
     search: impl Fn(Range<usize>, &mut Vec<C>) + Sync,
 ) {
     contacts.resize_with(count.div_ceil(per_task), Vec::new);
-    contacts
-        .par_iter_mut()
-        .enumerate()
-        .for_each(|(task, list)| {
-            list.clear();
-            let first = task * per_task;
-            let end = (first + per_task).min(count);
-            for first in (first..end).step_by(GROUP) {
-                search(first..(first + GROUP).min(end), list);
-            }
-        });
+    let tasks = contacts.par_iter_mut().enumerate();
+    tasks.for_each(|(task, list)| {
+        list.clear();
+        let first = task * per_task;
+        let end = (first + per_task).min(count);
+        for first in (first..end).step_by(GROUP) {
+            search(first..(first + GROUP).min(end), list);
+        }
+    });
 }
 
 /// Splits the contacts of one particle, for which `is_own` holds, off the front of those of its

@@ -125,7 +125,8 @@ impl RigidMass {
         self.inverse_mass + x + y + z
     }
 
-    fn rotational(&self, arm: Vec3, direction: Vec3) -> f32 {
+    /// The part of it by rotation.
+    pub(crate) fn rotational(&self, arm: Vec3, direction: Vec3) -> f32 {
         let lever = arm.cross(direction);
         lever.dot(self.inverse_inertia * lever)
     }

@@ -10,7 +10,7 @@ mod relax;
 
 use barchan_scene::TerrainSpec;
 use glam::{Vec2, Vec3};
-pub use record::{SavedField, StoredField};
+pub use record::StoredField;
 pub use relax::{MAX_COLUMNS_PER_CALL, SurfaceConditions, Unloaded};
 use std::collections::VecDeque;
 

@@ -11,16 +11,6 @@ const ACTIVE: &str = "terrain_active";
 const RISING: &str = "terrain_rising";
 const RISING_HEIGHT: &str = "terrain_rising_height";
 
-/// Exact state of a height field, as arrays of a checkpoint.
-pub struct SavedField {
-    /// Mass of each column.
-    pub mass: Column,
-    /// Columns whose slopes are to be checked.
-    pub active: Column,
-    /// Columns whose surface still rises, and their surface heights.
-    pub rising: [Column; 2],
-}
-
 /// State of a height field, read from a checkpoint and checked.
 pub struct StoredField<'a> {
     mass: &'a [u64],
@@ -41,8 +31,9 @@ impl HeightField {
         }
     }
 
-    /// The exact state.
-    pub fn save(&self) -> SavedField {
+    /// The exact state: mass of each column, columns whose slopes are to be checked, columns whose surface still rises, and
+    /// their surface heights.
+    pub fn save(&self) -> [Column; 4] {
         let column = |name, meaning, components, data| {
             Column::exact(name, Unit::One, meaning, components, data)
         };
@@ -59,11 +50,7 @@ impl HeightField {
         let rising = column(RISING, meaning, 1, rising);
         let meaning = "surface of these columns";
         let heights = Column::exact(RISING_HEIGHT, Unit::Meter, meaning, 1, heights);
-        SavedField {
-            mass,
-            active,
-            rising: [rising, heights],
-        }
+        [mass, active, rising, heights]
     }
 
     /// Restores the exact state.

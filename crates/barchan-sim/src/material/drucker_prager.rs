@@ -114,6 +114,29 @@ pub struct SandResponse<T> {
     pub case: T,
 }
 
+impl<T: Scalar> SandState<T> {
+    /// Response to this trial state. An elastic step returns it to the last bit: no drift through logarithm and exponential.
+    #[inline(always)]
+    fn respond(
+        &self,
+        rebuilt: Sym3<T>,
+        stress: Sym3<T>,
+        (hardening, volume_gain, case): (T, T, T),
+    ) -> SandResponse<T> {
+        let zero = case.constant(0.0);
+        let untouched = case.equals(zero) & self.volume_gain.equals(zero);
+        SandResponse {
+            state: Self {
+                strain: Sym3::select(untouched, self.strain, rebuilt),
+                hardening: self.hardening + hardening,
+                volume_gain,
+            },
+            stress,
+            case,
+        }
+    }
+}
+
 impl<T: Scalar> SandResponse<T> {
     /// Component-wise selection.
     #[inline(always)]
@@ -274,18 +297,17 @@ impl Sand {
     /// Return mapping of a trial state: projection (Eq. 17), hardening (Eq. 29), stress.
     #[inline(always)]
     pub fn project_state<T: Scalar, const D: usize>(&self, state: SandState<T>) -> SandResponse<T> {
-        let trial = state.strain;
         if T::SERIES_RANGE == 0.0 {
-            return self.respond_by_eigenvectors::<T, D>(&state, trial);
+            return self.respond_by_eigenvectors::<T, D>(&state);
         }
-        let y = hencky::traceless_part::<T, D>(trial);
+        let y = hencky::traceless_part::<T, D>(state.strain);
         let range = y.xx.constant(T::SERIES_RANGE * T::SERIES_RANGE);
         let small = range.ge(y.norm_squared());
-        let response = self.respond_by_series::<T, D>(&state, trial, y);
+        let response = self.respond_by_series::<T, D>(&state, y);
         if T::all(small) {
             return response;
         }
-        let exact = self.respond_by_eigenvectors::<T, D>(&state, trial);
+        let exact = self.respond_by_eigenvectors::<T, D>(&state);
         SandResponse::select(small, response, exact)
     }
 
@@ -294,10 +316,9 @@ impl Sand {
     fn respond_by_series<T: Scalar, const D: usize>(
         &self,
         state: &SandState<T>,
-        trial: Sym3<T>,
         y: Sym3<T>,
     ) -> SandResponse<T> {
-        let strain = hencky::split_strain::<T, D>(trial, y);
+        let strain = hencky::split_strain::<T, D>(state.strain, y);
         let norm = strain.deviator.norm_squared().sqrt();
         let alpha = self.alpha(state.hardening);
         let r = self.return_to_cone::<T, D>(strain.trace, norm, state.volume_gain, alpha);
@@ -311,15 +332,7 @@ impl Sand {
             stress.zz = lame.lambda * (r.mean + r.mean);
         }
         let rebuilt = hencky::left_cauchy_green_m1::<T, D>(r.mean, deviator);
-        SandResponse {
-            state: SandState {
-                strain: keep_untouched(state, &r.case, trial, rebuilt),
-                hardening: state.hardening + r.hardening,
-                volume_gain: r.volume_gain,
-            },
-            stress,
-            case: r.case,
-        }
+        state.respond(rebuilt, stress, (r.hardening, r.volume_gain, r.case))
     }
 
     /// Projection, state and stress of any trial strain, by its eigenvectors.
@@ -327,22 +340,14 @@ impl Sand {
     fn respond_by_eigenvectors<T: Scalar, const D: usize>(
         &self,
         state: &SandState<T>,
-        trial: Sym3<T>,
     ) -> SandResponse<T> {
-        let eigen = trial.eigen::<D>();
+        let eigen = state.strain.eigen::<D>();
         let strain = hencky::strain_from_eigenvalues(eigen.values);
         let p = self.project::<T, D>(strain, state.volume_gain, self.alpha(state.hardening));
         let rebuilt = Sym3::from_eigen(hencky::eigenvalues_from_strain(p.strain), &eigen.vectors);
         let principal = hencky::stress(p.strain, self.lame(p.case));
-        SandResponse {
-            state: SandState {
-                strain: keep_untouched(state, &p.case, trial, rebuilt),
-                hardening: state.hardening + p.hardening,
-                volume_gain: p.volume_gain,
-            },
-            stress: Sym3::from_eigen(principal, &eigen.vectors),
-            case: p.case,
-        }
+        let stress = Sym3::from_eigen(principal, &eigen.vectors);
+        state.respond(rebuilt, stress, (p.hardening, p.volume_gain, p.case))
     }
 }
 
@@ -379,19 +384,6 @@ impl ConstitutiveLaw<ROWS> for Sand {
         (state[12], state[13]) = (r.state.hardening, r.state.volume_gain);
         (state, r.case)
     }
-}
-
-/// An elastic step returns the trial state to the last bit: no drift through logarithm and exponential.
-#[inline(always)]
-fn keep_untouched<T: Scalar>(
-    state: &SandState<T>,
-    case: &T,
-    trial: Sym3<T>,
-    rebuilt: Sym3<T>,
-) -> Sym3<T> {
-    let zero = case.constant(0.0);
-    let untouched = case.equals(zero) & state.volume_gain.equals(zero);
-    Sym3::select(untouched, trial, rebuilt)
 }
 
 #[cfg(test)]
@@ -486,7 +478,7 @@ mod tests {
         let used = sand.advance::<f32, 3>(single, &[[0f32; 3]; 3]);
         assert!(difference(&used, &exact, 1.0, 1e6) < 2e-6);
         let y = hencky::traceless_part::<f32, 3>(single.strain);
-        let series = sand.respond_by_series::<f32, 3>(&single, single.strain, y);
+        let series = sand.respond_by_series::<f32, 3>(&single, y);
         assert!(difference(&series, &exact, 1.0, 1e6) > 10.0 * 2e-6);
     }
 }

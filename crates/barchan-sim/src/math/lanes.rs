@@ -3,6 +3,7 @@
 //! Relative errors against f64 are below 4e-7 over the tested ranges (see the tests).
 
 use super::Scalar;
+use super::scalar::functions_of;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, i32x16, mask32x16};
 
@@ -29,22 +30,8 @@ impl<S: Simd> Scalar for f32x16<S> {
     fn constant(self, value: f64) -> Self {
         Self::splat(self.simd, value as f32)
     }
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        SimdFloat::mul_add(self, b, c)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        SimdFloat::sqrt(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        SimdBase::abs(self)
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        SimdBase::max(self, other)
-    }
+    functions_of!(SimdFloat: mul_add(b, c), sqrt());
+    functions_of!(SimdBase: abs(), max(other));
 
     /// ln(1 + x) for x > −1: split 1 + x = 2^k m with m in [√½, √2), then 2 atanh(f/(2+f)) for f = m − 1.
     #[inline(always)]

@@ -53,8 +53,19 @@ pub fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
+/// Functions of a [`Scalar`] that a type or a trait of it has under the same name.
+macro_rules! functions_of {
+    ($owner:ident: $($name:ident($($argument:ident),*)),*) => {$(
+        #[inline(always)]
+        fn $name(self, $($argument: Self),*) -> Self {
+            $owner::$name(self, $($argument),*)
+        }
+    )*};
+}
+pub(super) use functions_of;
+
 macro_rules! impl_scalar {
-    ($float:ty, $sweeps:expr, $range:expr) => {
+    ($float:ident, $sweeps:expr, $range:expr) => {
         impl Scalar for $float {
             type Mask = bool;
             const JACOBI_SWEEPS: usize = $sweeps;
@@ -64,30 +75,7 @@ macro_rules! impl_scalar {
             fn constant(self, value: f64) -> Self {
                 value as $float
             }
-            #[inline(always)]
-            fn mul_add(self, b: Self, c: Self) -> Self {
-                <$float>::mul_add(self, b, c)
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                <$float>::sqrt(self)
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                <$float>::abs(self)
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                <$float>::max(self, other)
-            }
-            #[inline(always)]
-            fn ln_1p(self) -> Self {
-                <$float>::ln_1p(self)
-            }
-            #[inline(always)]
-            fn exp_m1(self) -> Self {
-                <$float>::exp_m1(self)
-            }
+            functions_of!($float: mul_add(b, c), sqrt(), abs(), max(other), ln_1p(), exp_m1());
             #[inline(always)]
             fn sin_quadrant(self) -> Self {
                 <$float>::sin(self)

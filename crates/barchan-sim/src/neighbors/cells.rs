@@ -53,11 +53,8 @@ impl Cells {
             self.entries.extend(points.iter().enumerate().map(entry));
             self.entries.sort_unstable();
         } else {
-            points
-                .par_iter()
-                .enumerate()
-                .map(entry)
-                .collect_into_vec(&mut self.entries);
+            let entries = points.par_iter().enumerate().map(entry);
+            entries.collect_into_vec(&mut self.entries);
             self.entries.par_sort_unstable();
         }
         self.keys.clear();
@@ -91,10 +88,8 @@ impl Cells {
     /// Numbers of the points before sorting, in sorted order.
     pub fn order(&self) -> impl IndexedParallelIterator<Item = usize> + '_ {
         let mask = (1u64 << INDEX_BITS) - 1;
-        self.entries
-            .par_iter()
-            .with_min_len(4096)
-            .map(move |e| (e & mask) as usize)
+        let entries = self.entries.par_iter().with_min_len(4096);
+        entries.map(move |e| (e & mask) as usize)
     }
 
     /// Number of cells that hold points.

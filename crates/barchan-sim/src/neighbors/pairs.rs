@@ -61,12 +61,8 @@ impl Spheres {
             column.resize(count + LANES, 0.0);
         }
         let [x, y, z, r] = &mut self.columns;
-        (x[..count].par_iter_mut())
-            .zip(&mut y[..count])
-            .zip(&mut z[..count])
-            .zip(&mut r[..count])
-            .zip(spheres)
-            .for_each(|((((x, y), z), r), sphere)| [*x, *y, *z, *r] = sphere.to_array());
+        let all = (x, y, z, r, spheres).into_par_iter();
+        all.for_each(|(x, y, z, r, sphere)| [*x, *y, *z, *r] = sphere.to_array());
     }
 
     /// Which of the sixteen spheres from `j` on overlap sphere `i`, as bits.

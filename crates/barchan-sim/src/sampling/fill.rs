@@ -30,29 +30,20 @@ pub fn sample_fill(
         Sampling::Poisson => Bricks::random(spacing, dimensions, seed),
         Sampling::Lattice => Bricks::lattice(spacing, dimensions),
     };
-    let batches: Vec<Batch> = bricks
-        .covering(&fill.shape.bounds())
-        .into_par_iter()
-        .map(|corner| {
-            bricks.sample(corner, &fill.shape, &|p, radius| {
-                excluded(p, radius.max(spacing.clearance as f32))
-            })
-        })
-        .collect();
+    let excluded = |p: Vec3, radius: f32| excluded(p, radius.max(spacing.clearance as f32));
+    let corners = bricks.covering(&fill.shape.bounds()).into_par_iter();
+    let sample = |corner| bricks.sample(corner, &fill.shape, &excluded);
+    let batches: Vec<Batch> = corners.map(sample).collect();
     let inside: usize = batches.iter().map(|b| b.inside).sum();
-    let kept: Vec<(Vec3, f32)> = batches.into_iter().flat_map(|b| b.kept).collect();
-    let position: Vec<Vec3> = kept.iter().map(|k| k.0).collect();
-    let radius = match spacing.grain {
-        Some(_) => kept.iter().map(|k| k.1).collect(),
-        None => Vec::new(),
-    };
-    let velocity = position
-        .par_iter()
-        .map(|p| fill.velocity + fill.spin.cross(*p - fill.spin_center))
-        .collect();
+    let kept = batches.into_iter().flat_map(|b| b.kept);
+    let (position, mut radius): (Vec<Vec3>, Vec<f32>) = kept.unzip();
+    if spacing.grain.is_none() {
+        radius = Vec::new();
+    }
+    let velocity = |p: &Vec3| fill.velocity + fill.spin.cross(*p - fill.spin_center);
     Samples {
+        velocity: position.par_iter().map(velocity).collect(),
         position,
-        velocity,
         velocity_gradient: cross_matrix(fill.spin),
         material: fill.material,
         volume: (volume / inside.max(1) as f64) as f32,
@@ -144,15 +135,9 @@ impl Bricks {
                 0..0
             }
         };
-        let mut out = Vec::new();
-        for k in range(2) {
-            for j in range(1) {
-                for i in range(0) {
-                    out.push([i, j, k]);
-                }
-            }
-        }
-        out
+        let rows = range(2).flat_map(|k| range(1).map(move |j| [j, k]));
+        let bricks = rows.flat_map(|[j, k]| range(0).map(move |i| [i, j, k]));
+        bricks.collect()
     }
 
     fn sample(&self, brick: [i64; 3], shape: &Geometry, excluded: &Excluded<'_>) -> Batch {

@@ -16,7 +16,7 @@ pub use fill::{Excluded, sample_fill};
 pub use packing::{grain_volume, solid_fraction};
 
 use crate::solvers::Method;
-use barchan_scene::{Dimensions, Scene};
+use barchan_scene::{Dimensions, Emitter, Fill, Scene};
 use glam::Vec3;
 
 /// Particle density of a solver, and whether particles are grains with a size.
@@ -99,20 +99,14 @@ impl Samples {
 /// or removed by drains are not subtracted. `usize::MAX` if a region is unbounded.
 pub fn estimate_particles(scene: &Scene) -> usize {
     let density = Spacing::of(scene).number_density(scene.dimensions);
-    let filled: f64 = scene
-        .fills
-        .iter()
-        .map(|f| f.shape.volume(scene.dimensions) * density)
-        .sum();
+    let volume = |f: &Fill| f.shape.volume(scene.dimensions) * density;
+    let filled: f64 = scene.fills.iter().map(volume).sum();
     let duration = f64::from(scene.frames) / scene.frame_rate;
-    let emitted: f64 = scene
-        .emitters
-        .iter()
-        .map(|e| {
-            let rho = scene.materials.get(e.material).map_or(0.0, |m| m.density);
-            emitter::emitted_volume(e, rho, duration, scene.dimensions) * density
-        })
-        .sum();
+    let volume = |e: &Emitter| {
+        let rho = scene.materials.get(e.material).map_or(0.0, |m| m.density);
+        emitter::emitted_volume(e, rho, duration, scene.dimensions) * density
+    };
+    let emitted: f64 = scene.emitters.iter().map(volume).sum();
     // Casts saturate.
     (filled + emitted).ceil() as usize
 }

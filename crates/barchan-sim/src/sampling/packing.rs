@@ -69,10 +69,8 @@ impl Packing {
         for k in (1..COUNT).rev() {
             radii.swap(k, random.below(k + 1));
         }
-        let solid: f64 = radii
-            .iter()
-            .map(|r| grain_volume(f64::from(*r), dimensions))
-            .sum();
+        let volume = |r: &f32| grain_volume(f64::from(*r), dimensions);
+        let solid: f64 = radii.iter().map(volume).sum();
         let volume = solid / solid_fraction(dimensions);
         let side = volume.powf(1.0 / dimensions.count() as f64) as f32;
         let cells = (side / (2.0 * (1.0 + spread))).floor().max(1.0) as i32;

@@ -180,17 +180,9 @@ impl Darts {
         let reach = 1.0 - half * (self.dimensions as f32).sqrt();
         let mut out = Vec::new();
         for corner in free {
-            for child in 0..1u8 << self.dimensions {
-                let offset = Vec3::new(
-                    f32::from(child & 1),
-                    f32::from(child >> 1 & 1),
-                    f32::from(child >> 2 & 1),
-                );
-                let low = *corner + size * offset;
-                let mut center = low + half;
-                if self.dimensions == 2 {
-                    center.z = 0.0;
-                }
+            for child in cells_between(IVec3::ZERO, self.layer()) {
+                let low = *corner + size * child.as_vec3();
+                let center = low + half * self.layer().as_vec3();
                 if !self.any_within(center, reach) {
                     out.push(low);
                 }

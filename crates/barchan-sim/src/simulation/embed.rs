@@ -70,7 +70,7 @@ impl Simulation {
         let collider = self.colliders.list.get(body)?;
         match body.checked_sub(self.bodies.first()) {
             Some(free) if !self.bodies.is_empty() => Some(self.bodies.pose_of(free)),
-            _ => Some(collider.scripted_pose(self.state.time)),
+            _ => Some(collider.motion.pose(self.state.time)),
         }
     }
 

@@ -102,8 +102,8 @@ impl Simulation {
 
     /// Adds up the impulses of the grains and moves the rigid bodies.
     fn move_bodies(&mut self, dt: f64, gravity: Vec3) {
-        self.impulses.add(&self.given);
-        self.recent.0.add(&self.given);
+        self.impulses.add(&self.given.bodies);
+        self.recent.0.add(&self.given.bodies);
         self.recent.1 += dt;
         let (bodies, given) = (&mut self.bodies, &self.given);
         if !bodies.is_empty() {

@@ -53,12 +53,6 @@ impl Bound {
             ..Self::at_rest(dt, key, value, default)
         }
     }
-
-    /// The bound at the default value of its setting [s].
-    fn at_default(&self) -> f64 {
-        let factor = self.setting.map_or(1.0, |s| s.default / s.value);
-        f64::from(self.dt) * factor
-    }
 }
 
 /// The time step rule of a solver.
@@ -158,7 +152,8 @@ impl Pace {
                     let others = self.bounds().iter().enumerate();
                     let others = others.filter(|(j, b)| *j != i && !b.follows_motion);
                     let others = others.map(|(_, b)| f64::from(b.dt));
-                    others.fold(bound.at_default(), f64::min)
+                    let at_default = f64::from(bound.dt) * (setting.default / setting.value);
+                    others.fold(at_default, f64::min)
                 }
             };
             Some((setting, longest / dt))

@@ -50,10 +50,6 @@ impl Method {
     pub fn of(scene: &Scene) -> &'static Self {
         Self::find(scene.solver.family.name).unwrap_or(METHODS[0])
     }
-
-    fn is_of(&self, scene: &Scene) -> bool {
-        self.family.name == scene.solver.family.name
-    }
 }
 
 /// Builds the solver of a scene at this machine's SIMD level. Unsupported features are refused here.
@@ -63,12 +59,12 @@ pub fn build(scene: &Scene) -> Result<Box<dyn Solver>, SolverError> {
 
 /// As [`build`], at a SIMD level; `Level::baseline()` gives the same results on every x86-64 processor.
 pub fn build_on(scene: &Scene, level: Level) -> Result<Box<dyn Solver>, SolverError> {
-    let method = Method::of(scene);
-    if !method.is_of(scene) {
-        let reason = format!("there is no solver `{}`", scene.solver.family.name);
+    let name = scene.solver.family.name;
+    let Some(method) = Method::find(name) else {
+        let reason = format!("there is no solver `{name}`");
         let help = "choose another solver.method";
         return Err(SolverError::unsupported("solver.method", reason, help));
-    }
+    };
     (method.build)(scene, level)
 }
 

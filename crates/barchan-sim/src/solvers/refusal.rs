@@ -27,10 +27,7 @@ impl Feature {
         match self {
             Self::Periodic => scene.periodic.contains(&true),
             Self::Terrain => scene.terrain.is_some(),
-            Self::Elastic => scene
-                .materials
-                .iter()
-                .any(|m| matches!(m.law, Law::Elastic(_))),
+            Self::Elastic => scene.materials.iter().any(is_elastic),
         }
     }
 
@@ -70,8 +67,8 @@ pub(super) fn check(method: &Method, scene: &Scene) -> Result<(), SolverError> {
                 format!("{choose}, or fill a box"),
             ),
             Feature::Elastic => {
-                let is_elastic = |m: &&Material| matches!(m.law, Law::Elastic(_));
-                let Some(material) = scene.materials.iter().find(is_elastic) else {
+                let mut materials = scene.materials.iter();
+                let Some(material) = materials.find(|m| is_elastic(m)) else {
                     continue;
                 };
                 return Err(elastic(method, material));
@@ -87,6 +84,10 @@ pub(super) fn check(method: &Method, scene: &Scene) -> Result<(), SolverError> {
         return Err(SolverError::unsupported("output.columns", reason, help));
     }
     Ok(())
+}
+
+fn is_elastic(material: &Material) -> bool {
+    matches!(material.law, Law::Elastic(_))
 }
 
 /// The error for an elastic material in a solver for sand.

@@ -62,7 +62,7 @@ impl Terrain {
         scratch.cuts.clear();
         for tool in tools {
             let moves = self.is_moving(tool, dt);
-            if tool.world_bounds().is_finite() && (moves || tool.mass.is_some()) {
+            if tool.world_bounds.is_finite() && (moves || tool.mass.is_some()) {
                 self.find_footprint(tool, &mut scratch.footprint);
                 self.lock_around(&scratch.footprint);
                 if moves {
@@ -91,7 +91,7 @@ impl Terrain {
     }
 
     fn is_moving(&self, tool: &PosedCollider, dt: f32) -> bool {
-        let bounds = tool.world_bounds();
+        let bounds = tool.world_bounds;
         let reach = (bounds.max - tool.pose.position)
             .abs()
             .max((bounds.min - tool.pose.position).abs());
@@ -103,7 +103,7 @@ impl Terrain {
     fn find_footprint(&mut self, tool: &PosedCollider, footprint: &mut Vec<FootprintColumn>) {
         footprint.clear();
         let margin = self.margin();
-        let bounds = tool.world_bounds();
+        let bounds = tool.world_bounds;
         let (low, high) = (bounds.min - margin, bounds.max + margin);
         let layout = self.field.layout;
         for column in layout.columns_in(Vec2::new(low.x, low.z), Vec2::new(high.x, high.z)) {
@@ -113,7 +113,7 @@ impl Terrain {
                 low.y.max(self.field.floor),
                 soil + 2.0 * self.lattice.largest,
             ];
-            if let Some(lowest) = self.lowest_point(tool, column, ends, margin) {
+            if let Some(lowest) = self.lowest_point(tool, column, ends) {
                 footprint.push(FootprintColumn {
                     column,
                     lowest,
@@ -124,16 +124,15 @@ impl Terrain {
         }
     }
 
-    /// Height of the first point of a column's center line, from below, that is within `margin` of the body [m]; `None` if
+    /// Height of the first point of a column's center line, from below, that is within the margin of the body [m]; `None` if
     /// there is none between the ends. Sphere tracing.
     fn lowest_point(
         &self,
         tool: &PosedCollider,
         column: usize,
         [start, end]: [f32; 2],
-        margin: f32,
     ) -> Option<f32> {
-        let center = self.field.layout.center(column);
+        let (center, margin) = (self.field.layout.center(column), self.margin());
         let tolerance = 0.05 * self.grain.radius;
         let mut y = start;
         for _ in 0..RAY_STEPS {
@@ -171,40 +170,28 @@ impl Terrain {
     /// Columns to be lowered for a moving body, with their new heights [m].
     fn plan_cuts(&mut self, tool: &PosedCollider, dt: f32, scratch: &mut Scratch) {
         let Scratch { footprint, cuts } = scratch;
-        let margin = self.margin();
         for place in footprint.iter().filter(|f| f.is_cut) {
-            self.cut_wedge(tool, dt, place, margin, cuts);
+            self.cut_wedge(tool, dt, place, cuts);
         }
         let until = self.lock_end();
         // Columns around a cut are locked a tick longer.
         let near = footprint.iter().filter(|f| {
-            self.surcharge.locked_until[f.column] > until && self.is_too_close(tool, dt, f, margin)
+            self.surcharge.locked_until[f.column] > until && self.is_too_close(tool, dt, f)
         });
         cuts.extend(near.map(|f| (f.column as u32, f.lowest)));
     }
 
     /// Lower edge of the body over a column [m], and its velocity there [m/s].
-    fn edge_above(
-        &self,
-        tool: &PosedCollider,
-        place: &FootprintColumn,
-        margin: f32,
-    ) -> (f32, Vec3) {
+    fn edge_above(&self, tool: &PosedCollider, place: &FootprintColumn) -> (f32, Vec3) {
         let center = self.field.layout.center(place.column);
-        let edge = place.lowest + margin;
+        let edge = place.lowest + self.margin();
         (edge, tool.velocity_at(Vec3::new(center.x, edge, center.y)))
     }
 
     /// Whether the body may reach a column within two steps, or has too little cover above it. If columns were cut as soon as
     /// they are within the margin, a body at rest on grains that creeps as they compact would dig itself in.
-    fn is_too_close(
-        &self,
-        tool: &PosedCollider,
-        dt: f32,
-        place: &FootprintColumn,
-        margin: f32,
-    ) -> bool {
-        let (edge, velocity) = self.edge_above(tool, place, margin);
+    fn is_too_close(&self, tool: &PosedCollider, dt: f32, place: &FootprintColumn) -> bool {
+        let (edge, velocity) = self.edge_above(tool, place);
         let reach = MIN_COVER * self.grain.radius + 2.0 * velocity.length() * dt;
         self.field.height[place.column] > edge - reach
     }
@@ -215,10 +202,9 @@ impl Terrain {
         tool: &PosedCollider,
         dt: f32,
         place: &FootprintColumn,
-        margin: f32,
         cuts: &mut Vec<(u32, f32)>,
     ) {
-        let (_, velocity) = self.edge_above(tool, place, margin);
+        let (_, velocity) = self.edge_above(tool, place);
         let center = self.field.layout.center(place.column);
         let horizontal = Vec2::new(velocity.x, velocity.z);
         let speed = horizontal.length();
@@ -232,7 +218,7 @@ impl Terrain {
                 return;
             };
             // Level over the margin, so that a column is cut once, while it is intact.
-            let ahead = (k as f32 * self.field.layout.cell - margin).max(0.0);
+            let ahead = (k as f32 * self.field.layout.cell - self.margin()).max(0.0);
             let target = place.lowest + ahead * self.wedge_slope;
             // Slices too thin for a grain remain, and soil does not fail beyond the point where the plane reaches the surface.
             if target <= self.field.height[column] - 2.0 * self.grain.radius {

@@ -2,7 +2,7 @@
 
 use super::Terrain;
 use super::spawn::QueuedSoil;
-use crate::height_field::{Layout, SavedField, StoredField};
+use crate::height_field::{Layout, StoredField};
 use crate::solver::SolverError;
 use barchan_frame::{Checkpoint, Column, ColumnData, Frame, TERRAIN_HEIGHT, TerrainRecord, Unit};
 
@@ -42,11 +42,7 @@ impl Terrain {
         let locked = self.locked.iter();
         let locked = locked.flat_map(|c| [*c, self.surcharge.locked_until[*c as usize]]);
         let locked = ColumnData::U32(locked.collect());
-        let SavedField {
-            mass,
-            active,
-            rising,
-        } = self.field.save();
+        let [mass, active, rising, heights] = self.field.save();
         let meaning = "columns with soil that waits for space, and its mass in quanta";
         let queued = Column::exact(QUEUED, Unit::One, meaning, 2, queued);
         let meaning = "surface of these columns when they were first cut";
@@ -54,8 +50,8 @@ impl Terrain {
         let meaning =
             "columns near a body, and the tick until which nothing settles or slides there";
         let locked = Column::exact(LOCKED, Unit::One, meaning, 2, locked);
-        out.arrays.extend([mass, queued, tops, active, locked]);
-        out.arrays.extend(rising);
+        let all = [mass, queued, tops, active, locked, rising, heights];
+        out.arrays.extend(all);
         out.set_scalar(CLOCK, self.surcharge.clock);
     }
 
@@ -66,15 +62,11 @@ impl Terrain {
     /// unchanged.
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
         let columns = self.field.layout.count();
-        let Some(stored) = Stored::read(from, columns) else {
-            return Err(SolverError::Checkpoint(
-                "its terrain is missing or has other columns".into(),
-            ));
-        };
+        let refuse = |reason: &str| SolverError::Checkpoint(reason.into());
+        let stored = Stored::read(from, columns);
+        let stored = stored.ok_or_else(|| refuse("its terrain is missing or has other columns"))?;
         if !stored.is_valid(columns) {
-            return Err(SolverError::Checkpoint(
-                "its terrain has values out of range".into(),
-            ));
+            return Err(refuse("its terrain has values out of range"));
         }
         self.field.load(&stored.field);
         let queued = stored.queued.iter().zip(stored.tops);

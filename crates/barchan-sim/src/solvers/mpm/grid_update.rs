@@ -55,9 +55,8 @@ fn bodies_near(
     if nodes.chunks_exact(NODE).all(|node| node[3] <= 0.0) {
         return None;
     }
-    let first = blocks::first_node(coord);
-    let corner =
-        params.origin + Vec3::new(first[0] as f32, first[1] as f32, first[2] as f32) * params.dx;
+    let first = blocks::first_node(coord).map(|n| n as f32);
+    let corner = params.origin + Vec3::from_array(first) * params.dx;
     let half = 0.5 * (BLOCK - 1) as f32 * params.dx;
     let (center, radius) = (corner + half, half * 1.733 + params.dx);
     let near = NearBodies::select(params.colliders, |body| body.may_touch(center, radius));

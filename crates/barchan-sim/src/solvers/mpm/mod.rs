@@ -221,9 +221,7 @@ impl Mpm {
         );
         let s = &mut self.scratch;
         for task in s.impulses.chunks(bodies.max(1)) {
-            for (total, part) in cx.impulses.bodies.iter_mut().zip(task) {
-                *total += *part;
-            }
+            cx.impulses.add(task);
         }
         rigid_contact::solve(s.velocity.tasks(), &mut s.contacts, cx);
     }
@@ -256,16 +254,12 @@ impl Mpm {
     fn bounds(&self) -> Pace {
         let spec = &self.spec;
         let moving = spec.cfl as f32 * spec.dx as f32 / self.max_speed;
-        let (max_dt, elastic) = (MpmSpec::DEFAULT_MAX_DT, MpmSpec::DEFAULT_ELASTIC_CFL);
+        let most = MpmSpec::DEFAULT_MAX_DT;
+        let (elastic, default) = (spec.elastic_cfl, MpmSpec::DEFAULT_ELASTIC_CFL);
         Pace::Bounded {
             bounds: [
-                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, max_dt),
-                Bound::at_rest(
-                    self.elastic_dt,
-                    "solver.mpm.elastic_cfl",
-                    spec.elastic_cfl,
-                    elastic,
-                ),
+                Bound::at_rest(spec.max_dt as f32, "solver.mpm.max_dt", spec.max_dt, most),
+                Bound::at_rest(self.elastic_dt, "solver.mpm.elastic_cfl", elastic, default),
                 Bound::in_motion(moving, "solver.mpm.cfl", spec.cfl, MpmSpec::DEFAULT_CFL),
                 Bound::NONE,
             ],
@@ -283,7 +277,7 @@ impl Mpm {
                 return Err(SolverError::NotFinite {
                     id: packet.id[lane],
                     position: packet.position_of(lane),
-                    quantity: match packet.velocity_of(lane).is_finite() {
+                    quantity: match packet.velocity.iter().all(|row| row[lane].is_finite()) {
                         true => "deformation",
                         false => "velocity",
                     },
@@ -319,20 +313,17 @@ impl Solver for Mpm {
     }
 
     fn remove(&mut self, region: &Region<'_>) -> Result<usize, SolverError> {
-        let removed: usize = self
-            .packets
-            .par_iter_mut()
-            .map(|packet| {
-                let mut count = 0;
-                for lane in 0..packet.len as usize {
-                    if packet.volume[lane] > 0.0 && region.contains(packet.position_of(lane)) {
-                        packet.volume[lane] = 0.0;
-                        count += 1;
-                    }
+        let remove = |packet: &mut Packet| {
+            let mut count = 0;
+            for lane in 0..packet.len as usize {
+                if packet.volume[lane] > 0.0 && region.contains(packet.position_of(lane)) {
+                    packet.volume[lane] = 0.0;
+                    count += 1;
                 }
-                count
-            })
-            .sum();
+            }
+            count
+        };
+        let removed: usize = self.packets.par_iter_mut().map(remove).sum();
         self.count -= removed;
         self.needs_sort |= removed > 0;
         Ok(removed)

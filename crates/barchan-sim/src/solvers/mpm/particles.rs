@@ -95,11 +95,6 @@ impl Packet {
     pub fn position_of(&self, lane: usize) -> Vec3 {
         Vec3::from_array(std::array::from_fn(|axis| self.position[axis][lane]))
     }
-
-    /// Velocity of a particle [m/s].
-    pub fn velocity_of(&self, lane: usize) -> Vec3 {
-        Vec3::from_array(std::array::from_fn(|axis| self.velocity[axis][lane]))
-    }
 }
 
 impl Packets for Vec<Packet> {
@@ -144,10 +139,8 @@ pub fn prefetch<T>(next: Option<&T>) {
 /// Prefetches the state of a packet, of `rows` rows.
 #[inline(always)]
 pub fn prefetch_state(state: &[Row], packet: usize, rows: usize) {
-    for row in state
-        .get(packet * rows..(packet + 1) * rows)
-        .unwrap_or_default()
-    {
+    let next = state.get(packet * rows..(packet + 1) * rows);
+    for row in next.unwrap_or_default() {
         prefetch(Some(row));
     }
 }
@@ -225,11 +218,8 @@ pub fn packets_from(
         packet.material = batch.material as u8;
         packet.len = positions.len() as u8;
         for (lane, p) in positions.iter().enumerate() {
-            let v = batch
-                .velocity
-                .get(start + lane)
-                .copied()
-                .unwrap_or_default();
+            let v = batch.velocity.get(start + lane);
+            let v = v.copied().unwrap_or_default();
             for axis in 0..3 {
                 packet.position[axis][lane] = p[axis];
                 packet.velocity[axis][lane] = v[axis];

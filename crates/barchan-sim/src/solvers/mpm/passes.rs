@@ -62,11 +62,9 @@ pub struct Passes<'a> {
 impl Passes<'_> {
     /// Mass, momentum and the impulse of the stress to the tiles, fused: Σ w m, Σ w m (v + C (x_i − x_p)) − Δt Σ V⁰ τ ∇w.
     pub fn scatter(&self, packets: &[Packet], state: &Rows, dt: f32, tiles: &mut Tiles) {
-        self.for_each_tile(dt, tiles, |b, params, tile| {
-            let range = self.ranges[b];
-            let packets = packets_of(packets, range);
+        self.for_each_tile(packets, dt, tiles, |b, packets, params, tile| {
             let rows = state.per_packet();
-            let state = &state.all()[range.first as usize * rows..];
+            let state = &state.all()[self.ranges[b].first as usize * rows..];
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let frame = self.frame::<D, K>(b);
                 let stress = |p: usize, packet: &Packet| {
@@ -80,8 +78,7 @@ impl Passes<'_> {
 
     /// Mass and momentum to the tiles: Σ w m and Σ w m (v + C (x_i − x_p)), Eq. 7 and 9.
     pub fn scatter_momentum(&self, packets: &[Packet], tiles: &mut Tiles) {
-        self.for_each_tile(0.0, tiles, |b, params, tile| {
-            let packets = packets_of(packets, self.ranges[b]);
+        self.for_each_tile(packets, 0.0, tiles, |b, packets, params, tile| {
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let zero = f32x16::splat(simd, 0.0);
                 let none = |_: usize, _: &Packet| Sym3::from_array([zero; 6]);
@@ -92,12 +89,11 @@ impl Passes<'_> {
 
     /// Forces of a given Kirchhoff stress (six rows a packet, [Pa]) times `scale` to the tiles: −`scale` Σ V⁰ τ ∇w, Eq. 23.
     pub fn scatter_forces(&self, packets: &[Packet], stress: &Rows, scale: f32, tiles: &mut Tiles) {
-        self.for_each_tile(scale, tiles, |b, params, tile| {
-            let range = self.ranges[b];
-            let packets = packets_of(packets, range);
+        self.for_each_tile(packets, scale, tiles, |b, packets, params, tile| {
+            let first = self.ranges[b].first as usize;
             with_kernel!(self.level, self.dimensions, self.kernel, simd, D, K => {
                 let given = |p: usize, _: &Packet| {
-                    Sym3::from_array(load(simd, stress.of(range.first as usize + p)))
+                    Sym3::from_array(load(simd, stress.of(first + p)))
                 };
                 scatter_block::<_, D, K, FORCES>(simd, packets, given, &self.frame::<D, K>(b), params, tile)
             });
@@ -106,9 +102,10 @@ impl Passes<'_> {
 
     fn for_each_tile(
         &self,
+        packets: &[Packet],
         dt: f32,
         tiles: &mut Tiles,
-        scatter: impl Fn(usize, &ScatterParams<'_>, &mut [f32]) + Sync,
+        scatter: impl Fn(usize, &[Packet], &ScatterParams<'_>, &mut [f32]) + Sync,
     ) {
         let params = ScatterParams {
             dx: self.dx,
@@ -117,7 +114,7 @@ impl Passes<'_> {
         };
         tiles.each_mut().enumerate().for_each(|(b, tile)| {
             tile.fill(0.0);
-            scatter(b, &params, tile);
+            scatter(b, packets_of(packets, self.ranges[b]), &params, tile);
         });
     }
 
@@ -211,14 +208,10 @@ impl Passes<'_> {
         trial: &mut Rows,
     ) {
         trial.resize(packets.len(), 0.0);
-        let inputs = packets
-            .par_iter()
-            .zip(state.packets())
-            .zip(gradient.packets());
-        let all = inputs
-            .zip(trial.packets_mut())
-            .with_min_len(PACKETS_PER_TASK);
-        all.for_each(|(((packet, state), gradient), trial)| {
+        let (state, gradient) = (state.packets(), gradient.packets());
+        let all = (packets, state, gradient, trial.packets_mut()).into_par_iter();
+        let all = all.with_min_len(PACKETS_PER_TASK);
+        all.for_each(|(packet, state, gradient, trial)| {
             let law = &self.laws[packet.material as usize];
             dispatch!(self.level, simd => {
                 let increment = increment(&matrix(simd, gradient), dt / self.dx);
@@ -230,38 +223,30 @@ impl Passes<'_> {
     /// Return mapping of trial states, in place, with the flags of the laws: Eq. 17, 27–31. The particles
     /// are unchanged: a residual can be evaluated at any trial state.
     pub fn return_map(&self, packets: &[Packet], state: &mut Rows, flags: &mut [[u8; LANES]]) {
-        let all = packets.par_iter().zip(state.packets_mut()).zip(flags);
-        all.with_min_len(PACKETS_PER_TASK)
-            .for_each(|((packet, state), flags)| {
-                let law = &self.laws[packet.material as usize];
-                match self.dimensions {
-                    Dimensions::Three => dispatch!(self.level, simd => {
-                        law.return_map::<_, 3>(simd, state, flags);
-                    }),
-                    Dimensions::Two => dispatch!(self.level, simd => {
-                        law.return_map::<_, 2>(simd, state, flags);
-                    }),
-                }
+        let all = (packets, state.packets_mut(), flags).into_par_iter();
+        let all = all.with_min_len(PACKETS_PER_TASK);
+        all.for_each(|(packet, state, flags)| {
+            let law = &self.laws[packet.material as usize];
+            with_kernel!(self.level, self.dimensions, self.kernel, simd, D, _K => {
+                law.return_map::<_, D>(simd, state, flags);
             });
+        });
     }
 
     /// Kirchhoff stress [Pa] of states, six rows a packet.
     pub fn stress(&self, packets: &[Packet], state: &Rows, stress: &mut Rows) {
         stress.resize(packets.len(), 0.0);
-        let all = packets
-            .par_iter()
-            .zip(state.packets())
-            .zip(stress.packets_mut());
-        all.with_min_len(PACKETS_PER_TASK)
-            .for_each(|((packet, state), stress)| {
-                let law = &self.laws[packet.material as usize];
-                dispatch!(self.level, simd => {
-                    let tau = law.stress(simd, state).to_array();
-                    for (row, tau) in stress.iter_mut().zip(tau) {
-                        tau.store_array(&mut row.0);
-                    }
-                });
+        let all = (packets, state.packets(), stress.packets_mut()).into_par_iter();
+        let all = all.with_min_len(PACKETS_PER_TASK);
+        all.for_each(|(packet, state, stress)| {
+            let law = &self.laws[packet.material as usize];
+            dispatch!(self.level, simd => {
+                let tau = law.stress(simd, state).to_array();
+                for (row, tau) in stress.iter_mut().zip(tau) {
+                    tau.store_array(&mut row.0);
+                }
             });
+        });
     }
 
     fn gather_params(&self, state: &Rows, dt: f32, flip: Option<f32>) -> GatherParams<'_> {

@@ -105,12 +105,9 @@ impl Sorter {
     ) -> Result<(), SolverError> {
         self.keys.resize(packets.len(), [NO_PARTICLE; LANES]);
         self.cells.resize(packets.len(), [0; LANES]);
-        let lost = self
-            .keys
-            .par_iter_mut()
-            .zip(&mut self.cells)
-            .zip(packets.par_iter_mut())
-            .filter_map(|((keys, cells), packet)| {
+        let all = (&mut self.keys, &mut self.cells, packets).into_par_iter();
+        let lost = all
+            .filter_map(|(keys, cells, packet)| {
                 // Not for SIMD lanes: without the instructions of this level, `floor` is a function call.
                 dispatch!(level, _simd => keys_of(packet, keys, cells, frame))
             })
@@ -125,20 +122,18 @@ impl Sorter {
     fn find_blocks(&mut self, topology: &mut Topology) -> bool {
         let part = self.keys.len().div_ceil(PARTS).max(1);
         self.found.iter_mut().for_each(Vec::clear);
-        self.found
-            .par_iter_mut()
-            .zip(self.keys.par_chunks(part))
-            .for_each(|(found, keys)| {
-                let mut last = NO_PARTICLE;
-                for &key in keys.iter().flatten() {
-                    if key != last && key != NO_PARTICLE {
-                        found.push(key);
-                        last = key;
-                    }
+        let parts = (&mut self.found, self.keys.par_chunks(part)).into_par_iter();
+        parts.for_each(|(found, keys)| {
+            let mut last = NO_PARTICLE;
+            for &key in keys.iter().flatten() {
+                if key != last && key != NO_PARTICLE {
+                    found.push(key);
+                    last = key;
                 }
-                found.sort_unstable();
-                found.dedup();
-            });
+            }
+            found.sort_unstable();
+            found.dedup();
+        });
         let [merged, others @ ..] = &mut self.found;
         for other in others {
             merged.extend_from_slice(other);
@@ -155,24 +150,21 @@ impl Sorter {
     /// Turns the block of every particle into its bin: block, material, cell. Consecutive particles mostly share a block, so the
     /// last lookup is kept.
     fn find_bins(&mut self, packets: &[Packet], materials: usize, topology: &Topology) {
-        self.keys
-            .par_iter_mut()
-            .zip(&self.cells)
-            .zip(packets)
-            .for_each(|((keys, cells), packet)| {
-                let (mut last, mut block) = (NO_PARTICLE, 0);
-                for (key, &cell) in keys.iter_mut().zip(cells) {
-                    if *key == NO_PARTICLE {
-                        continue;
-                    }
-                    if *key != last {
-                        last = *key;
-                        block = topology.rank(last).unwrap_or_default() as usize;
-                    }
-                    let run = block * materials + packet.material as usize;
-                    *key = (run * BLOCK_NODES + cell as usize) as u64;
+        let all = (&mut self.keys, &self.cells, packets).into_par_iter();
+        all.for_each(|(keys, cells, packet)| {
+            let (mut last, mut block) = (NO_PARTICLE, 0);
+            for (key, &cell) in keys.iter_mut().zip(cells) {
+                if *key == NO_PARTICLE {
+                    continue;
                 }
-            });
+                if *key != last {
+                    last = *key;
+                    block = topology.rank(last).unwrap_or_default() as usize;
+                }
+                let run = block * materials + packet.material as usize;
+                *key = (run * BLOCK_NODES + cell as usize) as u64;
+            }
+        });
     }
 
     /// Counts the particles of each bin in each part.
@@ -182,14 +174,12 @@ impl Sorter {
             counts.clear();
             counts.resize(bins, 0);
         }
-        self.counts
-            .par_iter_mut()
-            .zip(self.keys.par_chunks(part))
-            .for_each(|(counts, keys)| {
-                for &bin in keys.iter().flatten().filter(|bin| **bin != NO_PARTICLE) {
-                    counts[bin as usize] += 1;
-                }
-            });
+        let parts = (&mut self.counts, self.keys.par_chunks(part)).into_par_iter();
+        parts.for_each(|(counts, keys)| {
+            for &bin in keys.iter().flatten().filter(|bin| **bin != NO_PARTICLE) {
+                counts[bin as usize] += 1;
+            }
+        });
     }
 
     /// Prefix sum: turns counts into the first slot of each bin and part; runs of a material start with a packet of their
@@ -227,26 +217,21 @@ impl Sorter {
     fn choose_sources(&mut self, total: usize) {
         self.sources
             .resize_with(total * LANES, || AtomicU32::new(blocks::NONE));
-        self.sources
-            .par_iter()
-            .with_min_len(4096)
-            .for_each(|source| source.store(blocks::NONE, Ordering::Relaxed));
-        let part = self.keys.len().div_ceil(PARTS).max(1);
         let sources = &self.sources;
-        self.counts
-            .par_iter_mut()
-            .zip(self.keys.par_chunks(part))
-            .enumerate()
-            .for_each(|(index, (next, keys))| {
-                let first = index * part * LANES;
-                for (slot, &bin) in (first..).zip(keys.iter().flatten()) {
-                    if bin != NO_PARTICLE {
-                        let target = &mut next[bin as usize];
-                        sources[*target as usize].store(slot as u32, Ordering::Relaxed);
-                        *target += 1;
-                    }
+        let all = sources.par_iter().with_min_len(4096);
+        all.for_each(|source| source.store(blocks::NONE, Ordering::Relaxed));
+        let part = self.keys.len().div_ceil(PARTS).max(1);
+        let parts = (&mut self.counts, self.keys.par_chunks(part)).into_par_iter();
+        parts.enumerate().for_each(|(index, (next, keys))| {
+            let first = index * part * LANES;
+            for (slot, &bin) in (first..).zip(keys.iter().flatten()) {
+                if bin != NO_PARTICLE {
+                    let target = &mut next[bin as usize];
+                    sources[*target as usize].store(slot as u32, Ordering::Relaxed);
+                    *target += 1;
                 }
-            });
+            }
+        });
     }
 
     fn move_particles(
@@ -257,26 +242,22 @@ impl Sorter {
         total: usize,
     ) {
         self.spare.resize(total, Packet::EMPTY);
-        let spare_state = self
-            .spare_state
-            .get_or_insert_with(|| Rows::new(state.per_packet()));
+        let rows = state.per_packet();
+        let spare_state = (self.spare_state).get_or_insert_with(|| Rows::new(rows));
         // Every row is written below.
         spare_state.resize(total, f32::NAN);
-        let (old, old_state, rows) = (&packets[..], state.all(), state.per_packet());
-        self.spare
-            .par_iter_mut()
-            .zip(spare_state.packets_mut())
-            .zip(self.sources.par_chunks(LANES))
-            .for_each(|((packet, state), sources)| {
-                // All particles of a packet have one material.
-                let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
-                packet.material = old[first as usize / LANES].material;
-                let before = (old, old_state, rows);
-                with_law!(&laws[packet.material as usize], law => {
-                    move_packet(law, (&mut *packet, &mut *state), sources, before);
-                });
-                pad(packet, state);
+        let before = (&packets[..], state.all(), rows);
+        let sources = self.sources.par_chunks(LANES);
+        let all = (&mut self.spare, spare_state.packets_mut(), sources).into_par_iter();
+        all.for_each(|(packet, state, sources)| {
+            // All particles of a packet have one material.
+            let first = sources.first().map_or(0, |s| s.load(Ordering::Relaxed));
+            packet.material = before.0[first as usize / LANES].material;
+            with_law!(&laws[packet.material as usize], law => {
+                move_packet(law, (&mut *packet, &mut *state), sources, before);
             });
+            pad(packet, state);
+        });
         std::mem::swap(packets, &mut self.spare);
         std::mem::swap(state, spare_state);
     }

@@ -36,24 +36,25 @@ fn count_live(packets: &[Packet]) -> usize {
     packets.iter().map(in_packet).sum()
 }
 
+/// Name, components, unit and meaning of a column.
+type About<'a> = (&'a str, usize, Unit, &'a str);
+
 /// Reads the particles in the order of their packets, in parallel parts.
 struct Reader<'a> {
-    packets: &'a [Packet],
-    state: &'a Rows,
-    laws: &'a [PreparedLaw],
+    mpm: &'a Mpm,
     /// Particles in each part.
     counts: Vec<usize>,
+    /// Columns of an earlier frame.
+    recycled: Recycled,
 }
 
 impl<'a> Reader<'a> {
-    fn new(mpm: &'a Mpm) -> Self {
-        let packets = &mpm.packets[..];
-        let counts = packets.par_chunks(PACKETS_PER_TASK).map(count_live);
+    fn new(mpm: &'a Mpm, recycled: Vec<Column>) -> Self {
+        let parts = mpm.packets.par_chunks(PACKETS_PER_TASK);
         Self {
-            counts: counts.collect(),
-            packets,
-            state: &mpm.state,
-            laws: &mpm.laws,
+            mpm,
+            counts: parts.map(count_live).collect(),
+            recycled: Recycled(recycled),
         }
     }
 
@@ -71,141 +72,132 @@ impl<'a> Reader<'a> {
             targets.push(own);
             rest = others;
         }
-        let rows = self.state.per_packet();
-        self.packets
-            .par_chunks(PACKETS_PER_TASK)
-            .zip(self.state.all().par_chunks(PACKETS_PER_TASK * rows))
-            .zip(targets)
-            .for_each(|((packets, state), target)| {
-                let mut targets = target.chunks_exact_mut(components);
-                for (p, state) in packets.iter().zip(state.chunks_exact(rows)) {
-                    for lane in (0..p.len as usize).filter(|&lane| p.volume[lane] > 0.0) {
-                        if let Some(own) = targets.next() {
-                            write(p, state, lane, own);
-                        }
+        let rows = self.mpm.state.per_packet();
+        let packets = self.mpm.packets.par_chunks(PACKETS_PER_TASK);
+        let state = (self.mpm.state.all()).par_chunks(PACKETS_PER_TASK * rows);
+        let parts = (packets, state, targets).into_par_iter();
+        parts.for_each(|(packets, state, target)| {
+            let mut targets = target.chunks_exact_mut(components);
+            for (p, state) in packets.iter().zip(state.chunks_exact(rows)) {
+                for lane in (0..p.len as usize).filter(|&lane| p.volume[lane] > 0.0) {
+                    if let Some(own) = targets.next() {
+                        write(p, state, lane, own);
                     }
                 }
-            });
+            }
+        });
         values
     }
 
+    /// A column of floats, with the error allowed in frames [unit].
+    fn floats(
+        &mut self,
+        (name, components, unit, meaning): About<'_>,
+        tolerance: f32,
+        write: impl Fn(&Packet, &[Row], usize, &mut [f32]) + Sync,
+    ) -> Column {
+        let memory = self.recycled.f32(name);
+        let data = ColumnData::F32(self.read(components, memory, write));
+        Column {
+            tolerance,
+            ..Column::exact(name, unit, meaning, components, data)
+        }
+    }
+
+    /// A column with one byte for each particle.
+    fn bytes(
+        &mut self,
+        name: &str,
+        meaning: &str,
+        value: impl Fn(&Packet, usize) -> u8 + Sync,
+    ) -> Column {
+        let memory = self.recycled.u8(name);
+        let data = self.read(1, memory, |p, _, lane, out| out[0] = value(p, lane));
+        Column::exact(name, Unit::One, meaning, 1, ColumnData::U8(data))
+    }
+
     /// A column of the packets, by its index in [`PACKET_COLUMNS`].
-    fn packet_column(&self, index: usize, memory: Vec<f32>) -> Column {
-        let (name, components, unit, meaning) = PACKET_COLUMNS[index];
-        let data = self.read(components, memory, |p, _, lane, out| {
+    fn packet_column(&mut self, index: usize, tolerance: f32) -> Column {
+        self.floats(PACKET_COLUMNS[index], tolerance, |p, _, lane, out| {
             for (value, row) in out.iter_mut().zip(p.column(index)) {
                 *value = row[lane];
             }
-        });
-        Column::exact(name, unit, meaning, components, ColumnData::F32(data))
+        })
     }
 
-    fn id_column(&self, memory: Vec<u32>) -> Column {
-        let data = ColumnData::U32(self.scalar(memory, |p, lane| p.id[lane]));
-        Column::exact("id", Unit::One, "stable identity", 1, data)
+    fn id_column(&mut self) -> Column {
+        let memory = self.recycled.u32("id");
+        let data = self.read(1, memory, |p, _, lane, out| out[0] = p.id[lane]);
+        Column::exact("id", Unit::One, "stable identity", 1, ColumnData::U32(data))
     }
 
-    fn material_column(&self, memory: Vec<u8>) -> Column {
-        let data = ColumnData::U8(self.scalar(memory, |p, _| p.material));
-        Column::exact("material", Unit::One, "index of the material", 1, data)
+    fn material_column(&mut self) -> Column {
+        self.bytes("material", "index of the material", |p, _| p.material)
     }
 
     /// A column of the laws; zero for particles whose law does not have it.
-    fn state_column(&self, column: &StateColumn, memory: Vec<f32>) -> Column {
-        let StateColumn {
-            name,
-            components,
-            unit,
-            meaning,
-            ..
-        } = *column;
-        let rows: Vec<_> = self.laws.iter().map(|law| law.rows_of(name)).collect();
-        let data = self.read(components, memory, |p, state, lane, out| {
-            let rows = rows[p.material as usize].clone().unwrap_or_default();
+    fn state_column(&mut self, column: &StateColumn) -> Column {
+        let rows = self.mpm.laws.iter().map(|law| law.rows_of(column.name));
+        let rows: Vec<_> = rows.map(Option::unwrap_or_default).collect();
+        let about = (column.name, column.components, column.unit, column.meaning);
+        self.floats(about, 0.0, |p, state, lane, out| {
             out.fill(0.0);
-            for (value, row) in out.iter_mut().zip(&state[rows]) {
+            let own = &state[rows[p.material as usize].clone()];
+            for (value, row) in out.iter_mut().zip(own) {
                 *value = row.0[lane];
             }
-        });
-        Column::exact(name, unit, meaning, components, ColumnData::F32(data))
+        })
     }
 
-    /// A flag of the laws; zero for particles whose law does not have it.
-    fn flag_column(&self, flag: &FlagColumn, memory: Vec<u8>) -> Column {
-        let own = |law: &PreparedLaw| law.flag().is_some_and(|f| f.name == flag.name);
-        let own: Vec<bool> = self.laws.iter().map(own).collect();
-        let values = self.scalar(memory, |p, lane| match own[p.material as usize] {
-            true => p.flag[lane],
-            false => 0,
-        });
-        let data = ColumnData::U8(values);
-        Column::exact(flag.name, Unit::One, flag.meaning, 1, data)
-    }
-
-    /// One value of each particle.
-    fn scalar<T: Copy + Default + Send + Sync>(
-        &self,
-        memory: Vec<T>,
-        value: impl Fn(&Packet, usize) -> T + Sync,
-    ) -> Vec<T> {
-        self.read(1, memory, |p, _, lane, out| out[0] = value(p, lane))
+    /// The flags of the laws; zero for particles whose law does not have them.
+    fn flag_columns(&mut self) -> Vec<Column> {
+        let laws = &self.mpm.laws;
+        let column = |flag: FlagColumn| {
+            let own = |law: &PreparedLaw| law.flag().is_some_and(|f| f.name == flag.name);
+            let own: Vec<bool> = laws.iter().map(own).collect();
+            self.bytes(flag.name, flag.meaning, |p, lane| {
+                p.flag[lane] * u8::from(own[p.material as usize])
+            })
+        };
+        let flags = material::flag_columns(laws).into_iter();
+        flags.map(column).collect()
     }
 }
 
 impl Mpm {
     /// Writes the columns of a frame; the memory of the columns in `out` is reused.
     pub(super) fn write_columns(&self, columns: &Columns<'_>, out: &mut Frame) {
-        let dx = self.spec.dx as f32;
-        let particles = Reader::new(self);
-        let mut recycled = Recycled(std::mem::take(&mut out.columns));
-        let position = particles.packet_column(0, recycled.f32("position"));
-        let velocity = particles.packet_column(1, recycled.f32("velocity"));
-        let pressure = particles.read(1, recycled.f32("pressure"), |p, state, lane, out| {
-            let law = &self.laws[p.material as usize];
-            out[0] = pressure_of(law, state, lane, self.dimensions);
-        });
-        let mass = particles.scalar(recycled.f32("mass"), |p, lane| {
-            p.volume[lane] * self.density[p.material as usize]
-        });
-        let pressure_is = "mean Cauchy stress, compression positive";
+        let mut particles = Reader::new(self, std::mem::take(&mut out.columns));
+        let mass = ("mass", 1, Unit::Kilogram, "mass");
+        let meaning = "mean Cauchy stress, compression positive";
+        let pressure = ("pressure", 1, Unit::Pascal, meaning);
         out.columns = vec![
-            Column {
-                tolerance: dx / 1024.0,
-                ..position
-            },
-            Column {
-                tolerance: 1e-3,
-                ..velocity
-            },
-            particles.id_column(recycled.u32("id")),
-            particles.material_column(recycled.u8("material")),
-            Column::scalar("mass", Unit::Kilogram, "mass", 0.0, mass),
-            Column::scalar("pressure", Unit::Pascal, pressure_is, 1.0, pressure),
+            particles.packet_column(0, self.spec.dx as f32 / 1024.0),
+            particles.packet_column(1, 1e-3),
+            particles.id_column(),
+            particles.material_column(),
+            particles.floats(mass, 0.0, |p, _, lane, out| {
+                out[0] = p.volume[lane] * self.density[p.material as usize];
+            }),
+            particles.floats(pressure, 1.0, |p, state, lane, out| {
+                let law = &self.laws[p.material as usize];
+                out[0] = pressure_of(law, state, lane, self.dimensions);
+            }),
         ];
-        for flag in material::flag_columns(&self.laws) {
-            let column = particles.flag_column(&flag, recycled.u8(flag.name));
-            out.columns.push(column);
-        }
-        for name in &self.columns {
-            let memory = recycled.f32(name);
-            out.columns
-                .push(self.requested_column(name, &particles, memory));
-        }
+        out.columns.extend(particles.flag_columns());
+        let requested = self.columns.iter();
+        let requested = requested.map(|name| self.requested_column(name, &mut particles));
+        out.columns.extend(requested);
         out.columns.retain(|column| columns.include(&column.name));
     }
 
     /// A column that the scene requests: the principal stress, or a state variable of a law.
-    fn requested_column(
-        &self,
-        name: &'static str,
-        particles: &Reader<'_>,
-        memory: Vec<f32>,
-    ) -> Column {
+    fn requested_column(&self, name: &'static str, particles: &mut Reader<'_>) -> Column {
         if name != PRINCIPAL_STRESS {
             let columns = material::state_columns(&self.laws);
             let declared = columns.into_iter().find(|c| c.name == name);
             let none = StateColumn::new(name, 1, Unit::One, "no material has it");
-            return particles.state_column(&declared.unwrap_or(none), memory);
+            return particles.state_column(&declared.unwrap_or(none));
         }
         let meaning = match self.dimensions {
             Dimensions::Three => "principal Kirchhoff stresses, largest first, tension positive",
@@ -213,28 +205,25 @@ impl Mpm {
                 "principal Kirchhoff stresses: two in the plane, larger first, and across; tension positive"
             }
         };
-        let stress = particles.read(3, memory, |p, state, lane, out| {
+        let about = (name, 3, Unit::Pascal, meaning);
+        particles.floats(about, 0.0, |p, state, lane, out| {
             let (stress, _) = self.laws[p.material as usize].stress_of(state, lane);
             out.copy_from_slice(&principal_stress(stress, self.dimensions));
-        });
-        Column::vector3(name, Unit::Pascal, meaning, 0.0, stress)
+        })
     }
 
     pub(super) fn save_state(&self, out: &mut Checkpoint) {
-        let particles = Reader::new(self);
-        let of_packets = |index: usize| particles.packet_column(index, Vec::new());
-        out.columns = (0..PACKET_COLUMNS.len()).map(of_packets).collect();
+        let mut particles = Reader::new(self, Vec::new());
+        let volume = PACKET_COLUMNS.len() - 1;
+        let of_packets = |index: usize| particles.packet_column(index, 0.0);
+        out.columns = (0..volume).map(of_packets).collect();
         let of_laws = material::state_columns(&self.laws);
-        let of_laws = of_laws.iter();
-        let of_laws = of_laws.map(|c| particles.state_column(c, Vec::new()));
-        // After the affine velocity, before the volume.
-        let last = out.columns.len() - 1;
-        out.columns.splice(last..last, of_laws);
-        out.columns.push(particles.id_column(Vec::new()));
-        out.columns.push(particles.material_column(Vec::new()));
-        for flag in material::flag_columns(&self.laws) {
-            out.columns.push(particles.flag_column(&flag, Vec::new()));
-        }
+        let of_laws = of_laws.iter().map(|c| particles.state_column(c));
+        out.columns.extend(of_laws);
+        out.columns.push(particles.packet_column(volume, 0.0));
+        out.columns.push(particles.id_column());
+        out.columns.push(particles.material_column());
+        out.columns.extend(particles.flag_columns());
         if !self.needs_sort {
             let blocks = ColumnData::U64(self.blocks_of_particles());
             let meaning = "key of the block it is sorted into";
@@ -343,11 +332,9 @@ impl<'a> Stored<'a> {
         let material = bytes("material")?;
         check_materials(material, laws.len())?;
         // A law's columns are needed if the checkpoint has particles of it.
-        let used = |m: usize| material.iter().any(|own| *own as usize == m);
-        let used: Vec<PreparedLaw> = (0..laws.len())
-            .filter(|m| used(*m))
-            .map(|m| laws[m])
-            .collect();
+        let used = |m: &usize| material.iter().any(|own| *own as usize == *m);
+        let used = (0..laws.len()).filter(used).map(|m| laws[m]);
+        let used: Vec<PreparedLaw> = used.collect();
         let state = material::state_columns(&used);
         let state = state.iter().map(|c| {
             let rows = laws.iter().map(|law| law.rows_of(c.name));

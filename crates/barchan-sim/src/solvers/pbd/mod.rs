@@ -29,7 +29,7 @@ use pairs::Pairs;
 use params::{ContactParameters, GrainLaw};
 use rayon::prelude::*;
 use soil::Soil;
-use walls::Walls;
+use walls::{Search, Walls};
 
 /// Largest gap between grains that count as contacts [mean radii].
 const MARGIN: f32 = 0.2;
@@ -120,6 +120,19 @@ fn warm_start_scale(dt: f32, before: f32) -> f32 {
         true => (dt / before) * (dt / before).min(1.0),
         false => 0.0,
     }
+}
+
+/// Input for the preparation of contacts.
+struct Preparation<'a> {
+    step: &'a Step,
+    grains: &'a Grains,
+    laws: &'a [GrainLaw],
+    /// Contact parameters of every pair of materials.
+    table: &'a [ContactParameters],
+    /// Inverse masses in contacts [1/kg].
+    inverse_masses: &'a [f32],
+    /// Factor from cached forces to forces in a substep of this step.
+    scale: f32,
 }
 
 impl Step {
@@ -222,8 +235,13 @@ impl Pbd {
         let table = &self.contact_table;
         s.pairs
             .find(self.level, step, g, &s.motion, &s.cells, table);
-        let terrain = self.soil.as_ref().map(|soil| &soil.terrain);
-        s.walls.find(step, g, &s.motion, cx.colliders, terrain);
+        s.walls.find(&Search {
+            step,
+            grains: g,
+            motion: &s.motion,
+            colliders: cx.colliders,
+            terrain: self.soil.as_ref().map(|soil| &soil.terrain),
+        });
         s.contacts.clear();
         s.contacts.extend((0..g.len()).map(|i| s.pairs.count(i)));
         s.walls.count_into(&mut s.contacts);
@@ -236,9 +254,16 @@ impl Pbd {
             .with_min_len(GRAINS_PER_TASK)
             .map(inverse_mass)
             .collect_into_vec(&mut s.inverse_masses);
-        let (w, scale) = (&s.inverse_masses, warm_start_scale(step.dt, self.cache_dt));
-        s.pairs.prepare(step, g, table, w, scale);
-        s.walls.prepare(step, g, &self.laws, w, cx.colliders, scale);
+        let preparation = Preparation {
+            step,
+            grains: g,
+            laws: &self.laws,
+            table,
+            inverse_masses: &s.inverse_masses,
+            scale: warm_start_scale(step.dt, self.cache_dt),
+        };
+        s.pairs.prepare(&preparation);
+        s.walls.prepare(&preparation, cx.colliders);
     }
 
     /// Eq. 2 for a substep: the displacement of the last substep plus that by gravity and the warm-started contact forces.
@@ -322,15 +347,11 @@ impl Pbd {
         let per_second = 1.0 / step.dt;
         let most = SPEED_LIMIT * step.max_separation;
         let longest = most * self.spec.substeps as f32;
-        let contacts = &self.scratch.contacts;
-        let fastest = self
-            .grains
-            .position
-            .par_iter_mut()
-            .zip(&mut self.grains.velocity)
-            .zip(self.scratch.motion.par_iter().zip(contacts))
+        let (g, s) = (&mut self.grains, &self.scratch);
+        let all = (&mut g.position, &mut g.velocity, &s.motion, &s.contacts).into_par_iter();
+        let fastest = all
             .with_min_len(GRAINS_PER_TASK)
-            .map(|((x, v), (motion, contacts))| {
+            .map(|(x, v, motion, contacts)| {
                 let d = motion.total.truncate();
                 if *contacts > 0 && d.length() < sleep {
                     *v = Vec3::ZERO;
@@ -365,12 +386,8 @@ impl Pbd {
     /// The fixed step.
     fn bounds(&self) -> Pace {
         let dt = self.spec.dt;
-        Pace::Fixed(Bound::at_rest(
-            dt as f32,
-            "solver.pbd.dt",
-            dt,
-            PbdSpec::DEFAULT_DT,
-        ))
+        let bound = Bound::at_rest(dt as f32, "solver.pbd.dt", dt, PbdSpec::DEFAULT_DT);
+        Pace::Fixed(bound)
     }
 
     /// Stores the contact forces for the next warm start.

@@ -6,7 +6,7 @@
 use super::contact::{self, Accumulated, Law, V3};
 use super::grains::Grains;
 use super::params::ContactParameters;
-use super::{GRAINS_PER_TASK, Motion, Step};
+use super::{GRAINS_PER_TASK, Motion, Preparation, Step};
 use crate::contacts::{Adjacency, PairCache};
 use crate::math::lanes::{LANES, Lanes};
 use crate::neighbors::cells::Cells;
@@ -67,20 +67,6 @@ pub(super) struct Pairs {
     friction: Option<[f32; 2]>,
 }
 
-/// Input for the preparation of contacts.
-struct Preparation<'a> {
-    step: &'a Step,
-    grains: &'a Grains,
-    /// Contact parameters of every pair of materials.
-    table: &'a [ContactParameters],
-    materials: usize,
-    /// Inverse masses in contacts [1/kg].
-    inverse_masses: &'a [f32],
-    cache: &'a PairCache,
-    /// Factor from cached forces to forces in a substep of this step.
-    scale: f32,
-}
-
 impl Preparation<'_> {
     /// Computes the constants of a contact for the iterations.
     #[inline]
@@ -96,7 +82,7 @@ impl Preparation<'_> {
         let w = f64::from(self.inverse_masses[i]) + f64::from(self.inverse_masses[j]);
         packet.reduced_mass[lane] = (1.0 / w) as f32;
         let (a, b) = (grains.material[i], grains.material[j]);
-        let contact = &self.table[usize::from(a) * self.materials + usize::from(b)];
+        let contact = &self.table[usize::from(a) * self.laws.len() + usize::from(b)];
         let unsplit = 1.0 / f64::from(grains.mass[i]) + 1.0 / f64::from(grains.mass[j]);
         let [retention, spring, damper] = step.factors(contact, unsplit, w);
         packet.retention[lane] = retention;
@@ -112,14 +98,9 @@ impl Preparation<'_> {
         }
     }
 
-    /// Warm-starts a contact with its force in the last step, if any.
+    /// Warm-starts a contact with its force in the last step; returns the correction.
     #[inline]
-    fn warm_start(&self, packet: &mut Packet, correction: &mut Vec4, lane: usize) {
-        let (rows, ids) = (&self.grains.cache_row, &self.grains.id);
-        let (i, j) = (packet.i[lane] as usize, packet.j[lane] as usize);
-        let Some(force) = self.cache.find(rows[i], ids[j]) else {
-            return;
-        };
+    fn warm_start(&self, packet: &mut Packet, lane: usize, force: Vec3) -> Vec4 {
         let force = self.scale * force;
         let offset: Vec3 = std::array::from_fn(|a| packet.offset[a][lane]).into();
         let normal = offset.normalize_or(Vec3::Y);
@@ -130,7 +111,7 @@ impl Preparation<'_> {
             packet.tangent_sum[axis][lane] = tangent[axis];
         }
         let force = force + (along.max(0.0) - along) * normal;
-        *correction = force.extend(self.step.reduction.dot(normal));
+        force.extend(self.step.reduction.dot(normal))
     }
 }
 
@@ -169,38 +150,22 @@ impl Pairs {
 
     /// Number of contacts of a grain with other grains.
     pub fn count(&self, grain: usize) -> u32 {
-        self.adjacency.count(grain)
+        self.adjacency.of(grain).len() as u32
     }
 
-    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step times
-    /// `scale`. `inverse_masses` are those in contacts [1/kg].
-    pub fn prepare(
-        &mut self,
-        step: &Step,
-        grains: &Grains,
-        table: &[ContactParameters],
-        inverse_masses: &[f32],
-        scale: f32,
-    ) {
+    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step.
+    pub fn prepare(&mut self, preparation: &Preparation<'_>) {
         let total = self.offsets.last().copied().unwrap_or(0);
         self.packets.resize(total, Packet::default());
         self.corrections.resize(total, [Vec4::ZERO; LANES]);
-        self.friction = match table {
+        self.friction = match preparation.table {
             [only] if only.adhesion <= 0.0 => {
                 Some([only.static_friction, only.kinetic_friction].map(|f| f as f32))
             }
             _ => None,
         };
-        let preparation = Preparation {
-            step,
-            grains,
-            table,
-            materials: table.len().isqrt(),
-            inverse_masses,
-            cache: &self.cache,
-            scale,
-        };
-        let (offsets, lists) = (&self.offsets, self.search.lists());
+        let (rows, ids) = (&preparation.grains.cache_row, &preparation.grains.id);
+        let (offsets, lists, cache) = (&self.offsets, self.search.lists(), &self.cache);
         self.packets
             .par_iter_mut()
             .with_min_len(PACKETS_PER_TASK)
@@ -214,7 +179,9 @@ impl Pairs {
                 for (lane, (i, j)) in lists[list][from..].iter().take(LANES).enumerate() {
                     (packet.i[lane], packet.j[lane]) = (*i, *j);
                     preparation.prepare(packet, lane);
-                    preparation.warm_start(packet, &mut corrections[lane], lane);
+                    if let Some(force) = cache.find(rows[*i as usize], ids[*j as usize]) {
+                        corrections[lane] = preparation.warm_start(packet, lane, force);
+                    }
                 }
             });
     }

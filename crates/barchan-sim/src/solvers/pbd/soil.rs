@@ -57,10 +57,8 @@ impl Soil {
     }
 
     pub fn load(&mut self, from: &Checkpoint) -> Result<(), SolverError> {
-        let Some(steps) = from.scalar(STEPS) else {
-            let reason = "its terrain has no step counter";
-            return Err(SolverError::Checkpoint(reason.into()));
-        };
+        let missing = || SolverError::Checkpoint("its terrain has no step counter".into());
+        let steps = from.scalar(STEPS).ok_or_else(missing)?;
         self.terrain.load(from)?;
         self.steps = steps as u32;
         Ok(())

@@ -2,8 +2,7 @@
 
 use super::contact::{self, Accumulated, Law};
 use super::grains::Grains;
-use super::params::GrainLaw;
-use super::{GRAINS_PER_TASK, Motion, Step};
+use super::{GRAINS_PER_TASK, Motion, Preparation, Step};
 use crate::collider::{BodyImpulses, Colliders, NearBodies, PosedCollider};
 use crate::contacts::rigid::{Impulse, Twist};
 use crate::contacts::{BodyContacts, ContactCache, Coupling, find_contacts, take_own};
@@ -122,28 +121,14 @@ pub(super) struct Walls {
 
 impl Walls {
     /// Finds grains that touch a body at the predicted positions of both, or at the present ones.
-    pub fn find(
-        &mut self,
-        step: &Step,
-        grains: &Grains,
-        motion: &[Motion],
-        colliders: &Colliders,
-        terrain: Option<&Terrain>,
-    ) {
-        let search = Search {
-            step,
-            grains,
-            motion,
-            colliders,
-            terrain,
-        };
-        let contacts = &mut self.contacts;
-        find_contacts(contacts, grains.len(), GRAINS_PER_TASK, |group, list| {
+    pub fn find(&mut self, search: &Search<'_>) {
+        let (contacts, grains) = (&mut self.contacts, search.grains.len());
+        find_contacts(contacts, grains, GRAINS_PER_TASK, |group, list| {
             search.group(group, list);
         });
-        let bodies = colliders.list.len() + 1;
+        let bodies = search.colliders.list.len() + 1;
         let touched = self.contacts.iter().flatten().map(|c| c.body);
-        self.coupling.begin(colliders, bodies, touched);
+        self.coupling.begin(search.colliders, bodies, touched);
         self.responses.clear();
         self.responses.resize(bodies, BodyResponse::default());
     }
@@ -155,17 +140,17 @@ impl Walls {
         }
     }
 
-    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step times
-    /// `scale`. The mass of a free body is split among its contacts.
-    pub fn prepare(
-        &mut self,
-        step: &Step,
-        grains: &Grains,
-        laws: &[GrainLaw],
-        inverse_masses: &[f32],
-        colliders: &Colliders,
-        scale: f32,
-    ) {
+    /// Computes the constants of all contacts for the iterations, and warm-starts each contact with its force in the last step. The
+    /// mass of a free body is split among its contacts.
+    pub fn prepare(&mut self, preparation: &Preparation<'_>, colliders: &Colliders) {
+        let Preparation {
+            step,
+            grains,
+            laws,
+            inverse_masses,
+            scale,
+            ..
+        } = *preparation;
         let (coupling, cache) = (&self.coupling, &self.cache);
         let contacts = self.contacts.par_iter_mut().flatten();
         contacts.for_each(|contact| {
@@ -226,12 +211,12 @@ impl Walls {
         update: impl Fn(usize, &mut Motion, &mut Vec3, &mut GrainContacts<'_>) + Sync,
     ) {
         let (responses, changes) = (&self.responses, self.coupling.responses());
-        let lists = self.contacts.par_iter_mut();
-        lists
-            .zip(motion.par_chunks_mut(GRAINS_PER_TASK))
-            .zip(pair_sums.par_chunks_mut(GRAINS_PER_TASK))
+        let motion = motion.par_chunks_mut(GRAINS_PER_TASK);
+        let pair_sums = pair_sums.par_chunks_mut(GRAINS_PER_TASK);
+        let tasks = (&mut self.contacts, motion, pair_sums).into_par_iter();
+        tasks
             .enumerate()
-            .for_each(|(task, ((list, motion), pair_sums))| {
+            .for_each(|(task, (list, motion, pair_sums))| {
                 let mut rest = &mut list[..];
                 let grains = motion.iter_mut().zip(pair_sums);
                 for (grain, (motion, pair_sum)) in (task * GRAINS_PER_TASK..).zip(grains) {
@@ -280,12 +265,12 @@ impl Walls {
 }
 
 /// Input of the search for contacts.
-struct Search<'a> {
-    step: &'a Step,
-    grains: &'a Grains,
-    motion: &'a [Motion],
-    colliders: &'a Colliders,
-    terrain: Option<&'a Terrain>,
+pub(super) struct Search<'a> {
+    pub step: &'a Step,
+    pub grains: &'a Grains,
+    pub motion: &'a [Motion],
+    pub colliders: &'a Colliders,
+    pub terrain: Option<&'a Terrain>,
 }
 
 impl Search<'_> {
@@ -295,11 +280,8 @@ impl Search<'_> {
         let region = Bounds::from_points(positions.iter().copied());
         let mut reach = 0.0f32;
         for grain in grains.clone() {
-            let travel = self.motion[grain]
-                .displacement
-                .truncate()
-                .abs()
-                .element_sum();
+            let displacement = self.motion[grain].displacement.truncate();
+            let travel = displacement.abs().element_sum();
             reach = reach.max(self.grains.radius[grain] + self.step.margin + travel);
         }
         let near = NearBodies::select(self.colliders, |collider| {
@@ -462,10 +444,6 @@ mod tests {
             margin: 1e-3,
         };
         let colliders = bodies(60);
-        let mut walls = Walls::default();
-        walls.find(&step, &grains, &motion, &colliders, None);
-        let key = |c: &WallContact| (c.grain, c.body, c.gap, c.normal);
-        let found: Vec<_> = walls.contacts.iter().flatten().map(key).collect();
         let search = Search {
             step: &step,
             grains: &grains,
@@ -473,6 +451,10 @@ mod tests {
             colliders: &colliders,
             terrain: None,
         };
+        let mut walls = Walls::default();
+        walls.find(&search);
+        let key = |c: &WallContact| (c.grain, c.body, c.gap, c.normal);
+        let found: Vec<_> = walls.contacts.iter().flatten().map(key).collect();
         let bodies = || colliders.list.iter().enumerate();
         let direct = (0..grains.len()).flat_map(|i| bodies().map(move |(b, c)| (i, b, c)));
         let direct = direct.filter_map(|(i, b, c)| search.with_collider(i, b, c));

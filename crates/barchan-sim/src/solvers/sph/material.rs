@@ -60,13 +60,11 @@ impl Sph {
             return;
         }
         let level = self.level;
-        let tasks = s.neighbors.tasks().par_iter();
-        tasks
-            .zip(s.advection.par_chunks_mut(TASK))
-            .enumerate()
-            .for_each(|(task, (near, out))| {
-                dispatch!(level, simd => forces.add(simd, near, task * TASK, out));
-            });
+        let out = s.advection.par_chunks_mut(TASK);
+        let tasks = (&s.neighbors.tasks, out).into_par_iter().enumerate();
+        tasks.for_each(|(task, (near, out))| {
+            dispatch!(level, simd => forces.add(simd, near, task * TASK, out));
+        });
     }
 }
 

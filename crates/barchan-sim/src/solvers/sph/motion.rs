@@ -24,27 +24,18 @@ impl Sph {
     pub(super) fn bounds(&self) -> Pace {
         let spec = &self.spec;
         let (spacing, cfl) = (spec.spacing() as f32, spec.cfl as f32);
-        let default = spec.spacing() / SphSpec::DEFAULT_PACE;
+        let (max_dt, default) = (spec.max_dt, spec.spacing() / SphSpec::DEFAULT_PACE);
+        let cohesive = self.cohesive_dt();
         let moving = cfl * spacing / max_speed(&self.particles.velocity);
         Pace::Bounded {
             bounds: [
-                Bound::at_rest(
-                    spec.max_dt as f32,
-                    "solver.sph.max_dt",
-                    spec.max_dt,
-                    default,
-                ),
+                Bound::at_rest(max_dt as f32, "solver.sph.max_dt", max_dt, default),
                 Bound::in_motion(moving, "solver.sph.cfl", spec.cfl, SphSpec::DEFAULT_CFL),
                 Bound {
                     dt: self.viscous_dt(),
                     ..Bound::NONE
                 },
-                Bound::at_rest(
-                    self.cohesive_dt(),
-                    "solver.sph.cfl",
-                    spec.cfl,
-                    SphSpec::DEFAULT_CFL,
-                ),
+                Bound::at_rest(cohesive, "solver.sph.cfl", spec.cfl, SphSpec::DEFAULT_CFL),
             ],
             travel: spec.cfl * spec.spacing(),
         }
@@ -81,13 +72,14 @@ impl Sph {
         self.collide(cx.dt);
         let (p, s, dt) = (&mut self.particles, &mut self.scratch, cx.dt);
         let (predicted, collision) = (&s.predicted, &s.collision);
-        let (contacts, _) = s.walls.parts();
+        let (xs, vs) = (
+            p.position.par_chunks_mut(TASK),
+            p.velocity.par_chunks_mut(TASK),
+        );
+        let tasks = (xs, vs, &mut s.walls.contacts).into_par_iter().enumerate();
         let colliders = cx.colliders;
-        let fastest = (p.position.par_chunks_mut(TASK))
-            .zip(p.velocity.par_chunks_mut(TASK))
-            .zip(contacts.par_iter_mut())
-            .enumerate()
-            .map(|(task, ((xs, vs), contacts))| {
+        let fastest = tasks
+            .map(|(task, (xs, vs, contacts))| {
                 let mut fastest = 0.0f32;
                 let mut contacts = &mut contacts[..];
                 for (i, (x, v)) in (task * TASK..).zip(xs.iter_mut().zip(vs)) {
@@ -130,35 +122,33 @@ impl Sph {
         }
         let predicted = &s.predicted;
         let reach = COLLISION_DISTANCE * self.spec.spacing() as f32;
-        let tasks = s.neighbors.tasks().par_iter();
-        tasks
-            .zip(s.collision.par_chunks_mut(TASK))
-            .enumerate()
-            .for_each(|(task, (near, out))| {
-                for (i, (neighbors, out)) in (task * TASK..).zip(near.each().zip(out)) {
-                    if p.pressure[i] > 0.0 {
+        let out = s.collision.par_chunks_mut(TASK);
+        let tasks = (&s.neighbors.tasks, out).into_par_iter().enumerate();
+        tasks.for_each(|(task, (near, out))| {
+            for (i, (neighbors, out)) in (task * TASK..).zip(near.each().zip(out)) {
+                if p.pressure[i] > 0.0 {
+                    continue;
+                }
+                for j in neighbors.index.iter().map(|j| *j as usize) {
+                    if p.pressure[j] > 0.0 {
                         continue;
                     }
-                    for j in neighbors.index.iter().map(|j| *j as usize) {
-                        if p.pressure[j] > 0.0 {
-                            continue;
-                        }
-                        let apart = p.position[i] - p.position[j];
-                        let distance = apart.length();
-                        let Some(normal) = apart.try_normalize() else {
-                            continue;
-                        };
-                        let closing = (xyz(&predicted[i]) - xyz(&predicted[j])).dot(normal);
-                        let overlap = reach - distance - dt * closing;
-                        if closing >= 0.0 || overlap <= 0.0 {
-                            continue;
-                        }
-                        let stop = (-closing).min(overlap / dt);
-                        let share = p.mass[j] / (p.mass[i] + p.mass[j]);
-                        *out += 2.0 * COLLISION_SHARE * share * stop * normal;
+                    let apart = p.position[i] - p.position[j];
+                    let distance = apart.length();
+                    let Some(normal) = apart.try_normalize() else {
+                        continue;
+                    };
+                    let closing = (xyz(&predicted[i]) - xyz(&predicted[j])).dot(normal);
+                    let overlap = reach - distance - dt * closing;
+                    if closing >= 0.0 || overlap <= 0.0 {
+                        continue;
                     }
+                    let stop = (-closing).min(overlap / dt);
+                    let share = p.mass[j] / (p.mass[i] + p.mass[j]);
+                    *out += 2.0 * COLLISION_SHARE * share * stop * normal;
                 }
-            });
+            }
+        });
     }
 
     /// Adds to the impulses on the bodies the reactions of particles that were pushed out of them.

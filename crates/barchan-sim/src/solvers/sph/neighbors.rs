@@ -105,7 +105,8 @@ struct Hits<'a> {
 #[derive(Debug, Default)]
 pub struct NeighborSearch {
     columns: [Vec<f32>; 3],
-    tasks: Vec<NeighborList>,
+    /// Neighbors of the particles of each task of [`TASK`].
+    pub tasks: Vec<NeighborList>,
     /// Sums over the neighbors of each particle.
     pub sums: Vec<Neighborhood>,
 }
@@ -145,11 +146,6 @@ impl NeighborSearch {
             let range = first..first + sums.len();
             dispatch!(level, simd => search.run(simd, range, list, sums));
         });
-    }
-
-    /// Neighbors of the particles of each task of [`TASK`].
-    pub fn tasks(&self) -> &[NeighborList] {
-        &self.tasks
     }
 }
 

@@ -42,30 +42,26 @@ impl Residual {
 /// Predicted velocities (Eq. 15) under the present pressure and friction: Eq. 5, 10, 17 and 19.
 pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
     let (tensor, sums) = (&s.tensor, &s.neighbors.sums);
-    let tasks = s.neighbors.tasks().par_iter();
-    let (contacts, _) = s.walls.parts();
     let (advection, densities) = (&s.advection, &s.densities);
-    tasks
-        .zip(s.predicted.par_chunks_mut(TASK))
-        .zip(contacts.par_iter_mut())
-        .enumerate()
-        .for_each(|(task, ((near, out), contacts))| {
-            dispatch!(step.level, simd => divergences(simd, near, tensor, out));
-            let mut contacts = &mut contacts[..];
-            for (i, out) in (task * TASK..).zip(out) {
-                let per_mass = step.volume / particles.mass[i];
-                let own = times(&tensor[i], sums[i].gradient);
-                let mut a = advection[i] + per_mass * (own + xyz(out));
-                for contact in take_own(&mut contacts, |c| c.particle as usize == i) {
-                    // Eq. 17.
-                    contact.pressure_acceleration =
-                        -per_mass * particles.pressure[i] / densities[i].squared * contact.gradient;
-                    a += contact.pressure_acceleration + contact.friction_acceleration;
-                }
-                let v = particles.velocity[i] + step.dt * a;
-                *out = [v.x, v.y, v.z, particles.pressure[i]];
+    let (out, contacts) = (s.predicted.par_chunks_mut(TASK), &mut s.walls.contacts);
+    let tasks = (&s.neighbors.tasks, out, contacts).into_par_iter();
+    tasks.enumerate().for_each(|(task, (near, out, contacts))| {
+        dispatch!(step.level, simd => divergences(simd, near, tensor, out));
+        let mut contacts = &mut contacts[..];
+        for (i, out) in (task * TASK..).zip(out) {
+            let per_mass = step.volume / particles.mass[i];
+            let own = times(&tensor[i], sums[i].gradient);
+            let mut a = advection[i] + per_mass * (own + xyz(out));
+            for contact in take_own(&mut contacts, |c| c.particle as usize == i) {
+                // Eq. 17.
+                contact.pressure_acceleration =
+                    -per_mass * particles.pressure[i] / densities[i].squared * contact.gradient;
+                a += contact.pressure_acceleration + contact.friction_acceleration;
             }
-        });
+            let v = particles.velocity[i] + step.dt * a;
+            *out = [v.x, v.y, v.z, particles.pressure[i]];
+        }
+    });
 }
 
 /// Σ σ_j/δ_j² V_j ∇W_ij of the particles of a task.
@@ -99,7 +95,7 @@ fn times(m: &Columns, v: Vec3) -> Vec3 {
 /// Corrects pressure and frictional stress by the density and strain rate of the predicted motion: Eq. 6, 8, 11, 13, 14.
 pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Residual {
     let predicted = &s.predicted;
-    let (tasks, sums) = (s.neighbors.tasks().par_iter(), &s.neighbors.sums);
+    let (tasks, sums) = (s.neighbors.tasks.par_iter(), &s.neighbors.sums);
     let (contacts, bodies) = s.walls.parts();
     let densities = &s.densities;
     let Particles {
@@ -368,23 +364,23 @@ pub fn initialize(step: &Step, particles: &mut Particles, s: &mut Scratch) {
     s.predicted.resize(count, [0.0; 4]);
     s.tensor.resize(count, Columns::default());
     let sums = &s.neighbors.sums;
-    let (contacts, _) = s.walls.parts();
-    (s.densities.par_chunks_mut(TASK))
-        .zip(s.tensor.par_chunks_mut(TASK))
-        .zip(particles.pressure.par_chunks_mut(TASK))
-        .zip(particles.stress.par_chunks(TASK))
-        .zip(contacts.par_iter_mut())
-        .enumerate()
-        .for_each(
-            |(task, ((((densities, tensor), pressure), stress), contacts))| {
-                let mut contacts = &mut contacts[..];
-                let states = densities.iter_mut().zip(tensor).zip(pressure).zip(stress);
-                for (i, (((density, tensor), p), stress)) in (task * TASK..).zip(states) {
-                    let own = take_own(&mut contacts, |c| c.particle as usize == i);
-                    *density = Density::new(step, &sums[i], own);
-                    *p = step.bulk * (density.relative.min(step.max_density) - 1.0).max(0.0);
-                    *tensor = columns(stress, *p, density.squared);
-                }
-            },
-        );
+    let state = (
+        s.densities.par_chunks_mut(TASK),
+        s.tensor.par_chunks_mut(TASK),
+        particles.pressure.par_chunks_mut(TASK),
+        particles.stress.par_chunks(TASK),
+    );
+    let tasks = (state, &mut s.walls.contacts).into_par_iter().enumerate();
+    tasks.for_each(
+        |(task, ((densities, tensor, pressure, stress), contacts))| {
+            let mut contacts = &mut contacts[..];
+            let states = densities.iter_mut().zip(tensor).zip(pressure).zip(stress);
+            for (i, (((density, tensor), p), stress)) in (task * TASK..).zip(states) {
+                let own = take_own(&mut contacts, |c| c.particle as usize == i);
+                *density = Density::new(step, &sums[i], own);
+                *p = step.bulk * (density.relative.min(step.max_density) - 1.0).max(0.0);
+                *tensor = columns(stress, *p, density.squared);
+            }
+        },
+    );
 }

@@ -103,7 +103,7 @@ impl Walls {
             for (body, surface) in self.surfaces.iter_mut().enumerate() {
                 let own = missing.iter().filter(|(b, _)| *b as usize == body);
                 let cells = own.map(|(_, cell)| *cell).collect();
-                let geometry = colliders.list[body].geometry();
+                let geometry = &colliders.list[body].geometry;
                 surface.sample_around(&settings.sampling, geometry, cells);
             }
             self.search(settings, particles, colliders);
@@ -263,13 +263,11 @@ impl Search<'_> {
     ) -> Option<Contact> {
         let (settings, collider) = (self.settings, &self.colliders.list[body]);
         let (sampling, kernel) = (&settings.sampling, &settings.sampling.kernel);
-        let (x, v) = (
-            self.particles.position[particle],
-            self.particles.velocity[particle],
-        );
+        let p = self.particles;
+        let (x, v) = (p.position[particle], p.velocity[particle]);
         let rotation = collider.pose.rotation;
         let (mut fraction, mut gradient, mut flux) = (0.0, Vec3::ZERO, 0.0);
-        let (mut moment, mut arm_sum, mut weight) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        let (mut moment, mut arm_sum) = (Vec3::ZERO, Vec3::ZERO);
         let mut viscous = Vec3::ZERO;
         for b in points {
             let apart = local - b.position;
@@ -286,7 +284,6 @@ impl Search<'_> {
             gradient += g;
             moment += arm.cross(g);
             arm_sum += w * arm;
-            weight += w;
             if settings.viscosity > 0.0 || !collider.is_still() {
                 let velocity = collider.velocity_at_arm(arm);
                 flux += g.dot(velocity);
@@ -295,10 +292,10 @@ impl Search<'_> {
                 viscous += settings.viscosity * closing / softened * g;
             }
         }
-        if weight <= 0.0 {
+        if fraction <= 0.0 {
             return None;
         }
-        let arm = arm_sum / weight;
+        let arm = arm_sum / fraction;
         let can_hold = collider.boundary != Boundary::Separating;
         Some(Contact {
             particle: particle as u32,
