@@ -315,7 +315,7 @@ impl Simulation {
         let failed = SimulationError::in_frame(self.state.frame);
         self.solver.save(&mut checkpoint).map_err(failed)?;
         checkpoint.record.loop_state = Some(self.state.clone());
-        checkpoint.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
+        checkpoint.record.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
     }
 
@@ -340,7 +340,7 @@ impl Simulation {
             .load(checkpoint)
             .map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
         self.bodies
-            .load(&checkpoint.bodies)
+            .load(&checkpoint.record.bodies)
             .map_err(SimulationError::Checkpoint)?;
         self.bodies.pose(&mut self.colliders);
         self.state = state;
