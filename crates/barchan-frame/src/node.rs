@@ -489,16 +489,12 @@ impl Node {
     }
 
     fn column_info(&self, record: &ColumnRecord) -> Result<ColumnInfo, CacheError> {
-        let about = zarr::decode_metadata(&self.metadata(record)?)
+        let metadata = self.metadata(record)?;
+        let (about, _) = zarr::decode_metadata(&record.name, &metadata)
             .map_err(|reason| self.damaged(&self.metadata_path(record), reason))?;
         Ok(ColumnInfo {
-            name: record.name.clone(),
-            unit: about.unit,
-            meaning: about.meaning,
-            components: about.components,
-            data_type: about.type_name,
-            tolerance: about.tolerance,
             bytes: record.bytes(),
+            ..about
         })
     }
 
