@@ -1,30 +1,15 @@
 //! Checkpoints, in memory: the exact state from which a run is resumed.
 
-use crate::column::{Column, find};
-use crate::digest;
+use crate::column::State;
 use crate::exact::{self, Exact};
 use crate::identities::Identities;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The exact state of a run at the end of a frame.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Checkpoint {
-    /// Number of the frame.
-    pub index: u32,
-    /// Simulated time [s].
-    pub time: f64,
-    /// State of the particles: columns, all for the same number of particles. Tolerances are ignored.
-    pub columns: Vec<Column>,
-    /// Other state of the solver: as columns, each with its own number of rows.
-    pub arrays: Vec<Column>,
-    /// State of the rigid bodies, as encoded by the simulation; empty if there are none.
-    pub bodies: Vec<u8>,
-    /// All other state.
-    pub record: CheckpointRecord,
-}
+/// The exact state of a run at the end of a frame. Tolerances of its columns are ignored.
+pub type Checkpoint = State<CheckpointRecord>;
 
-/// Single numbers of a checkpoint.
+/// State of a run besides columns and arrays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointRecord {
     /// Single numbers of the solver's state.
@@ -32,6 +17,9 @@ pub struct CheckpointRecord {
     /// State of the frame loop; `None` in the state of a solver alone.
     #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
     pub loop_state: Option<LoopState>,
+    /// State of the rigid bodies, as encoded by the simulation; empty if there are none. An array of its own on disk.
+    #[serde(skip)]
+    pub bodies: Vec<u8>,
 }
 
 /// State of a run besides that of the solver and the bodies.
@@ -72,21 +60,6 @@ pub struct LoopState {
 }
 
 impl Checkpoint {
-    /// The column of that name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
-        find(&self.columns, name)
-    }
-
-    /// The array of that name.
-    pub fn array(&self, name: &str) -> Option<&Column> {
-        find(&self.arrays, name)
-    }
-
-    /// Number of particles.
-    pub fn particles(&self) -> usize {
-        self.columns.first().map_or(0, Column::particles)
-    }
-
     /// Stores a number of the solver's state exactly; 32-bit floats and integers convert exactly.
     pub fn set_scalar(&mut self, name: &str, value: impl Into<f64>) {
         let value = Exact(value.into());
@@ -101,11 +74,5 @@ impl Checkpoint {
     /// Removes a number of the solver's state.
     pub fn remove_scalar(&mut self, name: &str) {
         self.record.scalars.remove(name);
-    }
-
-    /// blake3 (hexadecimal) of the time and of the names, types, shapes and exact bytes of columns and arrays. Units, the frame
-    /// number, bodies and the record are not included.
-    pub fn digest(&self) -> String {
-        digest::state_digest(self.time, &self.columns, &self.arrays)
     }
 }

@@ -154,10 +154,10 @@ impl Column {
     }
 }
 
-/// The particles at one time, with all other recorded data.
+/// The particles at one time, with all other data of that time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Frame {
-    /// Number, from 0.
+pub struct State<Record> {
+    /// Number of the frame, from 0.
     pub index: u32,
     /// Simulated time [s].
     pub time: f64,
@@ -166,19 +166,22 @@ pub struct Frame {
     /// Quantities that are not of particles, such as the heights of a terrain: as columns, but each with its own number
     /// of rows instead of particles, and one value per row and component.
     pub arrays: Vec<Column>,
-    /// Statistics, bodies, joints, layout of the terrain.
-    pub record: FrameRecord,
+    /// All other data.
+    pub record: Record,
 }
 
-impl Frame {
+/// What a run records at the end of a frame, for measurements and pictures.
+pub type Frame = State<FrameRecord>;
+
+impl<Record> State<Record> {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        find(&self.columns, name)
+        self.columns.iter().find(|c| c.name == name)
     }
 
     /// The array of that name.
     pub fn array(&self, name: &str) -> Option<&Column> {
-        find(&self.arrays, name)
+        self.arrays.iter().find(|a| a.name == name)
     }
 
     /// Number of particles.
@@ -186,12 +189,9 @@ impl Frame {
         self.columns.first().map_or(0, Column::particles)
     }
 
-    /// As [`crate::Checkpoint::digest`], of the values before quantization.
+    /// blake3 (hexadecimal) of the time and of the names, types, shapes and exact bytes of columns and arrays, before
+    /// quantization. Units, the frame number and the record are not included.
     pub fn digest(&self) -> String {
         digest::state_digest(self.time, &self.columns, &self.arrays)
     }
-}
-
-pub(crate) fn find<'a>(columns: &'a [Column], name: &str) -> Option<&'a Column> {
-    columns.iter().find(|c| c.name == name)
 }

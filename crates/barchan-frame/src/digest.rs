@@ -3,7 +3,7 @@
 use crate::column::{Column, ColumnData};
 use serde_json::Value;
 
-/// Digest of a state; see [`crate::Checkpoint::digest`].
+/// Digest of a state; see [`crate::State::digest`].
 pub(crate) fn state_digest(time: f64, columns: &[Column], arrays: &[Column]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&time.to_bits().to_le_bytes());

@@ -34,15 +34,12 @@ impl Identities {
     /// # Errors
     /// Too few identities are left.
     pub fn take(&mut self, count: usize) -> Result<u32, Exhausted> {
-        let first = self.next;
-        let next = u32::try_from(count).ok().and_then(|n| first.checked_add(n));
-        match next.filter(|next| *next <= self.last) {
-            Some(next) => {
-                self.next = next;
-                Ok(first)
-            }
-            None => Err(Exhausted),
+        let count = u32::try_from(count).map_err(|_| Exhausted)?;
+        let next = self.next.checked_add(count).ok_or(Exhausted)?;
+        if next > self.last {
+            return Err(Exhausted);
         }
+        Ok(std::mem::replace(&mut self.next, next))
     }
 
     /// An identity for a particle created by a solver.

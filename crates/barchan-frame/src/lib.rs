@@ -18,7 +18,7 @@ mod unit;
 mod zarr;
 
 pub use checkpoint::{Checkpoint, CheckpointRecord, LoopState};
-pub use column::{Column, ColumnData, Frame};
+pub use column::{Column, ColumnData, Frame, State};
 pub use digest::document_digest;
 pub use directory::{CHECKPOINTS_KEPT, ResultDirectory};
 pub use error::CacheError;

@@ -5,7 +5,7 @@
 //! altered file is an error that names it.
 
 use crate::checkpoint::{Checkpoint, CheckpointRecord};
-use crate::column::{Column, ColumnData, Frame};
+use crate::column::{Column, ColumnData, Frame, State};
 use crate::digest::{bytes_digest, json_digest};
 use crate::error::CacheError;
 use crate::files::NewDirectory;
@@ -15,7 +15,7 @@ use crate::unit::Unit;
 use crate::zarr::{self, EncodedColumn};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -155,30 +155,12 @@ impl FileRecord {
 /// Last array of a checkpoint on disk: the state of the rigid bodies.
 const BODIES: &str = "bodies";
 
-/// A frame or checkpoint to be written.
-struct Group<'a> {
-    kind: Kind,
-    index: u32,
-    time: f64,
-    columns: &'a [Column],
-    arrays: Vec<&'a Column>,
-    digest: Option<String>,
-}
-
 /// Writes the files of a frame.
 pub(crate) fn write_frame(frame: &Frame, out: &mut NewDirectory) -> Result<(), CacheError> {
-    let group = Group {
-        kind: Kind::Frame,
-        index: frame.index,
-        time: frame.time,
-        columns: &frame.columns,
-        arrays: frame.arrays.iter().collect(),
-        digest: None,
-    };
     let heights = frame.array(TERRAIN_HEIGHT);
     let checked = frame.record.check_terrain(heights);
-    checked.map_err(|reason| group.invalid(reason))?;
-    group.write(&frame.record, out)
+    checked.map_err(|reason| invalid(Kind::Frame, frame.index, reason))?;
+    write(Kind::Frame, frame, None, out)
 }
 
 /// Writes the files of a checkpoint.
@@ -186,99 +168,73 @@ pub(crate) fn write_checkpoint(
     checkpoint: &Checkpoint,
     out: &mut NewDirectory,
 ) -> Result<(), CacheError> {
-    let bodies = ColumnData::U8(checkpoint.bodies.clone());
+    let bodies = ColumnData::U8(checkpoint.record.bodies.clone());
     let meaning = "state of the rigid bodies";
     let bodies = Column::exact(BODIES, Unit::One, meaning, 1, bodies);
-    let group = Group {
-        kind: Kind::Checkpoint,
-        index: checkpoint.index,
-        time: checkpoint.time,
-        columns: &checkpoint.columns,
-        arrays: checkpoint.arrays.iter().chain([&bodies]).collect(),
-        digest: Some(checkpoint.digest()),
+    write(Kind::Checkpoint, checkpoint, Some(&bodies), out)
+}
+
+/// Writes column by column, so that at most one encoded column is in memory.
+fn write<R: Serialize>(
+    kind: Kind,
+    state: &State<R>,
+    bodies: Option<&Column>,
+    out: &mut NewDirectory,
+) -> Result<(), CacheError> {
+    let invalid = |reason: String| invalid(kind, state.index, reason);
+    let arrays: Vec<&Column> = state.arrays.iter().chain(bodies).collect();
+    check(state, &arrays).map_err(invalid)?;
+    let mut attributes = json!(state.record);
+    // JSON cannot represent non-finite numbers.
+    if let Some(place) = first_null(&attributes) {
+        return Err(invalid(format!("`{}` is not finite", place.join("."))));
+    }
+    let lossless = kind == Kind::Checkpoint;
+    let mut put = |column: &Column, axes: [&str; 2]| {
+        let encoded = zarr::encode(column, axes, lossless)
+            .map_err(|reason| invalid(format!("column `{}`: {reason}", column.name)))?;
+        write_column(column, encoded, out)
     };
-    group.write(&checkpoint.record, out)
+    let columns = state.columns.iter().map(|c| put(c, zarr::PARTICLES));
+    let columns = columns.collect::<Result<_, CacheError>>()?;
+    let arrays = arrays.into_iter().map(|a| put(a, zarr::ROWS));
+    attributes["index"] = json!(state.index);
+    attributes["time"] = json!(state.time);
+    attributes["barchan"] = json!(Record {
+        format: FORMAT_VERSION,
+        particles: state.particles() as u64,
+        columns,
+        arrays: arrays.collect::<Result<_, CacheError>>()?,
+        digest: lossless.then(|| state.digest()),
+        seal: None,
+    });
+    attributes["barchan"]["seal"] = json!(json_digest(&attributes));
+    out.put("zarr.json", &plain_group(attributes))
 }
 
-impl Group<'_> {
-    /// Writes column by column, so that at most one encoded column is in memory.
-    fn write(self, content: &impl Serialize, out: &mut NewDirectory) -> Result<(), CacheError> {
-        check(&self).map_err(|reason| self.invalid(reason))?;
-        let attributes = attributes(content).map_err(|reason| self.invalid(reason))?;
-        let columns = self.columns.iter();
-        let columns = columns.map(|c| self.write_column(c, zarr::PARTICLES, out));
-        let columns = columns.collect::<Result<_, CacheError>>()?;
-        let arrays = self.arrays.iter();
-        let arrays = arrays.map(|a| self.write_column(a, zarr::ROWS, out));
-        let record = Record {
-            format: FORMAT_VERSION,
-            particles: self.particles() as u64,
-            columns,
-            arrays: arrays.collect::<Result<_, CacheError>>()?,
-            digest: self.digest.clone(),
-            seal: None,
-        };
-        let document = self.document(attributes, record);
-        out.put(
-            "zarr.json",
-            &document.map_err(|e| self.invalid(e.to_string()))?,
-        )
+fn write_column(
+    column: &Column,
+    encoded: EncodedColumn,
+    out: &mut NewDirectory,
+) -> Result<ColumnRecord, CacheError> {
+    out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
+    let record = ColumnRecord {
+        name: column.name.clone(),
+        components: column.components,
+        metadata: FileRecord::of(&encoded.metadata),
+        data: encoded.data.as_deref().map(FileRecord::of),
+    };
+    if let Some(data) = encoded.data {
+        let shard = zarr::shard_path(column.components);
+        out.put(&format!("{}/{shard}", column.name), &data)?;
     }
-
-    fn write_column(
-        &self,
-        column: &Column,
-        axes: [&str; 2],
-        out: &mut NewDirectory,
-    ) -> Result<ColumnRecord, CacheError> {
-        let encoded = zarr::encode(column, axes, self.kind == Kind::Checkpoint)
-            .map_err(|reason| self.invalid(format!("column `{}`: {reason}", column.name)))?;
-        out.put(&format!("{}/zarr.json", column.name), &encoded.metadata)?;
-        let record = ColumnRecord {
-            name: column.name.clone(),
-            components: column.components,
-            metadata: FileRecord::of(&encoded.metadata),
-            data: encoded.data.as_deref().map(FileRecord::of),
-        };
-        if let Some(data) = encoded.data {
-            let shard = zarr::shard_path(column.components);
-            out.put(&format!("{}/{shard}", column.name), &data)?;
-        }
-        Ok(record)
-    }
-
-    fn document(
-        &self,
-        mut attributes: Map<String, Value>,
-        mut record: Record,
-    ) -> Result<Vec<u8>, serde_json::Error> {
-        attributes.insert("index".into(), json!(self.index));
-        attributes.insert("time".into(), json!(self.time));
-        attributes.insert("barchan".into(), serde_json::to_value(&record)?);
-        record.seal = Some(json_digest(&Value::Object(attributes.clone())));
-        attributes.insert("barchan".into(), serde_json::to_value(&record)?);
-        Ok(plain_group(Value::Object(attributes)))
-    }
-
-    fn particles(&self) -> usize {
-        self.columns.first().map_or(0, Column::particles)
-    }
-
-    fn invalid(&self, reason: String) -> CacheError {
-        CacheError::Invalid {
-            what: self.kind.of(self.index),
-            reason,
-        }
-    }
+    Ok(record)
 }
 
-/// A record as attributes of its group. JSON cannot represent non-finite numbers.
-fn attributes(content: &impl Serialize) -> Result<Map<String, Value>, String> {
-    let value = serde_json::to_value(content).map_err(|e| e.to_string())?;
-    match (first_null(&value), value) {
-        (None, Value::Object(attributes)) => Ok(attributes),
-        (Some(place), _) => Err(format!("`{}` is not finite", place.join("."))),
-        (None, _) => Err("its record has no fields".into()),
+fn invalid(kind: Kind, index: u32, reason: String) -> CacheError {
+    CacheError::Invalid {
+        what: kind.of(index),
+        reason,
     }
 }
 
@@ -308,27 +264,23 @@ pub(crate) fn plain_group(attributes: Value) -> Vec<u8> {
     format!("{document:#}").into_bytes()
 }
 
-fn check(frame: &Group<'_>) -> Result<(), String> {
-    if !frame.time.is_finite() {
-        return Err(format!("its time is {}", frame.time));
+fn check<R>(state: &State<R>, arrays: &[&Column]) -> Result<(), String> {
+    if !state.time.is_finite() {
+        return Err(format!("its time is {}", state.time));
     }
-    let particles = frame.particles();
-    let arrays = frame.arrays.iter().copied();
-    let all: Vec<&Column> = frame.columns.iter().chain(arrays).collect();
-    for (i, column) in all.iter().enumerate() {
+    let columns = state.columns.iter().map(|c| (c, state.particles()));
+    let arrays = arrays.iter().map(|a| (*a, a.particles()));
+    let all: Vec<(&Column, usize)> = columns.chain(arrays).collect();
+    for (i, (column, rows)) in all.iter().enumerate() {
         let name = &column.name;
         if !is_column_name(name) {
             return Err(format!(
                 "the column name `{name}` has characters other than a–z, 0–9 and `_`"
             ));
         }
-        if all[..i].iter().any(|c| c.name == *name) {
+        if all[..i].iter().any(|(c, _)| c.name == *name) {
             return Err(format!("two columns are named `{name}`"));
         }
-        let rows = match i < frame.columns.len() {
-            true => particles,
-            false => column.particles(),
-        };
         let fits =
             column.components > 0 && rows.checked_mul(column.components) == Some(column.data.len());
         if !fits {
@@ -359,7 +311,7 @@ pub(crate) struct Node {
     index: u32,
     path: PathBuf,
     time: f64,
-    attributes: Map<String, Value>,
+    attributes: Value,
     record: Record,
     group_bytes: u64,
 }
@@ -370,28 +322,24 @@ impl Node {
         let file = path.join("zarr.json");
         let broken = |reason: String| damaged(kind, index, &file, reason);
         let content = read_file(kind, index, &file)?;
-        let document: Value = serde_json::from_slice(&content)
+        let mut document: Value = serde_json::from_slice(&content)
             .map_err(|e| broken(format!("is not valid JSON ({e})")))?;
-        let Some(mut attributes) = document["attributes"].as_object().cloned() else {
+        let attributes = document.get_mut("attributes").map(Value::take);
+        let Some(mut attributes) = attributes.filter(Value::is_object) else {
             return Err(broken("has no attributes".into()));
         };
-        let mut record: Record = attributes
-            .get("barchan")
-            .and_then(|value| Record::deserialize(value).ok())
-            .ok_or_else(|| broken("has no record of its columns".into()))?;
-        let seal = record.seal.take();
-        if let Some(Value::Object(unsealed)) = attributes.get_mut("barchan") {
+        let record = Record::deserialize(&attributes["barchan"])
+            .map_err(|_| broken("has no record of its columns".into()))?;
+        if let Some(unsealed) = attributes["barchan"].as_object_mut() {
             unsealed.remove("seal");
         }
-        if seal != Some(json_digest(&Value::Object(attributes.clone()))) {
+        if record.seal != Some(json_digest(&attributes)) {
             return Err(broken("was altered after it was written".into()));
         }
-        attributes.remove("barchan");
-        let recorded_index = attributes.remove("index").and_then(|v| v.as_u64());
-        if recorded_index != Some(u64::from(index)) {
+        if attributes["index"] != index {
             return Err(broken("belongs to another frame".into()));
         }
-        let time = attributes.remove("time").and_then(|v| v.as_f64());
+        let time = attributes["time"].as_f64();
         let mut all = record.columns.iter().chain(&record.arrays);
         if let Some(odd) = all.find(|c| !is_column_name(&c.name)) {
             return Err(broken(format!("lists the column `{}`", odd.name)));
@@ -408,7 +356,7 @@ impl Node {
     }
 
     /// Reads a complete frame.
-    pub fn read_frame(mut self) -> Result<Frame, CacheError> {
+    pub fn read_frame(self) -> Result<Frame, CacheError> {
         Ok(Frame {
             index: self.index,
             time: self.time,
@@ -419,20 +367,22 @@ impl Node {
     }
 
     /// Reads a complete checkpoint.
-    pub fn read_checkpoint(mut self) -> Result<Checkpoint, CacheError> {
+    pub fn read_checkpoint(self) -> Result<Checkpoint, CacheError> {
         let mut arrays = self.arrays()?;
         let bodies = arrays.pop_if(|array| array.name == BODIES);
         let Some(ColumnData::U8(bodies)) = bodies.map(|array| array.data) else {
             let reason = format!("does not list the bytes of `{BODIES}`");
             return Err(self.damaged(&self.group_path(), reason));
         };
+        let columns = self.columns()?;
+        let mut record: CheckpointRecord = self.content()?;
+        record.bodies = bodies;
         Ok(Checkpoint {
             index: self.index,
             time: self.time,
-            columns: self.columns()?,
+            columns,
             arrays,
-            bodies,
-            record: self.content::<CheckpointRecord>()?,
+            record,
         })
     }
 
@@ -446,7 +396,7 @@ impl Node {
     }
 
     /// The record of a frame: the only place that reads it.
-    fn frame_record(&mut self) -> Result<FrameRecord, CacheError> {
+    fn frame_record(&self) -> Result<FrameRecord, CacheError> {
         let record: FrameRecord = self.content()?;
         let heights = self.record.arrays.iter().any(|a| a.name == TERRAIN_HEIGHT);
         if record.terrain.is_some() != heights {
@@ -456,9 +406,8 @@ impl Node {
         Ok(record)
     }
 
-    fn content<T: DeserializeOwned>(&mut self) -> Result<T, CacheError> {
-        let attributes = Value::Object(std::mem::take(&mut self.attributes));
-        T::deserialize(attributes).map_err(|e| {
+    fn content<T: DeserializeOwned>(&self) -> Result<T, CacheError> {
+        T::deserialize(&self.attributes).map_err(|e| {
             let reason = format!("has an invalid record ({e})");
             self.damaged(&self.group_path(), reason)
         })
@@ -499,7 +448,7 @@ impl Node {
     }
 
     /// Describes a frame without reading the values.
-    pub fn frame_info(mut self) -> Result<FrameInfo, CacheError> {
+    pub fn frame_info(self) -> Result<FrameInfo, CacheError> {
         let about = |records: &[ColumnRecord]| {
             let about = records.iter().map(|r| self.column_info(r));
             about.collect::<Result<Vec<_>, _>>()
@@ -540,16 +489,12 @@ impl Node {
     }
 
     fn column_info(&self, record: &ColumnRecord) -> Result<ColumnInfo, CacheError> {
-        let about = zarr::decode_metadata(&self.metadata(record)?)
+        let metadata = self.metadata(record)?;
+        let (about, _) = zarr::decode_metadata(&record.name, &metadata)
             .map_err(|reason| self.damaged(&self.metadata_path(record), reason))?;
         Ok(ColumnInfo {
-            name: record.name.clone(),
-            unit: about.unit,
-            meaning: about.meaning,
-            components: about.components,
-            data_type: about.type_name,
-            tolerance: about.tolerance,
             bytes: record.bytes(),
+            ..about
         })
     }
 
@@ -641,6 +586,7 @@ fn read_file(kind: Kind, index: u32, file: &Path) -> Result<Vec<u8>, CacheError>
 mod tests {
     use super::*;
     use crate::{BodyRecord, LoopState, Manifest, ResultDirectory};
+    use serde_json::Map;
 
     /// Changes attributes of a group and seals them again: intact, but not written by this program.
     fn reseal(file: &Path, change: impl FnOnce(&mut Map<String, Value>)) {

@@ -1,74 +1,43 @@
 //! Units of columns.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// SI unit of a column. Frames and checkpoints use no others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Dimensionless: ratios, counts, indices.
+    #[serde(rename = "1")]
     One,
     /// m
+    #[serde(rename = "m")]
     Meter,
     /// m³
+    #[serde(rename = "m³")]
     CubicMeter,
     /// m/s
+    #[serde(rename = "m/s")]
     MeterPerSecond,
     /// m/s²
+    #[serde(rename = "m/s²")]
     MeterPerSecondSquared,
     /// 1/s
+    #[serde(rename = "1/s")]
     PerSecond,
     /// kg
+    #[serde(rename = "kg")]
     Kilogram,
     /// kg m
+    #[serde(rename = "kg m")]
     KilogramMeter,
     /// Pa
+    #[serde(rename = "Pa")]
     Pascal,
 }
 
-impl Unit {
-    /// Every unit.
-    pub const ALL: [Self; 9] = [
-        Self::One,
-        Self::Meter,
-        Self::CubicMeter,
-        Self::MeterPerSecond,
-        Self::MeterPerSecondSquared,
-        Self::PerSecond,
-        Self::Kilogram,
-        Self::KilogramMeter,
-        Self::Pascal,
-    ];
-
-    /// Its symbol, `1` if dimensionless.
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            Self::One => "1",
-            Self::Meter => "m",
-            Self::CubicMeter => "m³",
-            Self::MeterPerSecond => "m/s",
-            Self::MeterPerSecondSquared => "m/s²",
-            Self::PerSecond => "1/s",
-            Self::Kilogram => "kg",
-            Self::KilogramMeter => "kg m",
-            Self::Pascal => "Pa",
-        }
-    }
-
-    /// The unit with this symbol.
-    pub fn from_symbol(symbol: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
-    }
-}
-
+/// Its symbol, `1` if dimensionless.
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.symbol())
-    }
-}
-
-impl Serialize for Unit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.symbol())
+        self.serialize(f)
     }
 }

@@ -1,9 +1,11 @@
 //! One column as a Zarr v3 array: one shard, inner chunks of [`CHUNK`] particles, each compressed and checksummed.
 
 use crate::column::{Column, ColumnData};
+use crate::node::ColumnInfo;
 use crate::quantize::{quantization_step, round_to_step};
 use crate::unit::Unit;
 use rayon::prelude::*;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -58,22 +60,13 @@ pub(crate) fn encode(
     Ok(EncodedColumn { metadata, data })
 }
 
-/// Description of a column in the metadata of its array.
-pub(crate) struct ColumnMetadata {
-    pub unit: Unit,
-    pub meaning: String,
-    pub tolerance: f32,
-    pub components: usize,
-    pub particles: usize,
-    pub type_name: String,
+/// Reads and checks the metadata of an array: its description without the bytes on disk, and the number of particles or rows.
+pub(crate) fn decode_metadata(name: &str, metadata: &[u8]) -> Result<(ColumnInfo, usize), String> {
+    let document = serde_json::from_slice(metadata).map_err(|e| e.to_string())?;
+    about(name, &document)
 }
 
-/// Reads and checks the metadata of an array.
-pub(crate) fn decode_metadata(metadata: &[u8]) -> Result<ColumnMetadata, String> {
-    about(&serde_json::from_slice(metadata).map_err(|e| e.to_string())?)
-}
-
-fn about(document: &Value) -> Result<ColumnMetadata, String> {
+fn about(name: &str, document: &Value) -> Result<(ColumnInfo, usize), String> {
     let shape: Option<Vec<u64>> = document["shape"]
         .as_array()
         .and_then(|shape| shape.iter().map(Value::as_u64).collect());
@@ -84,42 +77,46 @@ fn about(document: &Value) -> Result<ColumnMetadata, String> {
     };
     let attributes = &document["attributes"];
     let text = |key: &str| attributes[key].as_str().unwrap_or_default().to_owned();
-    let unit = text("unit");
-    Ok(ColumnMetadata {
-        unit: Unit::from_symbol(&unit).ok_or_else(|| format!("has the unknown unit `{unit}`"))?,
+    let info = ColumnInfo {
+        name: name.to_owned(),
+        unit: Unit::deserialize(&attributes["unit"])
+            .map_err(|_| format!("has the unknown unit `{}`", text("unit")))?,
         meaning: text("meaning"),
-        tolerance: attributes["tolerance"].as_f64().unwrap_or(0.0) as f32,
         components: usize::try_from(components).map_err(|e| e.to_string())?,
-        particles: usize::try_from(particles).map_err(|e| e.to_string())?,
-        type_name: document["data_type"].as_str().unwrap_or_default().into(),
-    })
+        data_type: document["data_type"].as_str().unwrap_or_default().into(),
+        tolerance: attributes["tolerance"].as_f64().unwrap_or(0.0) as f32,
+        bytes: 0,
+    };
+    let particles = usize::try_from(particles).map_err(|e| e.to_string())?;
+    Ok((info, particles))
 }
 
 /// Decodes a column from the two files of its array.
 pub(crate) fn decode(name: &str, encoded: &EncodedColumn) -> Result<Column, String> {
     let document = serde_json::from_slice(&encoded.metadata).map_err(|e| e.to_string())?;
-    let about = about(&document)?;
+    let (info, particles) = about(name, &document)?;
     let store = Arc::new(MemoryStore::new());
     if let Some(data) = &encoded.data {
         store
-            .set(&shard_key(about.components)?, Bytes::copy_from_slice(data))
+            .set(&shard_key(info.components)?, Bytes::copy_from_slice(data))
             .map_err(|e| e.to_string())?;
     }
     let array = open_array(store, &document)?;
-    let data = match about.type_name.as_str() {
-        "float32" => ColumnData::F32(retrieve(&array, &about)?),
-        "uint8" => ColumnData::U8(retrieve(&array, &about)?),
-        "uint32" => ColumnData::U32(retrieve(&array, &about)?),
-        "uint64" => ColumnData::U64(retrieve(&array, &about)?),
+    let components = info.components;
+    let data = match info.data_type.as_str() {
+        "float32" => ColumnData::F32(retrieve(&array, particles, components)?),
+        "uint8" => ColumnData::U8(retrieve(&array, particles, components)?),
+        "uint32" => ColumnData::U32(retrieve(&array, particles, components)?),
+        "uint64" => ColumnData::U64(retrieve(&array, particles, components)?),
         other => return Err(format!("has the unknown data type `{other}`")),
     };
     Ok(Column {
-        name: name.to_owned(),
-        unit: about.unit,
-        meaning: about.meaning,
-        components: about.components,
+        name: info.name,
+        unit: info.unit,
+        meaning: info.meaning,
+        components,
         data,
-        tolerance: about.tolerance,
+        tolerance: info.tolerance,
     })
 }
 
@@ -260,23 +257,24 @@ fn extend_checked(shard: &mut Vec<u8>, bytes: &[u8]) {
 
 fn retrieve<T: ElementOwned + Copy>(
     array: &Array<MemoryStore>,
-    about: &ColumnMetadata,
+    particles: usize,
+    components: usize,
 ) -> Result<Vec<T>, String> {
-    if about.particles == 0 {
+    if particles == 0 {
         return Ok(Vec::new());
     }
     let stored: Vec<T> = array
         .retrieve_array_subset(&array.subset_all())
         .map_err(|e| e.to_string())?;
-    if Some(stored.len()) != about.particles.checked_mul(about.components) {
+    if Some(stored.len()) != particles.checked_mul(components) {
         return Err(format!("holds {} values", stored.len()));
     }
-    if about.components == 1 {
+    if components == 1 {
         return Ok(stored);
     }
     let mut values = stored.clone();
-    for (component, source) in stored.chunks_exact(about.particles).enumerate() {
-        for (own, value) in values.chunks_exact_mut(about.components).zip(source) {
+    for (component, source) in stored.chunks_exact(particles).enumerate() {
+        for (own, value) in values.chunks_exact_mut(components).zip(source) {
             own[component] = *value;
         }
     }

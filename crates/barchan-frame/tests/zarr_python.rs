@@ -69,7 +69,7 @@ fn zarr_python_sees_the_same_values() {
         let shape = if k == 1 { json!([n]) } else { json!([n, k]) };
         assert_eq!(theirs["shape"], shape, "{}", column.name);
         assert_eq!(theirs["type"], column.data.type_name());
-        assert_eq!(theirs["unit"], column.unit.symbol());
+        assert_eq!(theirs["unit"], column.unit.to_string());
         assert!(theirs["error_bound"].as_f64().unwrap() <= f64::from(column.tolerance));
         assert_eq!(
             theirs["first"],

@@ -67,9 +67,12 @@ fn info_follows_a_run() {
     let columns: Vec<_> = whole
         .columns
         .iter()
-        .map(|c| (c.name.as_str(), c.unit.symbol()))
+        .map(|c| (c.name.as_str(), c.unit.to_string()))
         .collect();
-    assert_eq!(columns, [("position", "m"), ("pressure", "Pa")]);
+    assert_eq!(
+        columns,
+        [("position", "m".into()), ("pressure", "Pa".into())]
+    );
     assert!(whole.bytes > halfway.bytes && whole.bytes > 3 * bytes);
     assert!(serde_json::to_string(&whole).unwrap().contains("hourglass"));
 

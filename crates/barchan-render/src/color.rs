@@ -104,7 +104,7 @@ impl Quantity {
     pub fn read(name: &str, frame: &Frame) -> Result<Self, ColorError> {
         let from = |column: &Column, values: Vec<f32>| Self {
             name: name.into(),
-            unit: column.unit.symbol().into(),
+            unit: column.unit.to_string(),
             values,
         };
         if let Some(column) = frame.column(name) {

@@ -1,7 +1,7 @@
 //! Errors in a scene: each with its place in the text, the reason and a remedy.
 
 use crate::format::Node;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct SourceMark(Option<Located>);
 impl SourceMark {
     /// A single error at this place.
     pub fn refuse(&self, message: impl Into<String>, help: impl Into<String>) -> SceneErrors {
-        let scene = self.0.as_ref().map_or("scene", |p| p.source.name());
+        let scene = self.0.as_ref().map_or("scene", |p| p.text.name());
         self.refuse_scene(scene, message, help)
     }
 
@@ -20,8 +20,9 @@ impl SourceMark {
     pub(crate) fn remark(&self, message: impl Into<String>, help: impl Into<String>) -> SceneError {
         SceneError {
             message: message.into(),
-            help: help.into(),
-            place: self.0.clone(),
+            help: Some(help.into()).filter(|help| !help.is_empty()),
+            text: self.0.as_ref().map(|p| p.text.clone()),
+            span: self.0.as_ref().map(|p| p.span),
         }
     }
 
@@ -98,19 +99,23 @@ impl fmt::Debug for Places {
 }
 
 /// An error in a scene.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error, Diagnostic)]
+#[error("{message}")]
 pub struct SceneError {
     message: String,
-    help: String,
-    place: Option<Located>,
+    #[help]
+    help: Option<String>,
+    #[source_code]
+    text: Option<Arc<NamedSource<String>>>,
+    #[label]
+    span: Option<SourceSpan>,
 }
 
 /// A span of a named text.
 #[derive(Debug, Clone)]
 struct Located {
-    source: Arc<NamedSource<String>>,
-    start: usize,
-    end: usize,
+    text: Arc<NamedSource<String>>,
+    span: SourceSpan,
 }
 
 impl SceneError {
@@ -121,21 +126,23 @@ impl SceneError {
 
     /// Remedy.
     pub fn help_text(&self) -> &str {
-        &self.help
+        self.help.as_deref().unwrap_or_default()
     }
 
     /// Name of the text that contains it: the scene file, or `in --set`, `in --frames`, `in --scale`, `in --solver`.
     pub fn source_name(&self) -> Option<&str> {
-        self.place.as_ref().map(|p| p.source.name())
+        self.text.as_ref().map(|text| text.name())
     }
 
     /// Line in that text, from 1.
     pub fn line(&self) -> Option<usize> {
-        self.place.as_ref().map(|p| {
-            let text = p.source.inner().as_bytes();
-            let before = &text[..p.start.min(text.len())];
-            1 + before.iter().filter(|&&b| b == b'\n').count()
-        })
+        let before = self
+            .text
+            .as_ref()?
+            .inner()
+            .bytes()
+            .take(self.span?.offset());
+        Some(1 + before.filter(|b| *b == b'\n').count())
     }
 
     /// Name of that text and the line: `scene.toml:12`.
@@ -145,41 +152,21 @@ impl SceneError {
 
     /// The text that the caret marks.
     pub fn marked(&self) -> Option<&str> {
-        self.place
-            .as_ref()
-            .and_then(|p| p.source.inner().get(p.start..p.end))
-    }
-}
-
-impl fmt::Display for SceneError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SceneError {}
-
-impl Diagnostic for SceneError {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|p| &*p.source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.place.as_ref()?;
-        let length = place.end.saturating_sub(place.start);
-        let label = LabeledSpan::new(None, place.start, length);
-        Some(Box::new(std::iter::once(label)))
+        let (start, length) = (self.span?.offset(), self.span?.len());
+        self.text.as_ref()?.inner().get(start..start + length)
     }
 }
 
 /// All errors in a scene; never empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error, Diagnostic)]
+#[error(
+    "{scene} cannot be simulated: {} error{}",
+    .errors.len(),
+    if errors.len() == 1 { "" } else { "s" }
+)]
 pub struct SceneErrors {
     scene: String,
+    #[related]
     errors: Vec<SceneError>,
 }
 
@@ -192,23 +179,6 @@ impl SceneErrors {
     /// The messages alone, in the same order.
     pub fn messages(&self) -> Vec<String> {
         self.errors.iter().map(|e| e.message.clone()).collect()
-    }
-}
-
-impl fmt::Display for SceneErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.errors.len() {
-            1 => write!(f, "{} cannot be simulated: 1 error", self.scene),
-            n => write!(f, "{} cannot be simulated: {n} errors", self.scene),
-        }
-    }
-}
-
-impl std::error::Error for SceneErrors {}
-
-impl Diagnostic for SceneErrors {
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        Some(Box::new(self.errors.iter().map(|e| e as &dyn Diagnostic)))
     }
 }
 
@@ -234,10 +204,9 @@ impl Place {
     }
 
     fn located(self, sources: &[Arc<NamedSource<String>>]) -> Option<Located> {
-        sources.get(self.source).map(|source| Located {
-            source: source.clone(),
-            start: self.start,
-            end: self.end.max(self.start),
+        sources.get(self.source).map(|text| Located {
+            text: text.clone(),
+            span: (self.start, self.end.saturating_sub(self.start)).into(),
         })
     }
 }
@@ -326,16 +295,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// "did you mean `x`?" or the list of candidates.
-pub(crate) fn suggestion<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
-    match nearest(word, candidates.clone()) {
+pub(crate) fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => match list(candidates) {
-            all if all.is_empty() => "remove it".to_owned(),
-            all => format!("possible here: {all}"),
-        },
+        None if candidates.is_empty() => "remove it".to_owned(),
+        None => format!("possible here: {}", list(candidates)),
     }
 }
 

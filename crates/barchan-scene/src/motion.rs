@@ -234,35 +234,27 @@ impl Motion {
 
 /// Gravity over time.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Gravity {
-    /// Constant [m/s²].
-    Constant(DVec3),
-    /// Keyframed [m/s²].
-    Keyframes(Track<DVec3>),
-    /// Rotating at a constant rate, as when the whole scene is tipped over.
-    Rotating {
-        /// Value before `start` [m/s²].
-        value: DVec3,
-        /// How it turns.
-        turning: Turning,
-    },
+pub struct Gravity {
+    /// Value before it turns [m/s²].
+    pub value: Track<DVec3>,
+    /// How it turns, as when the whole scene is tipped over.
+    pub turning: Option<Turning>,
 }
 
-impl Default for Gravity {
-    fn default() -> Self {
-        Self::Constant(DVec3::new(0.0, -9.81, 0.0))
-    }
+impl Gravity {
+    /// On Earth [m/s²].
+    pub const STANDARD: DVec3 = DVec3::new(0.0, -9.81, 0.0);
 }
 
 impl Gravity {
     /// Acceleration at a time [m/s²].
     pub fn at(&self, time: f64) -> Vec3 {
-        let value = match self {
-            Self::Constant(value) => *value,
-            Self::Keyframes(track) => track.at(time, |a, b, w| a.lerp(b, w)),
-            Self::Rotating { value, turning } => turning.at(time) * *value,
-        };
-        value.as_vec3()
+        let value = self.value.at(time, |a, b, w| a.lerp(b, w));
+        let turned = self
+            .turning
+            .as_ref()
+            .map(|turning| turning.at(time) * value);
+        turned.unwrap_or(value).as_vec3()
     }
 }
 
@@ -412,17 +404,15 @@ mod tests {
 
     #[test]
     fn gravity_turns_between_start_and_end() {
-        let gravity = Gravity::Rotating {
-            value: DVec3::new(0.0, -9.81, 0.0),
-            turning: QUARTER_TURNS,
+        let mut gravity = Gravity {
+            value: Track::constant(Gravity::STANDARD),
+            turning: Some(QUARTER_TURNS),
         };
         assert!(close(gravity.at(0.0), Vec3::new(0.0, -9.81, 0.0)));
         assert!(close(gravity.at(2.0), Vec3::new(9.81, 0.0, 0.0)));
         assert!(close(gravity.at(3.0), Vec3::new(0.0, 9.81, 0.0)));
         assert!(close(gravity.at(50.0), Vec3::new(0.0, 9.81, 0.0)));
-        assert!(close(
-            Gravity::default().at(7.0),
-            Vec3::new(0.0, -9.81, 0.0)
-        ));
+        gravity.turning = None;
+        assert!(close(gravity.at(7.0), Vec3::new(0.0, -9.81, 0.0)));
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::format::{Key, Kind, Range};
 use crate::model::{Friction, Law};
+use serde::Serialize;
 
 /// A parameter that a material has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameter {
     /// Key in the scene file.
     pub key: &'static str,
@@ -21,11 +22,13 @@ pub struct Parameter {
     pub high: f64,
     /// Scale of a slider.
     pub scale: Scale,
+    #[serde(skip)]
     range: Range,
 }
 
 /// Scale of a slider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// Linear.
     Linear,
@@ -33,17 +36,6 @@ pub enum Scale {
     Cubic,
     /// Logarithmic.
     Logarithmic,
-}
-
-impl Scale {
-    /// Name in the viewer.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Cubic => "cubic",
-            Self::Logarithmic => "logarithmic",
-        }
-    }
 }
 
 /// Ratio of the ends of a slider from which its scale is logarithmic.

@@ -23,18 +23,13 @@ pub(crate) struct Fault {
 }
 
 /// Pose of a frame relative to another.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Frame {
     pub position: DVec3,
     pub rotation: DQuat,
 }
 
 impl Frame {
-    pub const IDENTITY: Self = Self {
-        position: DVec3::ZERO,
-        rotation: DQuat::IDENTITY,
-    };
-
     /// The frame whose pose relative to this one is `inner`.
     pub fn then(&self, inner: &Self) -> Self {
         Self {
@@ -428,8 +423,7 @@ impl Reader {
         let name = self.text(&node, "link")?;
         let found = links.iter().position(|l| l.name == name);
         if found.is_none() {
-            let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
-            let help = crate::errors::suggestion(&name, names.iter().copied());
+            let help = crate::errors::suggestion(&name, links.iter().map(|l| l.name.as_str()));
             let message = format!("there is no link named `{name}`");
             self.fault(node.range(), message, help);
         }
@@ -486,7 +480,7 @@ impl Reader {
 
     fn origin(&mut self, node: &Node<'_, '_>) -> Option<Frame> {
         let Some(origin) = child(node, "origin") else {
-            return Some(Frame::IDENTITY);
+            return Some(Frame::default());
         };
         let position = self.vector(&origin, "xyz", Some(DVec3::ZERO));
         let [roll, pitch, yaw] = self.vector(&origin, "rpy", Some(DVec3::ZERO))?.to_array();

@@ -17,33 +17,21 @@ fn with_solver(text: &str, solver: &str) -> Scene {
 
 #[test]
 fn tables_of_families_that_are_not_chosen_are_checked() {
-    for (chosen, wrong, message, marked) in [
-        (
-            "pbd",
-            "mpm.kernal = \"cubic\"",
-            "unknown key `kernal` in `solver.mpm`",
-            "kernal",
-        ),
-        ("sph", "mpm.kernel = 2", "`solver.mpm.kernel` must be", "2"),
-        ("pbd", "mpm.flip = 0.5", "`flip` has no effect", "flip"),
-        ("mpm", "pbd.dt = 0", "`solver.pbd.dt` is 0", "0"),
-        (
-            "sph",
-            "pbd.scheme = \"avaraged\"",
-            "`solver.pbd.scheme`",
-            "\"avaraged\"",
-        ),
-        ("mpm", "sph.cfl = 2", "`solver.sph.cfl` is 2", "2"),
-        (
-            "pbd",
-            "sph.stress_error = 0.1",
-            "`stress_error` has no effect",
-            "stress_error",
-        ),
-    ] {
+    let refuse_with = |chosen: &str, wrong: &str, message: &str, marked: &str| {
         let method = format!("resolution = 0.02\nmethod = \"{chosen}\"\n{wrong}");
         refuse("resolution = 0.02", &method, message, marked);
-    }
+    };
+    let message = "unknown key `kernal` in `solver.mpm`";
+    refuse_with("pbd", "mpm.kernal = \"cubic\"", message, "kernal");
+    let message = "`solver.mpm.kernel` must be";
+    refuse_with("sph", "mpm.kernel = 2", message, "2");
+    refuse_with("pbd", "mpm.flip = 0.5", "`flip` has no effect", "flip");
+    refuse_with("mpm", "pbd.dt = 0", "`solver.pbd.dt` is 0", "0");
+    let wrong = "pbd.scheme = \"avaraged\"";
+    refuse_with("sph", wrong, "`solver.pbd.scheme`", "\"avaraged\"");
+    refuse_with("mpm", "sph.cfl = 2", "`solver.sph.cfl` is 2", "2");
+    let message = "`stress_error` has no effect";
+    refuse_with("pbd", "sph.stress_error = 0.1", message, "stress_error");
     for (wrong, message, marked) in [
         (
             "pbd.adhesoin = 1",

@@ -24,7 +24,7 @@ fn minimal_scene_has_the_documented_defaults() {
     assert_eq!(scene.name, "test");
     assert_eq!(scene.dimensions, Dimensions::Three);
     assert_eq!((scene.frames, scene.frame_rate, scene.seed), (120, 48.0, 1));
-    assert_eq!(scene.gravity, Gravity::default());
+    assert_eq!(scene.gravity.value, Track::constant(Gravity::STANDARD));
     assert!(scene.domain.is_none());
     let expected = MpmSpec {
         dx: 0.02,

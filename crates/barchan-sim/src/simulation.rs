@@ -305,7 +305,7 @@ impl Simulation {
         let failed = SimulationError::in_frame(self.state.frame);
         self.solver.save(&mut checkpoint).map_err(failed)?;
         checkpoint.record.loop_state = Some(self.state.clone());
-        checkpoint.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
+        checkpoint.record.bodies = self.bodies.save().map_err(SimulationError::Checkpoint)?;
         Ok(checkpoint)
     }
 
@@ -328,7 +328,7 @@ impl Simulation {
         }
         let loaded = self.solver.load(checkpoint);
         loaded.map_err(|e| SimulationError::Checkpoint(e.to_string()))?;
-        let loaded = self.bodies.load(&checkpoint.bodies);
+        let loaded = self.bodies.load(&checkpoint.record.bodies);
         loaded.map_err(SimulationError::Checkpoint)?;
         self.bodies.pose(&mut self.colliders);
         self.state = state;

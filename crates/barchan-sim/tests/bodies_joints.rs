@@ -205,7 +205,7 @@ fn joints_move_and_checkpoints_contain_the_bodies() {
     let mut bare = simulation.save().unwrap();
     assert!(Simulation::resume(&scene, &bare).is_ok());
     for bodies in [vec![], vec![0; 3]] {
-        bare.bodies = bodies;
+        bare.record.bodies = bodies;
         assert!(Simulation::resume(&scene, &bare).is_err());
     }
 }

@@ -373,7 +373,6 @@ fn begin(case: &Case, freely: bool) -> Option<Simulation> {
         let mut soil = Simulation::from_toml(text).ok()?;
         state = Checkpoint {
             record: state.record,
-            bodies: state.bodies,
             ..soil.save().unwrap()
         };
     }

@@ -69,7 +69,7 @@ fn documented(section: &str) -> BTreeMap<String, Unit> {
             .split('|')
             .map(str::trim)
             .collect();
-        let unit = Unit::from_symbol(cells.get(1)?)?;
+        let unit = serde_json::from_value((*cells.get(1)?).into()).ok()?;
         Some((cells[0].trim_end_matches('`').to_owned(), unit))
     };
     rows.filter_map(row).collect()

@@ -207,8 +207,8 @@ fn show_grain(id: u64, grain: &Grain) -> Result<(), Failure> {
             _ => format!("({})", values.join(", ")),
         };
         let unit = match column.unit {
-            Unit::One => "",
-            unit => unit.symbol(),
+            Unit::One => String::new(),
+            unit => unit.to_string(),
         };
         let text = format!("  {:<15} {values} {unit}", column.name);
         output::say(format_args!("{}", text.trim_end()))?;

@@ -161,7 +161,7 @@ pub fn checkpoint(index: u32, particles: usize) -> Checkpoint {
     };
     checkpoint.set_scalar("pace", f32::INFINITY);
     checkpoint.set_scalar("clock", 0.1 + 0.2);
-    checkpoint.bodies = vec![0, 255, 16];
+    checkpoint.record.bodies = vec![0, 255, 16];
     checkpoint.record.loop_state = Some(LoopState {
         frame: index,
         time: frame.time,

@@ -16,8 +16,20 @@ use crate::model::{Law, Sampling, Scene};
 use crate::parameters::Parameter;
 use std::fmt;
 
-/// The families that `solver.method` and `--solver` can name; the first is the default.
-pub const FAMILIES: &[&Family] = &[&mpm::MPM, &pbd::PBD, &sph::SPH];
+macro_rules! families {
+    ($($family:expr),*) => {
+        /// The families that `solver.method` and `--solver` can name; the first is the default.
+        pub const FAMILIES: &[&Family] = &[$(&$family),*];
+        const NAMES: &[&str] = &[$($family.name),*];
+        const COLUMN_LISTS: &[&[&str]] = &[$($family.columns),*];
+        const COLUMN_COUNT: usize = 0 $(+ $family.columns.len())*;
+        const SOLVER_TABLES: &[Key] = &[$($family.table($family.keys)),*];
+        /// Tables of the families in a material.
+        pub(crate) const MATERIAL_TABLES: &[Key] = &[$($family.table($family.material_keys)),*];
+    };
+}
+
+families!(mpm::MPM, pbd::PBD, sph::SPH);
 
 /// A family of solvers, as the scene file sees it.
 pub struct Family {
@@ -41,7 +53,7 @@ pub struct Family {
     pub(crate) voxel: f64,
     /// Keys of `[solver.NAME]`.
     pub(crate) keys: &'static [Key],
-    /// Keys of `[materials.X.NAME]`; none: materials have no such table.
+    /// Keys of `[materials.X.NAME]`.
     pub(crate) material_keys: &'static [Key],
     /// Reads the table of the solver, which may be empty, at a resolution [m].
     pub(crate) read: fn(&mut Builder<'_>, &Table, f64) -> Settings,
@@ -77,11 +89,8 @@ impl Family {
         common.chain(self.material_keys.iter().filter(|k| k.slider.is_some()))
     }
 
-    const fn keys_of(&self, part: Part) -> &'static [Key] {
-        match part {
-            Part::Solver => self.keys,
-            Part::Material => self.material_keys,
-        }
+    const fn table(&self, keys: &'static [Key]) -> Key {
+        Key::new(self.name, Kind::Table(keys), self.summary)
     }
 }
 
@@ -140,88 +149,31 @@ impl Scene {
     }
 }
 
-/// Owner of a table of a family.
-#[derive(Clone, Copy)]
-pub(crate) enum Part {
-    Solver,
-    Material,
-}
-
-/// Families with a table of that part.
-pub(crate) const fn tables(part: Part) -> usize {
-    let (mut count, mut i) = (0, 0);
-    while i < FAMILIES.len() {
-        count += !FAMILIES[i].keys_of(part).is_empty() as usize;
-        i += 1;
-    }
-    count
-}
-
-/// Keys of a part, `own` ones followed by the tables of the families.
-pub(crate) const fn with_tables<const N: usize>(own: &[Key], part: Part) -> [Key; N] {
-    let mut keys = [own[0]; N];
-    let (mut next, mut i) = (0, 0);
-    while next < own.len() {
-        keys[next] = own[next];
-        next += 1;
-    }
-    while i < FAMILIES.len() {
-        let family = FAMILIES[i];
-        if !family.keys_of(part).is_empty() {
-            let table = Kind::Table(family.keys_of(part));
-            keys[next] = Key::new(family.name, table, family.summary);
-            next += 1;
-        }
-        i += 1;
-    }
-    keys
-}
-
-const NAMES: [&str; FAMILIES.len()] = {
-    let mut names = [""; FAMILIES.len()];
-    let mut i = 0;
-    while i < FAMILIES.len() {
-        names[i] = FAMILIES[i].name;
-        i += 1;
-    }
-    names
-};
-
-/// Number of names in the `columns` of the families.
-const COLUMN_COUNT: usize = {
-    let (mut count, mut i) = (0, 0);
-    while i < FAMILIES.len() {
-        count += FAMILIES[i].columns.len();
-        i += 1;
-    }
-    count
-};
-
-const ALL_COLUMNS: [&str; COLUMN_COUNT] = {
-    let mut columns = [""; COLUMN_COUNT];
-    let (mut next, mut i) = (0, 0);
-    while i < FAMILIES.len() {
-        let mut j = 0;
-        while j < FAMILIES[i].columns.len() {
-            columns[next] = FAMILIES[i].columns[j];
-            next += 1;
-            j += 1;
-        }
-        i += 1;
-    }
-    columns
-};
-
-/// Columns that a scene can request, family by family.
-pub(crate) const COLUMNS: &[&str] = &ALL_COLUMNS;
-
 const COMMON: [Key; 2] = keys! {
     /// Family of solvers that simulates the scene
-    method: Kind::Choice(&NAMES), default("\"mpm\"");
+    method: Kind::Choice(NAMES), default("\"mpm\"");
     /// Length scale of the discretization [m]: grid spacing, particle spacing or mean grain diameter
     resolution: LENGTH, required();
 };
 
 /// Keys of `[solver]`.
-pub(crate) static SOLVER: [Key; COMMON.len() + tables(Part::Solver)] =
-    with_tables(&COMMON, Part::Solver);
+pub(crate) static SOLVER: [Key; COMMON.len() + FAMILIES.len()] =
+    joined(COMMON[0], &[&COMMON, SOLVER_TABLES]);
+
+/// Columns that a scene can request, family by family.
+pub(crate) const COLUMNS: &[&str] = &joined::<_, COLUMN_COUNT>("", COLUMN_LISTS);
+
+/// The lists one after another, which together have `N` items.
+pub(crate) const fn joined<T: Copy, const N: usize>(blank: T, lists: &[&[T]]) -> [T; N] {
+    let mut all = [blank; N];
+    let (mut next, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut item = 0;
+        while item < lists[list].len() {
+            all[next] = lists[list][item];
+            (next, item) = (next + 1, item + 1);
+        }
+        list += 1;
+    }
+    all
+}

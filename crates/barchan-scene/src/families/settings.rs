@@ -3,6 +3,7 @@
 use crate::model::Dimensions;
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Any plain value can be a setting.
 pub trait SettingsValue: Any + Debug + Clone + PartialEq + Send + Sync {}
@@ -16,13 +17,13 @@ pub trait SolverSettings: SettingsValue {
 }
 
 /// Settings of any number of families, at most one of each type.
-#[derive(Debug, Default)]
-pub struct Settings(Vec<Box<dyn Erased>>);
+#[derive(Debug, Clone, Default)]
+pub struct Settings(Vec<Arc<dyn Erased>>);
 
 impl Settings {
     /// A single value.
     pub fn of(value: impl SettingsValue) -> Self {
-        Self(vec![Box::new(value)])
+        Self(vec![Arc::new(value)])
     }
 
     /// The settings of a type.
@@ -33,7 +34,7 @@ impl Settings {
     /// Replaces the settings of the same type.
     pub fn set<T: SettingsValue>(&mut self, value: T) {
         self.0.retain(|s| !any(&**s).is::<T>());
-        self.0.push(Box::new(value));
+        self.0.push(Arc::new(value));
     }
 
     /// Adds others, whose types must not be present yet.
@@ -43,17 +44,9 @@ impl Settings {
 
     /// Mutable settings of a type; its default if there are none yet.
     pub fn entry<T: SettingsValue + Default>(&mut self) -> Option<&mut T> {
-        if self.get::<T>().is_none() {
-            self.set(T::default());
-        }
-        let mut all = self.0.iter_mut().map(|s| &mut **s as &mut dyn Any);
-        all.find_map(|s| s.downcast_mut())
-    }
-}
-
-impl Clone for Settings {
-    fn clone(&self) -> Self {
-        Self(self.0.iter().map(|s| s.boxed()).collect())
+        self.set(self.get::<T>().cloned().unwrap_or_default());
+        let own: &mut dyn Any = Arc::get_mut(self.0.last_mut()?)?;
+        own.downcast_mut()
     }
 }
 
@@ -70,15 +63,10 @@ fn any(value: &dyn Erased) -> &dyn Any {
 }
 
 trait Erased: Any + Debug + Send + Sync {
-    fn boxed(&self) -> Box<dyn Erased>;
     fn equals(&self, other: &dyn Any) -> bool;
 }
 
 impl<T: SettingsValue> Erased for T {
-    fn boxed(&self) -> Box<dyn Erased> {
-        Box::new(self.clone())
-    }
-
     fn equals(&self, other: &dyn Any) -> bool {
         other.downcast_ref() == Some(self)
     }

@@ -54,8 +54,6 @@ pub struct SphSpec {
 }
 
 impl SphSpec {
-    /// Default `iterations`.
-    pub const DEFAULT_ITERATIONS: u32 = 3;
     /// Default `cfl`.
     pub const DEFAULT_CFL: f64 = 0.4;
     /// Ratio of the spacing to the default `max_dt` [m/s]: 1 ms for grains of radius 25 mm, as in [Ihmsen13].
@@ -73,7 +71,7 @@ impl SolverSettings for SphSpec {
             radius: 0.5 * resolution,
             max_dt: resolution / Self::DEFAULT_PACE,
             cfl: Self::DEFAULT_CFL,
-            iterations: Self::DEFAULT_ITERATIONS,
+            iterations: 3,
             tolerance: None,
             yielding: SphYield::Radial,
             static_friction: true,

@@ -24,7 +24,11 @@ pub(crate) struct Holds {
 impl Builder<'_> {
     /// A body of `[[body]]`.
     pub fn body(&mut self, name: String, table: &Table, at: Place) -> Option<Body> {
-        self.refuse_world(&name, table, at);
+        if name == WORLD {
+            let message = "`world` is the name of the fixed world in joints";
+            let at = table.at("name", at);
+            self.report.error(at, message, "give the body another name");
+        }
         let shape = self.shape_of(table);
         self.in_plane(table, "velocity");
         self.spin_in_plane(table);
@@ -38,14 +42,6 @@ impl Builder<'_> {
             spin: vector(table, "spin"),
             collides: table.flag("collides").unwrap_or(true),
         })
-    }
-
-    fn refuse_world(&mut self, name: &str, table: &Table, at: Place) {
-        if name == WORLD {
-            let message = "`world` is the name of the fixed world in joints";
-            let at = table.at("name", at);
-            self.report.error(at, message, "give the body another name");
-        }
     }
 
     fn mass(
@@ -128,12 +124,8 @@ impl Builder<'_> {
     /// The ends of a joint: two different solids, at least one of them dynamic.
     fn ends(&mut self, table: &Table, holds: &Holds) -> Option<[JointEnd; 2]> {
         let node = table.get("bodies")?;
-        let ends: Vec<Option<JointEnd>> = node
-            .list()?
-            .iter()
-            .map(|word| self.end(word, holds))
-            .collect();
-        let [a, b] = <[Option<JointEnd>; 2]>::try_from(ends).ok()?;
+        let [a, b] = node.list()? else { return None };
+        let (a, b) = (self.end(a, holds), self.end(b, holds));
         let (a, b) = (a?, b?);
         let is_free = |end: JointEnd| match end {
             JointEnd::World => false,
@@ -161,13 +153,9 @@ impl Builder<'_> {
             return Some(JointEnd::Solid(index));
         }
         let names = holds.names.iter().map(String::as_str).chain([WORLD]);
-        let names: Vec<&str> = names.collect();
-        self.report.error(
-            node.at,
-            format!("there is no body or collider named `{word}`"),
-            suggestion(word, names.iter().copied()),
-        );
-        None
+        let message = format!("there is no body or collider named `{word}`");
+        let help = suggestion(word, names);
+        self.report.refuse(node.at, message, help)
     }
 
     fn joint_axis(&mut self, kind: JointKind, table: &Table, at: Place) -> Option<DVec3> {
@@ -246,9 +234,10 @@ impl Builder<'_> {
     pub fn control(&mut self, name: &str, kind: JointKind, node: &Node) -> Option<JointControl> {
         let control = node.table()?;
         let keys = control.optional("keys", |keys| {
-            let words = keys.list()?.iter();
-            let words = words.map(|w| w.text().map(str::to_owned));
-            <[String; 2]>::try_from(words.collect::<Option<Vec<_>>>()?).ok()
+            let [low, high] = keys.list()? else {
+                return None;
+            };
+            Some([low.text()?.to_owned(), high.text()?.to_owned()])
         })?;
         let gamepad_axis = control.optional("gamepad_axis", Node::count)?;
         if keys.is_none() && gamepad_axis.is_none() {

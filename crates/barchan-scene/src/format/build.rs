@@ -3,20 +3,14 @@
 use super::Builder;
 use super::bodies::{Holds, surface, vector};
 use super::node::{Node, Table};
-use crate::bodies::Body;
 use crate::errors::{Place, Places};
 use crate::families::COLUMNS;
 use crate::geometry::Bounds;
 use crate::model::*;
+use glam::DVec2;
 
 /// Largest length of a scene's name: it becomes a directory.
 const NAME_LENGTH: usize = 100;
-
-/// A part of the scene with the place of its shape.
-struct Placed<T> {
-    part: T,
-    at: Place,
-}
 
 impl Builder<'_> {
     /// The scene, or `None` after reporting errors. `stem` is the name of the file.
@@ -32,7 +26,11 @@ impl Builder<'_> {
         let unmoved = names.len();
         // Joints name colliders and bodies alike.
         let mut bodies = self.named(document, "body", &mut names, Self::body);
-        let holds = holds(&names, unmoved, &bodies);
+        let centers = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.center));
+        let holds = Holds {
+            names: names.clone(),
+            centers: std::iter::repeat_n(None, unmoved).chain(centers).collect(),
+        };
         let mut joints = self.own(document, "joint", |builder, name, table, at| {
             builder.joint(name, table, at, &holds)
         });
@@ -77,8 +75,8 @@ impl Builder<'_> {
                 .map(|s| s.material)
                 .collect::<Option<_>>()?,
             start: start?,
-            fills: self.parts(fills.into_iter().map(|p| p.map(|p| p.part)))?,
-            emitters: self.parts(emitters.into_iter().map(|p| p.map(|p| p.part)))?,
+            fills: self.parts(fills)?,
+            emitters: self.parts(emitters)?,
             colliders: self.parts(colliders)?,
             bodies: self.parts(bodies)?,
             joints: self.parts(joints)?,
@@ -99,28 +97,30 @@ impl Builder<'_> {
     fn place(
         &mut self,
         document: &Table,
-        fills: &[Option<Placed<Fill>>],
-        emitters: &[Option<Placed<Emitter>>],
+        fills: &[Option<Fill>],
+        emitters: &[Option<Emitter>],
         bodies: &[Collider],
         domain: Option<Bounds>,
     ) {
-        for fill in fills.iter().flatten() {
-            self.place_fill(&fill.part, bodies, domain.as_ref(), fill.at);
+        for (node, fill) in document.list("fill").iter().zip(fills) {
+            if let (Some(table), Some(fill)) = (node.table(), fill) {
+                let at = table.at("shape", node.at);
+                self.place_fill(fill, bodies, domain.as_ref(), at);
+            }
         }
         for (node, emitter) in document.list("emitter").iter().zip(emitters) {
-            let Some(emitter) = emitter else { continue };
-            let substance = self.substances[emitter.part.material].material.as_ref();
-            let density = substance.map(|m| m.density);
-            let rate_at = node
-                .table()
-                .map_or(emitter.at, |t| t.at("rate", emitter.at));
-            let places = [emitter.at, rate_at];
-            self.place_emitter(&emitter.part, density, bodies, domain.as_ref(), places);
+            if let (Some(table), Some(emitter)) = (node.table(), emitter) {
+                let substance = self.substances[emitter.material].material.as_ref();
+                let density = substance.map(|m| m.density);
+                let at = table.at("shape", node.at);
+                let places = [at, table.at("rate", at)];
+                self.place_emitter(emitter, density, bodies, domain.as_ref(), places);
+            }
         }
     }
 
     /// All parts; `None` if one is invalid. For viewing, parts whose mesh is missing are omitted instead.
-    fn parts<T>(&self, parts: impl IntoIterator<Item = Option<T>>) -> Option<Vec<T>> {
+    fn parts<T>(&self, parts: Vec<Option<T>>) -> Option<Vec<T>> {
         match self.viewing {
             true => Some(parts.into_iter().flatten().collect()),
             false => parts.into_iter().collect(),
@@ -239,10 +239,8 @@ impl Builder<'_> {
         table: &Table,
         taken: &mut Vec<String>,
     ) -> String {
-        let name = match table.text("name") {
-            Some(name) => name.to_owned(),
-            None => format!("{kind} {index}"),
-        };
+        let name = table.text("name").map(str::to_owned);
+        let name = name.unwrap_or_else(|| format!("{kind} {index}"));
         if let Some(node) = table.get("name") {
             if taken.contains(&name) {
                 self.report.error(
@@ -269,14 +267,14 @@ impl Builder<'_> {
         })
     }
 
-    fn fill(&mut self, name: String, table: &Table, at: Place) -> Option<Placed<Fill>> {
+    fn fill(&mut self, name: String, table: &Table, _: Place) -> Option<Fill> {
         let (shape, material) = (self.shape_of(table), self.material_of(table));
         self.in_plane(table, "velocity");
         self.spin_in_plane(table);
         let shape = shape?;
         let bounds = shape.bounds();
         let center = (0.5 * (bounds.min + bounds.max)).as_dvec3();
-        let part = Fill {
+        Some(Fill {
             name,
             shape,
             material: material?,
@@ -284,25 +282,25 @@ impl Builder<'_> {
             spin: vector(table, "spin"),
             spin_center: table.or("spin_center", center, Node::vector)?.as_vec3(),
             sampling: table.choice("sampling").unwrap_or(self.family.sampling),
-        };
-        let at = table.at("shape", at);
-        Some(Placed { part, at })
+        })
     }
 
     pub fn spin_in_plane(&mut self, table: &Table) {
-        let Some((spin, at)) = table.get("spin").and_then(|n| Some((n.vector()?, n.at))) else {
-            return;
+        let leaves = |n: &&Node| {
+            n.vector()
+                .is_some_and(|spin| spin.truncate() != DVec2::ZERO)
         };
-        if self.dimensions == Dimensions::Two && (spin.x != 0.0 || spin.y != 0.0) {
+        let spin = table.get("spin").filter(leaves);
+        if let (Some(node), Dimensions::Two) = (spin, self.dimensions) {
             self.report.error(
-                at,
+                node.at,
                 "in a 2D scene spin is about z only",
                 "write spin = [0, 0, rad/s]",
             );
         }
     }
 
-    fn emitter(&mut self, name: String, table: &Table, at: Place) -> Option<Placed<Emitter>> {
+    fn emitter(&mut self, name: String, table: &Table, at: Place) -> Option<Emitter> {
         let (shape, material) = (self.shape_of(table), self.material_of(table));
         let times = self.times(table);
         self.in_plane(table, "velocity");
@@ -315,7 +313,7 @@ impl Builder<'_> {
             );
         }
         let (start, end) = times?;
-        let part = Emitter {
+        Some(Emitter {
             name,
             shape: shape?,
             material: material?,
@@ -323,9 +321,7 @@ impl Builder<'_> {
             rate: table.number("rate"),
             start,
             end,
-        };
-        let at = table.at("shape", at);
-        Some(Placed { part, at })
+        })
     }
 
     fn drain(&mut self, name: String, table: &Table, _: Place) -> Option<Drain> {
@@ -356,16 +352,14 @@ impl Builder<'_> {
             return Some(FinalCheck::default());
         };
         let table = node.table()?;
-        let regions: Vec<Option<MassIn>> = table
-            .list("mass_in")
-            .iter()
-            .map(|node| {
-                Some(MassIn {
-                    bounds: self.box_of(node)?,
-                    part: node.table()?.pair("part")?,
-                })
+        let regions = table.list("mass_in").iter().map(|node| {
+            Some(MassIn {
+                bounds: self.box_of(node)?,
+                part: node.table()?.pair("part")?,
             })
-            .collect();
+        });
+        // All of them are read, so that all errors are reported.
+        let regions: Vec<Option<MassIn>> = regions.collect();
         Some(FinalCheck {
             max_speed: table.number("max_speed"),
             slope_angle_deg: table.pair("slope_angle_deg"),
@@ -373,15 +367,6 @@ impl Builder<'_> {
             height_m: table.pair("height_m"),
             mass_in: regions.into_iter().collect::<Option<_>>()?,
         })
-    }
-}
-
-/// The solids that joints can attach to: colliders, whose center is not used, and bodies.
-fn holds(names: &[String], unmoved: usize, bodies: &[Option<Body>]) -> Holds {
-    let centers = bodies.iter().map(|b| b.as_ref().map(|b| b.mass.center));
-    Holds {
-        names: names.to_vec(),
-        centers: std::iter::repeat_n(None, unmoved).chain(centers).collect(),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::body_keys::{BODY, JOINT, URDF};
 use super::spec::{Key, Kind, Range, keys};
-use crate::families::COLUMNS;
-use crate::families::{Part, SOLVER, tables, with_tables};
+use crate::families::{COLUMNS, FAMILIES, MATERIAL_TABLES, SOLVER, joined};
 
 /// Largest coordinate or length [m]: beyond it, single precision cannot tell grains apart.
 pub(super) const MAX_COORDINATE: f64 = 1e6;
@@ -120,8 +119,8 @@ static VECTOR_KEY: &[Key] = &keys! {
 };
 
 /// A material.
-pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + tables(Part::Material)] =
-    with_tables(&SUBSTANCE, Part::Material);
+pub(crate) static MATERIAL: [Key; SUBSTANCE.len() + FAMILIES.len()] =
+    joined(SUBSTANCE[0], &[&SUBSTANCE, MATERIAL_TABLES]);
 
 const SUBSTANCE: [Key; 11] = keys! {
     /// Preset that supplies the values of keys that are left out

@@ -10,36 +10,37 @@ use glam::{DQuat, DVec3};
 impl Builder<'_> {
     /// Gravity of the document.
     pub fn gravity(&mut self, document: &Table) -> Option<Gravity> {
-        let Some(node) = document.get("gravity") else {
-            return Some(Gravity::default());
-        };
-        let gravity = match node.table() {
-            Some(table) => self.changing_gravity(table, node.at)?,
+        let (value, turning) = match document.table("gravity") {
+            Some(table) => self.changing_gravity(table, document.get("gravity")?.at)?,
             None => {
                 self.in_plane(document, "gravity");
-                Gravity::Constant(node.vector()?)
+                let value = document.or("gravity", Gravity::STANDARD, Node::vector)?;
+                (Track::constant(value), None)
             }
         };
-        Some(gravity)
+        Some(Gravity { value, turning })
     }
 
-    fn changing_gravity(&mut self, table: &Table, at: Place) -> Option<Gravity> {
+    fn changing_gravity(
+        &mut self,
+        table: &Table,
+        at: Place,
+    ) -> Option<(Track<DVec3>, Option<Turning>)> {
         let turning = ["axis", "rate", "start", "end"];
         if let Some(node) = table.get("keyframes") {
             for key in turning.iter().chain(&["value"]) {
                 self.useless(table, key, "where gravity has keyframes");
             }
-            return self.vectors(table, node).map(Gravity::Keyframes);
+            return Some((self.vectors(table, node)?, None));
         }
         self.useless(table, "interpolation", "without keyframes");
         self.in_plane(table, "value");
-        let value = table.or("value", DVec3::new(0.0, -9.81, 0.0), Node::vector);
-        if !turning.iter().any(|key| table.has(key)) {
-            return value.map(Gravity::Constant);
-        }
-        let turning = self.turning(table, at)?;
-        let value = value?;
-        Some(Gravity::Rotating { value, turning })
+        let value = table.or("value", Gravity::STANDARD, Node::vector);
+        let turning = match turning.iter().any(|key| table.has(key)) {
+            true => Some(self.turning(table, at)?),
+            false => None,
+        };
+        Some((Track::constant(value?), turning))
     }
 
     /// Motion of a collider.

@@ -222,10 +222,8 @@ impl Walk<'_> {
             }
             _ => {
                 let items = match kind {
-                    Kind::Tables(keys) => Kind::Table(keys),
                     Kind::ColorMix(keys) if is_mix(node) => Kind::Table(keys),
-                    Kind::Shapes => Kind::Shape,
-                    _ => Kind::Points,
+                    _ => kind.items().unwrap_or(Kind::Points),
                 };
                 let (item, path) = self.item(node, word, path)?;
                 return self.set(item, items, rest, &path, value);

@@ -1,7 +1,7 @@
 //! The keys as a JSON schema, for completion and checks in editors.
 
 use super::keys::{SCENE, SHAPE};
-use super::shapes::KINDS;
+use super::shapes::kinds;
 use super::spec::{Key, Kind, Range};
 use serde_json::{Map, Value, json};
 
@@ -11,8 +11,8 @@ pub fn schema() -> Value {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("barchan scene");
     let mut shape = table(SHAPE);
-    let one = |kind: &&str| json!({ "required": [kind] });
-    shape["oneOf"] = KINDS.iter().map(one).collect();
+    let one = |kind| json!({ "required": [kind] });
+    shape["oneOf"] = kinds().map(one).collect();
     schema["$defs"] = json!({ "shape": shape });
     schema
 }
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
 fn table(keys: &[Key]) -> Value {
     let mut properties = Map::new();
     for key in keys {
-        let mut property = kind(&key.kind);
+        let mut property = kind(key.kind);
         property["description"] = json!(key.doc);
         if let Some(default) = default(key) {
             property["default"] = default;
@@ -45,43 +45,38 @@ fn default(key: &Key) -> Option<Value> {
     serde_json::to_value(document.get("x")?).ok()
 }
 
-fn kind(kind: &Kind) -> Value {
-    match kind {
+fn kind(of: Kind) -> Value {
+    match of {
         Kind::Text => json!({ "type": "string" }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Integer(range) => number("integer", range),
         Kind::Number(range) => number("number", range),
-        Kind::Vector(limit) => vector(*limit),
-        Kind::Numbers(count) => list(json!({ "type": "number" }), *count, *count),
+        Kind::Vector(limit) => vector(limit),
+        Kind::Numbers(count) => list(json!({ "type": "number" }), count, count),
         Kind::Interval(range) => list(number("number", range), 2, 2),
-        Kind::Points => {
-            json!({ "type": "array", "items": list(json!({ "type": "number" }), 2, 2) })
-        }
         Kind::Rows => {
             let row = json!({ "type": "array", "items": { "type": "number" }, "minItems": 1 });
             json!({ "type": "array", "items": row, "minItems": 1 })
         }
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),
-        Kind::Words(words) => {
-            json!({ "type": "array", "items": { "type": "string", "enum": words } })
-        }
-        Kind::Texts(count) => list(json!({ "type": "string" }), *count, *count),
+        Kind::Texts(count) => list(json!({ "type": "string" }), count, count),
         Kind::NumberOr(range, keys) => json!({ "oneOf": [number("number", range), table(keys)] }),
         Kind::Table(keys) => table(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
-        Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),
-        Kind::VectorOr(limit, keys) => json!({ "oneOf": [vector(*limit), table(keys)] }),
+        Kind::VectorOr(limit, keys) => json!({ "oneOf": [vector(limit), table(keys)] }),
         Kind::Color => color(),
         Kind::ColorMix(keys) => {
             let mix = json!({ "type": "array", "items": table(keys), "minItems": 1 });
             json!({ "oneOf": [color(), mix] })
         }
+        Kind::Points | Kind::Words(_) | Kind::Tables(_) | Kind::Shapes => {
+            json!({ "type": "array", "items": of.items().map(kind) })
+        }
         Kind::Shape => json!({ "$ref": "#/$defs/shape" }),
-        Kind::Shapes => json!({ "type": "array", "items": { "$ref": "#/$defs/shape" } }),
     }
 }
 
-fn number(kind: &str, range: &Range) -> Value {
+fn number(kind: &str, range: Range) -> Value {
     let low = if range.low_open {
         "exclusiveMinimum"
     } else {
@@ -96,11 +91,11 @@ fn number(kind: &str, range: &Range) -> Value {
 }
 
 fn color() -> Value {
-    list(number("integer", &Range::closed(0.0, 255.0)), 3, 3)
+    list(number("integer", Range::closed(0.0, 255.0)), 3, 3)
 }
 
 fn vector(limit: f64) -> Value {
-    list(number("number", &Range::closed(-limit, limit)), 2, 3)
+    list(number("number", Range::closed(-limit, limit)), 2, 3)
 }
 
 fn list(items: Value, least: usize, most: usize) -> Value {

@@ -1,7 +1,8 @@
 //! Shapes of the scene file → compiled geometry.
 
 use super::Builder;
-use super::node::{Node, Table};
+use super::keys::SHAPE;
+use super::node::{Entry, Node, Table};
 use crate::errors::Place;
 use crate::geometry::{Bounds, Geometry};
 use crate::mesh::{self, MeshError, TriangleMesh};
@@ -10,20 +11,10 @@ use crate::numbers::rounded;
 use glam::{DQuat, DVec3, Quat, Vec3};
 
 /// Keys of a shape that define its kind; the others place it.
-pub(super) const KINDS: [&str; 12] = [
-    "box",
-    "sphere",
-    "cylinder",
-    "capsule",
-    "cone",
-    "half_space",
-    "torus",
-    "revolution",
-    "mesh",
-    "union",
-    "difference",
-    "intersection",
-];
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    let names = SHAPE.iter().map(|key| key.name);
+    names.filter(|name| !["scale", "rotate", "translate"].contains(name))
+}
 
 /// Maximum number of voxels along the longest side of a mesh.
 const MESH_VOXELS: f32 = 240.0;
@@ -36,11 +27,9 @@ impl Builder<'_> {
 
     pub fn shape(&mut self, node: &Node) -> Option<Geometry> {
         let table = node.table()?;
-        let mut kinds = table
-            .entries
-            .iter()
-            .filter(|e| KINDS.contains(&e.key.as_str()));
-        let kind = match (kinds.next(), kinds.next()) {
+        let is_kind = |e: &&Entry| kinds().any(|kind| kind == e.key);
+        let mut found = table.entries.iter().filter(is_kind);
+        let kind = match (found.next(), found.next()) {
             (Some(kind), None) => kind,
             (Some(first), Some(second)) => {
                 return self.report.refuse(
@@ -56,7 +45,7 @@ impl Builder<'_> {
                 return self.report.refuse(
                     node.at,
                     "this shape has no kind",
-                    format!("give it one of {}", crate::errors::list(KINDS)),
+                    format!("give it one of {}", crate::errors::list(kinds())),
                 );
             }
         };
@@ -64,8 +53,9 @@ impl Builder<'_> {
             "union" | "difference" | "intersection" => self.combination(&kind.key, &kind.node),
             name => self.primitive(name, &kind.node),
         };
-        let placed = self.transform(table);
-        let (rotation, translation, scale) = placed?;
+        let rotation = self.rotate(table)?.as_quat();
+        let translation = table.vector("translate").unwrap_or_default().as_vec3();
+        let scale = table.number("scale").unwrap_or(1.0) as f32;
         let geometry = geometry?;
         let moved = rotation != Quat::IDENTITY || translation != Vec3::ZERO || scale != 1.0;
         Some(if moved {
@@ -73,13 +63,6 @@ impl Builder<'_> {
         } else {
             geometry
         })
-    }
-
-    fn transform(&mut self, table: &Table) -> Option<(Quat, Vec3, f32)> {
-        let translation = table.vector("translate").unwrap_or_default().as_vec3();
-        let scale = table.number("scale").unwrap_or(1.0) as f32;
-        let rotation = self.rotate(table)?.as_quat();
-        Some((rotation, translation, scale))
     }
 
     /// The rotation under `rotate`; none where there is none.
@@ -107,10 +90,7 @@ impl Builder<'_> {
         Some(match kind {
             "union" => Geometry::union(parts),
             "intersection" => Geometry::intersection(parts),
-            _ => {
-                let first = parts.remove(0);
-                Geometry::difference(first, parts)
-            }
+            _ => Geometry::difference(parts.remove(0), parts),
         })
     }
 
@@ -205,11 +185,9 @@ impl Builder<'_> {
             let reach = (high - low).max_element().max(0.5);
             (low.z, high.z) = (-reach, reach);
         }
-        for (axis, (l, h)) in ["x", "y", "z"]
-            .iter()
-            .zip(low.to_array().iter().zip(high.to_array()))
-        {
-            if *l >= h {
+        for (i, axis) in ["x", "y", "z"].iter().enumerate() {
+            let (l, h) = (low[i], high[i]);
+            if l >= h {
                 return self.report.refuse(
                     at,
                     format!("this box is empty: it extends from {axis} = {l} to {axis} = {h}"),

@@ -73,6 +73,19 @@ pub(crate) enum Kind {
     Shapes,
 }
 
+impl Kind {
+    /// Kind of the items of a list of any length.
+    pub fn items(self) -> Option<Self> {
+        match self {
+            Self::Points => Some(Self::Numbers(2)),
+            Self::Words(words) => Some(Self::Choice(words)),
+            Self::Tables(keys) => Some(Self::Table(keys)),
+            Self::Shapes => Some(Self::Shape),
+            _ => None,
+        }
+    }
+}
+
 /// An interval of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
@@ -186,7 +199,7 @@ impl Checker<'_> {
         for key in keys {
             let path = join(path, key.name);
             match table.get_mut(key.name) {
-                Some(node) => self.value(node, &key.kind, &path, key.doc),
+                Some(node) => self.value(node, key.kind, &path, key.doc),
                 None if key.required => self.report.error(
                     at,
                     format!("`{path}` is missing"),
@@ -214,57 +227,63 @@ impl Checker<'_> {
         }
     }
 
-    fn value(&mut self, node: &mut Node, kind: &'static Kind, path: &str, doc: &str) {
+    fn value(&mut self, node: &mut Node, kind: Kind, path: &str, doc: &str) {
         match kind {
             _ if node.is_bad() => {}
-            Kind::Text => {
-                if node.text().is_none() {
-                    self.wrong_kind(node, "text in quotes", path, doc);
-                }
+            Kind::Text if node.text().is_none() => {
+                self.wrong_kind(node, "text in quotes", path, doc);
             }
-            Kind::Flag => {
-                if !matches!(node.value, Value::Flag(_)) {
-                    self.wrong_kind(node, "true or false", path, doc);
-                }
+            Kind::Flag if !matches!(node.value, Value::Flag(_)) => {
+                self.wrong_kind(node, "true or false", path, doc);
             }
+            Kind::Text | Kind::Flag => {}
             Kind::Integer(range) => match node.value {
                 Value::Integer(i) => self.in_range(node, i as f64, range, path, doc),
                 _ => self.wrong_kind(node, "a whole number", path, doc),
             },
-            Kind::Number(range) => match node.number() {
-                Some(x) => self.in_range(node, x, range, path, doc),
-                None => self.wrong_kind(node, "a number", path, doc),
-            },
-            Kind::Vector(limit) => self.vector(node, *limit, path, doc),
-            Kind::Numbers(count) => {
-                self.number_list(node, *count, path, doc);
-            }
-            Kind::Interval(range) => self.interval(node, range, path, doc),
-            Kind::Points => self.points(node, path, doc),
-            Kind::Rows => self.rows(node, path, doc),
-            Kind::Choice(words) => self.choice(node, words, path, doc),
-            Kind::Words(words) => self.words(node, words, path, doc),
             Kind::Table(keys) => self.table(node, keys, path, doc),
-            Kind::Named(keys) => self.named(node, keys, path, doc),
-            Kind::Tables(keys) => self.tables(node, keys, path, doc),
             Kind::VectorOr(_, keys) | Kind::NumberOr(_, keys) if node.table().is_some() => {
                 self.table(node, keys, path, doc);
             }
-            Kind::VectorOr(limit, _) => self.vector(node, *limit, path, doc),
-            Kind::NumberOr(range, _) => match node.number() {
-                Some(x) => self.in_range(node, x, range, path, doc),
-                None => self.wrong_kind(node, "a number or a table", path, doc),
-            },
-            Kind::Texts(count) => self.texts(node, *count, path, doc),
-            Kind::Color => self.color(node, path, doc),
-            Kind::ColorMix(keys) if is_mix(node) => self.tables(node, keys, path, doc),
-            Kind::ColorMix(_) => self.color(node, path, doc),
+            Kind::Number(range) => self.number(node, range, "a number", path, doc),
+            Kind::NumberOr(range, _) => self.number(node, range, "a number or a table", path, doc),
+            Kind::Vector(limit) | Kind::VectorOr(limit, _) => self.vector(node, limit, path, doc),
+            Kind::Numbers(count) => self.numbers(node, count, path, doc),
+            Kind::Interval(range) => self.interval(node, range, path, doc),
+            Kind::Rows => self.rows(node, path, doc),
+            Kind::Choice(words) => self.choice(node, words, path, doc),
+            Kind::Texts(count) => self.texts(node, count, path, doc),
+            Kind::Named(keys) => self.named(node, keys, path, doc),
+            Kind::ColorMix(keys) if is_mix(node) => {
+                self.value(node, Kind::Tables(keys), path, doc);
+            }
+            Kind::Color | Kind::ColorMix(_) => self.color(node, path, doc),
             Kind::Shape => self.table(node, super::keys::SHAPE, path, doc),
-            Kind::Shapes => self.tables(node, super::keys::SHAPE, path, doc),
+            Kind::Points | Kind::Words(_) | Kind::Tables(_) | Kind::Shapes => {
+                self.list(node, kind, path, doc);
+            }
         }
     }
 
-    fn in_range(&mut self, node: &mut Node, x: f64, range: &Range, path: &str, doc: &str) {
+    /// A list of any length.
+    fn list(&mut self, node: &mut Node, kind: Kind, path: &str, doc: &str) {
+        let (Some(items), Value::List(list)) = (kind.items(), &mut node.value) else {
+            let expected = match kind {
+                Kind::Points => "a list of points [r, h]".to_owned(),
+                Kind::Words(words) => format!("a list such as [\"{}\"]", words.join("\", \"")),
+                _ => {
+                    let name = path.rsplit('.').next().unwrap_or(path);
+                    format!("a list of tables, such as [[{name}]]")
+                }
+            };
+            return self.wrong_kind(node, &expected, path, doc);
+        };
+        for (i, item) in list.iter_mut().enumerate() {
+            self.value(item, items, &join(path, &i.to_string()), doc);
+        }
+    }
+
+    fn in_range(&mut self, node: &mut Node, x: f64, range: Range, path: &str, doc: &str) {
         if !range.contains(x) {
             self.refuse(
                 node,
@@ -274,18 +293,25 @@ impl Checker<'_> {
         }
     }
 
-    /// A list of `count` finite numbers; bad otherwise.
-    fn number_list(&mut self, node: &mut Node, count: usize, path: &str, doc: &str) -> bool {
-        let expected = format!("a list of {count} numbers");
-        let Some(numbers) = node.numbers().filter(|n| n.len() == count) else {
-            self.wrong_kind(node, &expected, path, doc);
-            return false;
-        };
-        let finite = numbers.iter().all(|x| x.is_finite());
-        if !finite {
-            self.not_finite(node, path, doc);
+    fn number(&mut self, node: &mut Node, range: Range, expected: &str, path: &str, doc: &str) {
+        match node.number() {
+            Some(x) => self.in_range(node, x, range, path, doc),
+            None => self.wrong_kind(node, expected, path, doc),
         }
-        finite
+    }
+
+    /// A list of `count` finite numbers.
+    fn numbers(&mut self, node: &mut Node, count: usize, path: &str, doc: &str) {
+        match node.numbers().filter(|n| n.len() == count) {
+            None => {
+                let expected = format!("a list of {count} numbers");
+                self.wrong_kind(node, &expected, path, doc);
+            }
+            Some(numbers) if numbers.iter().any(|x| !x.is_finite()) => {
+                self.not_finite(node, path, doc);
+            }
+            Some(_) => {}
+        }
     }
 
     fn not_finite(&mut self, node: &mut Node, path: &str, doc: &str) {
@@ -320,7 +346,7 @@ impl Checker<'_> {
         }
     }
 
-    fn interval(&mut self, node: &mut Node, range: &Range, path: &str, doc: &str) {
+    fn interval(&mut self, node: &mut Node, range: Range, path: &str, doc: &str) {
         let Some([low, high]) = node.pair() else {
             return self.wrong_kind(node, "an interval [low, high]", path, doc);
         };
@@ -340,10 +366,8 @@ impl Checker<'_> {
 
     fn color(&mut self, node: &mut Node, path: &str, doc: &str) {
         let channel = |n: &Node| matches!(n.value, Value::Integer(i) if (0..=255).contains(&i));
-        let good = node
-            .list()
-            .is_some_and(|l| l.len() == 3 && l.iter().all(channel));
-        if !good && !node.is_bad() {
+        let fits = |l: &[Node]| l.len() == 3 && l.iter().all(channel);
+        if !node.list().is_some_and(fits) {
             self.refuse(
                 node,
                 format!("`{path}` is not a color: three whole numbers from 0 to 255"),
@@ -352,25 +376,10 @@ impl Checker<'_> {
         }
     }
 
-    fn points(&mut self, node: &mut Node, path: &str, doc: &str) {
-        let Value::List(list) = &mut node.value else {
-            return self.wrong_kind(node, "a list of points [r, h]", path, doc);
-        };
-        let mut good = true;
-        for (i, point) in list.iter_mut().enumerate() {
-            good &= self.number_list(point, 2, &join(path, &i.to_string()), doc);
-        }
-        if !good {
-            node.value = Value::Bad;
-        }
-    }
-
     fn rows(&mut self, node: &mut Node, path: &str, doc: &str) {
-        let Some(rows) = node.list() else {
-            return self.wrong_kind(node, "a list of rows of numbers", path, doc);
-        };
-        let numbers: Option<Vec<Vec<f64>>> = rows.iter().map(Node::numbers).collect();
-        match numbers {
+        let rows = node.list().map(|rows| rows.iter().map(Node::numbers));
+        let rows: Option<Vec<Vec<f64>>> = rows.and_then(Iterator::collect);
+        match rows {
             None => self.wrong_kind(node, "a list of rows of numbers", path, doc),
             Some(rows) if rows.iter().flatten().any(|x| !x.is_finite()) => {
                 self.not_finite(node, path, doc);
@@ -391,16 +400,6 @@ impl Checker<'_> {
         }
     }
 
-    fn words(&mut self, node: &mut Node, words: &[&str], path: &str, doc: &str) {
-        let Value::List(list) = &mut node.value else {
-            let expected = format!("a list such as [\"{}\"]", words.join("\", \""));
-            return self.wrong_kind(node, &expected, path, doc);
-        };
-        for (i, word) in list.iter_mut().enumerate() {
-            self.choice(word, words, &join(path, &i.to_string()), doc);
-        }
-    }
-
     fn texts(&mut self, node: &mut Node, count: usize, path: &str, doc: &str) {
         let fits = |l: &[Node]| l.len() == count && l.iter().all(|n| n.text().is_some());
         if !node.list().is_some_and(fits) {
@@ -415,17 +414,6 @@ impl Checker<'_> {
         };
         for entry in &mut table.entries {
             self.table(&mut entry.node, keys, &join(path, &entry.key), doc);
-        }
-    }
-
-    fn tables(&mut self, node: &mut Node, keys: &'static [Key], path: &str, doc: &str) {
-        let Value::List(list) = &mut node.value else {
-            let name = path.rsplit('.').next().unwrap_or(path);
-            let expected = format!("a list of tables, such as [[{name}]]");
-            return self.wrong_kind(node, &expected, path, doc);
-        };
-        for (i, item) in list.iter_mut().enumerate() {
-            self.table(item, keys, &join(path, &i.to_string()), doc);
         }
     }
 

@@ -48,13 +48,9 @@ impl Builder<'_> {
             return Some(self.substances.len() - 1);
         }
         let own = self.substances.iter().map(|s| s.name.as_str());
-        let names: Vec<&str> = own
-            .chain(material_presets().iter().map(|p| p.name))
-            .collect();
-        let help = suggestion(name, names.iter().copied());
+        let help = suggestion(name, own.chain(material_presets().iter().map(|p| p.name)));
         let message = format!("unknown material `{name}`");
-        self.report.error(node.at, message, help);
-        None
+        self.report.refuse(node.at, message, help)
     }
 
     fn substance(&mut self, entry: &Entry) -> Option<Material> {
@@ -75,7 +71,11 @@ impl Builder<'_> {
         };
         let law = match base.law {
             Law::Sand(law) => Law::Sand(self.sand(table, law)?),
-            Law::Elastic(law) => Law::Elastic(elastic_law(table, law)?),
+            Law::Elastic(law) => Law::Elastic(ElasticLaw {
+                young: table.number_or("young", law.young)?,
+                poisson: table.number_or("poisson", law.poisson)?,
+                model: table.or("model", law.model, Node::choice)?,
+            }),
         };
         let mut settings = Settings::default();
         for family in FAMILIES {
@@ -212,14 +212,6 @@ fn hardening_fault(h0: f64, h1: f64, h2: f64, h3: f64) -> Option<String> {
     };
     (peak >= 90.0 || !peak.is_finite())
         .then(|| format!("the friction angle would reach {peak:.1}°, but it must stay below 90°"))
-}
-
-fn elastic_law(table: &Table, base: ElasticLaw) -> Option<ElasticLaw> {
-    Some(ElasticLaw {
-        young: table.number_or("young", base.young)?,
-        poisson: table.number_or("poisson", base.poisson)?,
-        model: table.or("model", base.model, Node::choice)?,
-    })
 }
 
 /// One color, or several with their parts; `None` when it was refused.

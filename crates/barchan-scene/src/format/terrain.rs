@@ -67,7 +67,11 @@ impl Builder<'_> {
             return Some(None);
         };
         let table = node.table()?;
-        self.in_space(node.at);
+        if self.dimensions == Dimensions::Two {
+            let help = "remove [terrain], or set dimensions = 3";
+            self.report
+                .error(node.at, "a 2D scene has no terrain", help);
+        }
         let material = self.material_of(table);
         let angle = material.and_then(|m| self.repose(table, m, table.at("material", node.at)));
         let layout = self.layout(table, node.at);
@@ -102,16 +106,6 @@ impl Builder<'_> {
             floor: f64::from(lowest) - table.number_or("depth", DEFAULT_DEPTH)?,
             angle_of_repose: angle?,
         }))
-    }
-
-    fn in_space(&mut self, at: Place) {
-        if self.dimensions == Dimensions::Two {
-            self.report.error(
-                at,
-                "a 2D scene has no terrain",
-                "remove [terrain], or set dimensions = 3",
-            );
-        }
     }
 
     /// Corner, side of a column, and columns along x and z.
@@ -214,9 +208,16 @@ impl Builder<'_> {
         };
         let (points, gray, digest) = match read() {
             Ok(read) => read,
-            Err(reason) => {
-                self.lost_picture(file, &reason, table.at("file", node.at));
+            // The frames of a result have the heights anyway.
+            Err(reason) if self.viewing => {
+                let warning = format!("the picture {file} of the terrain: {reason}");
+                self.warnings.push(warning);
                 return None;
+            }
+            Err(reason) => {
+                let message = format!("cannot use the picture `{file}`: {reason}");
+                let help = "name a grayscale PNG file, relative to the scene file";
+                return self.report.refuse(table.at("file", node.at), message, help);
             }
         };
         self.remember(file, || digest);
@@ -225,20 +226,6 @@ impl Builder<'_> {
             points,
             heights: gray.into_iter().map(height).collect(),
         })
-    }
-
-    /// Reports a picture that cannot be used; for viewing, the frames have the heights anyway.
-    fn lost_picture(&mut self, file: &str, reason: &str, at: Place) {
-        if self.viewing {
-            self.warnings
-                .push(format!("the picture {file} of the terrain: {reason}"));
-            return;
-        }
-        self.report.error(
-            at,
-            format!("cannot use the picture `{file}`: {reason}"),
-            "name a grayscale PNG file, relative to the scene file",
-        );
     }
 
     fn mounds(&mut self, table: &Table) -> Option<Vec<Mound>> {

@@ -60,8 +60,7 @@ impl Builder<'_> {
                 }
                 continue;
             };
-            let groups = groups(&file.robot);
-            let frames = frames(&file.robot, self.root_frame(&file));
+            let (groups, frames) = groups(&file.robot, self.root_frame(&file));
             let mut ends = vec![JointEnd::World; file.robot.links.len()];
             for group in &groups {
                 let index = unmoved + bodies.len();
@@ -373,11 +372,12 @@ fn start(hinge: &Hinge) -> f64 {
         .map_or(0.0, |[low, high]| 0f64.clamp(low, high))
 }
 
-/// Links that fixed joints hold together, from the root outward.
-fn groups(robot: &Robot) -> Vec<Group> {
+/// Links that fixed joints hold together, from the root outward, and the frame of each link in the world at the start.
+fn groups(robot: &Robot, root_frame: Frame) -> (Vec<Group>, Vec<Frame>) {
+    let mut frames = vec![root_frame; robot.links.len()];
     let is_child = |l: usize| robot.joints.iter().any(|j| j.child == l);
     let Some(root) = (0..robot.links.len()).find(|l| !is_child(*l)) else {
-        return Vec::new();
+        return (Vec::new(), frames);
     };
     let mut groups = vec![Group {
         root,
@@ -388,6 +388,7 @@ fn groups(robot: &Robot) -> Vec<Group> {
     while let Some((link, group)) = open.pop() {
         let below = robot.joints.iter().enumerate();
         for (index, joint) in below.filter(|(_, j)| j.parent == link) {
+            frames[joint.child] = frames[link].then(&joint.frame).then(&moved(joint));
             let group = match joint.kind {
                 Some(JointKind::Fixed) => {
                     groups[group].links.push(joint.child);
@@ -405,33 +406,20 @@ fn groups(robot: &Robot) -> Vec<Group> {
             open.push((joint.child, group));
         }
     }
-    groups
+    (groups, frames)
 }
 
-/// Frame of each link in the world at the start.
-fn frames(robot: &Robot, root: Frame) -> Vec<Frame> {
-    let mut frames = vec![root; robot.links.len()];
-    let is_child = |l: usize| robot.joints.iter().any(|j| j.child == l);
-    let mut open: Vec<usize> = (0..robot.links.len()).filter(|l| !is_child(*l)).collect();
-    while let Some(link) = open.pop() {
-        for joint in robot.joints.iter().filter(|j| j.parent == link) {
-            let position = start(joint);
-            let moved = match joint.kind {
-                Some(JointKind::Revolute) => Frame {
-                    position: DVec3::ZERO,
-                    rotation: DQuat::from_axis_angle(joint.axis, position),
-                },
-                Some(JointKind::Prismatic) => Frame {
-                    position: joint.axis * position,
-                    rotation: DQuat::IDENTITY,
-                },
-                _ => Frame::IDENTITY,
-            };
-            frames[joint.child] = frames[link].then(&joint.frame).then(&moved);
-            open.push(joint.child);
+/// Frame of the child of a joint at the start, relative to that at position 0.
+fn moved(joint: &Hinge) -> Frame {
+    let mut moved = Frame::default();
+    match joint.kind {
+        Some(JointKind::Revolute) => {
+            moved.rotation = DQuat::from_axis_angle(joint.axis, start(joint));
         }
+        Some(JointKind::Prismatic) => moved.position = joint.axis * start(joint),
+        _ => {}
     }
-    frames
+    moved
 }
 
 /// The file of a mesh: beside the URDF file, or below one of the folders above it for `package://`.

@@ -153,17 +153,11 @@ impl SampledMesh {
         let (sx, sy) = (1, self.nodes.x as usize);
         let sz = sy * self.nodes.y as usize;
         let least = |n: u32, count: u32, stride: usize| {
-            let below = if n > 0 {
-                self.values[at - stride]
-            } else {
-                f32::INFINITY
-            };
-            let above = if n + 1 < count {
-                self.values[at + stride]
-            } else {
-                f32::INFINITY
-            };
-            below.min(above)
+            let below = (n > 0).then(|| self.values[at - stride]);
+            let above = (n + 1 < count).then(|| self.values[at + stride]);
+            below
+                .unwrap_or(f32::INFINITY)
+                .min(above.unwrap_or(f32::INFINITY))
         };
         let x = least(i, self.nodes.x, sx);
         let y = least(j, self.nodes.y, sy);

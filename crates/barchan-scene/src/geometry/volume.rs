@@ -11,12 +11,9 @@ const TOLERANCE: f64 = 5e-4;
 /// Axes of the world.
 const SPACE: [Vec3; 3] = [Vec3::X, Vec3::Y, Vec3::Z];
 
-/// Volume of a shape with finite bounds [m³].
+/// Volume of a shape with finite bounds that are not empty [m³].
 pub(super) fn volume(shape: &Geometry) -> f64 {
     let bounds = shape.bounds();
-    if bounds.is_empty() {
-        return 0.0;
-    }
     let half = 0.5 * bounds.size().max_element();
     Cells::new(shape, Vec3::ZERO, &SPACE).measure(5..=8, bounds.center(), half)
 }

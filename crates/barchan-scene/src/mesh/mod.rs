@@ -99,19 +99,14 @@ fn read_file(path: &Path) -> Result<TriangleMesh, MeshFault> {
         .and_then(|e| e.to_str())
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let format = match extension.as_str() {
-        "obj" => "OBJ",
-        "stl" => "STL",
-        "ply" => "PLY",
-        "gltf" | "glb" => "glTF",
+    let bytes = || std::fs::read(path).map_err(|e| MeshFault::Unreadable(e.to_string()));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let (format, raw) = match extension.as_str() {
+        "obj" => ("OBJ", read::obj(&bytes()?)),
+        "stl" => ("STL", read::stl(&bytes()?)),
+        "ply" => ("PLY", read::ply(&bytes()?)),
+        "gltf" | "glb" => ("glTF", gltf::read(&bytes()?, folder)),
         _ => return Err(MeshFault::UnknownFormat),
-    };
-    let bytes = std::fs::read(path).map_err(|e| MeshFault::Unreadable(e.to_string()))?;
-    let raw = match format {
-        "OBJ" => read::obj(&bytes),
-        "STL" => read::stl(&bytes),
-        "PLY" => read::ply(&bytes),
-        _ => gltf::read(&bytes, path.parent().unwrap_or(Path::new(""))),
     };
     raw.map_err(|reason| MeshFault::Parse { format, reason })
 }

@@ -3,7 +3,7 @@
 use super::tile::Tile;
 use super::*;
 use barchan_scene::Dimensions::{Three, Two};
-use barchan_scene::{Bounds, Emitter, Fill, Geometry, Sampling};
+use barchan_scene::{Bounds, Emitter, Fill, Geometry, Gravity, Sampling, Track};
 use glam::{DVec3, Quat, vec3};
 use std::collections::HashMap;
 
@@ -483,7 +483,10 @@ fn estimates_count_fills_and_emitters() {
         domain: None::<Bounds>,
         periodic: [false; 3],
         wettings: Vec::new(),
-        gravity: Default::default(),
+        gravity: Gravity {
+            value: Track::constant(Gravity::STANDARD),
+            turning: None,
+        },
         materials: vec![sand.clone(), sand.clone(), sand],
         fills: vec![fill(unit_cube(), Sampling::Poisson)],
         emitters: vec![spout(Some(80.0))],

@@ -223,24 +223,11 @@ fn about(manifest: &Manifest, simulation: &mut Simulation, look: &Look, limits: 
     }, {
         "name": "material", "unit": "1", "meaning": "material", "kind": "category", "parts": ["value"], "tolerance": 0,
     }]);
-    let parameters: Vec<Vec<Value>> = limits
-        .parameters
-        .iter()
-        .map(|all| {
-            let one = |p: &barchan::scene::parameters::Parameter| {
-                json!({
-                    "key": p.key, "meaning": p.meaning, "unit": p.unit, "value": p.value,
-                    "low": p.low, "high": p.high, "scale": p.scale.name(),
-                })
-            };
-            all.iter().map(one).collect()
-        })
-        .collect();
     let joints = simulation.bodies().joints().iter();
     let mut about = api::describe(manifest, columns, look);
     about["live"] = json!({
         "step_s": step,
-        "parameters": parameters,
+        "parameters": limits.parameters,
         "joints": joints.map(joint).collect::<Vec<_>>(),
         "free": limits.bodies,
     });
