@@ -175,34 +175,24 @@ fn keys(bibliography: &str) -> BTreeSet<String> {
 /// The lines of rustdoc's short messages that matter. Rustdoc takes units and citations in square brackets for links; a
 /// real link has backticks inside.
 pub fn rustdoc_problems(root: &Path, messages: &str) -> Vec<String> {
-    let located = messages
-        .lines()
-        .filter(|line| line.contains(": warning: ") || line.contains(": error"));
-    located
-        .filter(|line| !is_plain_bracket(root, line))
-        .map(str::to_owned)
-        .collect()
+    let is_located = |line: &&str| line.contains(": warning: ") || line.contains(": error");
+    let located = messages.lines().filter(is_located);
+    let problems = located.filter(|line| !is_plain_bracket(root, line));
+    problems.map(str::to_owned).collect()
 }
 
 fn is_plain_bracket(root: &Path, message: &str) -> bool {
-    let Some((place, rest)) = message.split_once(": warning: unresolved link to `") else {
-        return false;
+    let line_and_target = || {
+        let (place, rest) = message.split_once(": warning: unresolved link to `")?;
+        let mut parts = place.split(':');
+        let text = fs::read_to_string(root.join(parts.next()?)).ok()?;
+        let number: usize = parts.next()?.parse().ok()?;
+        let line = text.lines().nth(number.saturating_sub(1))?.to_owned();
+        Some((line, rest.split('`').next()?))
     };
-    let target = rest.split('`').next().unwrap_or_default();
-    let mut parts = place.split(':');
-    let (file, number) = (
-        parts.next(),
-        parts.next().and_then(|n| n.parse::<usize>().ok()),
-    );
-    let (Some(file), Some(number)) = (file, number) else {
-        return false;
-    };
-    let text = fs::read_to_string(root.join(file)).unwrap_or_default();
-    let line = text
-        .lines()
-        .nth(number.saturating_sub(1))
-        .unwrap_or_default();
-    line.contains(&format!("[{target}]")) && !line.contains(&format!("[{target}]("))
+    line_and_target().is_some_and(|(line, target)| {
+        line.contains(&format!("[{target}]")) && !line.contains(&format!("[{target}]("))
+    })
 }
 
 /// Text files of the repository, in a fixed order.

@@ -6,22 +6,15 @@ use crate::raster::Raster;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A picture of a gallery scene.
-struct Shot {
-    scene: &'static str,
-    /// Factor of the scene's resolution.
-    scale: f64,
-    frame: u32,
-}
-
-const SHOTS: &[Shot] = &[
-    shot("hourglass", 1.5, 54),
-    shot("splash", 1.0, 18),
-    shot("castle", 1.0, 7),
-    shot("pile", 1.5, 110),
-    shot("collapse", 1.0, 24),
-    shot("excavator", 1.0, 220),
-    shot("bulldozer", 1.0, 160),
+/// Pictures of the gallery: scene, factor of its resolution, frame.
+const SHOTS: &[(&str, f64, u32)] = &[
+    ("hourglass", 1.5, 54),
+    ("splash", 1.0, 18),
+    ("castle", 1.0, 7),
+    ("pile", 1.5, 110),
+    ("collapse", 1.0, 24),
+    ("excavator", 1.0, 220),
+    ("bulldozer", 1.0, 160),
 ];
 
 /// Scene of the looped preview, and the frames of it.
@@ -29,14 +22,6 @@ const LOOP: (&str, &str) = ("hourglass", "0..132/3");
 /// Size of the pictures in the README, and paths through each pixel: small pictures can afford many.
 const LOOK: &str = "--size 640x360 --samples 128";
 const QUALITY: u8 = 86;
-
-const fn shot(scene: &'static str, scale: f64, frame: u32) -> Shot {
-    Shot {
-        scene,
-        scale,
-        frame,
-    }
-}
 
 /// Simulates and draws everything; pictures go to `docs/pictures`.
 pub fn gallery(root: &Path) -> Result<(), String> {
@@ -46,15 +31,19 @@ pub fn gallery(root: &Path) -> Result<(), String> {
     for folder in [&results, &pictures] {
         std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
-    for shot in SHOTS {
-        let result = results.join(format!("{}.barchan", shot.scene));
-        simulate(&program, shot, &result)?;
-        let drawn = results.join(format!("{}-picture", shot.scene));
-        let options = format!("--frames {} {LOOK}", shot.frame);
-        render(&program, &result, &drawn, &options)?;
-        let picture = drawn.join(format!("{:06}.png", shot.frame));
+    for (scene, scale, frame) in SHOTS {
+        let result = results.join(format!("{scene}.barchan"));
+        simulate(&program, scene, *scale, &result)?;
+        let drawn = results.join(format!("{scene}-picture"));
+        render(
+            &program,
+            &result,
+            &drawn,
+            &format!("--frames {frame} {LOOK}"),
+        )?;
+        let picture = drawn.join(format!("{frame:06}.png"));
         let jpeg = Raster::read(&picture)?.jpeg(QUALITY)?;
-        super::write_file(&pictures.join(format!("{}.jpg", shot.scene)), jpeg)?;
+        super::write_file(&pictures.join(format!("{scene}.jpg")), jpeg)?;
     }
     let (scene, frames) = LOOP;
     let result = results.join(format!("{scene}.barchan"));
@@ -74,15 +63,15 @@ pub fn build(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Runs or resumes a scene; a finished one ends at once.
-fn simulate(program: &Path, shot: &Shot, result: &Path) -> Result<(), String> {
-    println!("── {} at {} times its resolution", shot.scene, shot.scale);
+fn simulate(program: &Path, scene: &str, scale: f64, result: &Path) -> Result<(), String> {
+    println!("── {scene} at {scale} times its resolution");
     let mut command = Command::new(program);
     command.arg("run");
     if result.join("manifest.json").exists() {
         command.arg(result).arg("--resume");
     } else {
-        command.arg(shot.scene).arg("-o").arg(result);
-        command.args(["--scale", &shot.scale.to_string()]);
+        command.arg(scene).arg("-o").arg(result);
+        command.args(["--scale", &scale.to_string()]);
     }
     super::run(command.arg("--no-render"))
 }

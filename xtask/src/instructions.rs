@@ -3,7 +3,7 @@
 //! Counts are the same on every run, also on a busy machine. They depend on the compiler: with another one they are
 //! shown, not compared.
 
-use crate::{cargo, output_of, read_text, repository, write_file};
+use crate::{cargo, output_of, read_json, repository, write_file};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -35,13 +35,11 @@ pub fn instructions(asked: &Instructions) -> Result<(), String> {
         let text = serde_json::to_string_pretty(&kept).map_err(|e| e.to_string())?;
         return write_file(&path, text + "\n");
     }
-    let kept: Value = serde_json::from_str(&read_text(&path)?).map_err(|e| e.to_string())?;
+    let kept: Value = read_json(&path)?;
     let problems = compare(&kept["instructions"], &found);
-    if kept["compiler"] != json!(compiler) {
-        println!(
-            "stored with {}, measured with {compiler}: not compared",
-            kept["compiler"]
-        );
+    let before = &kept["compiler"];
+    if *before != json!(compiler) {
+        println!("stored with {before}, measured with {compiler}: not compared");
         return Ok(());
     }
     match problems.is_empty() {
@@ -63,12 +61,10 @@ fn compare(kept: &Value, found: &Map<String, Value>) -> Vec<String> {
             continue;
         };
         let change = now / before - 1.0;
-        println!(
-            "{kernel:<20} {now:>10} instructions, {:+.1} %",
-            100.0 * change
-        );
+        let percent = 100.0 * change;
+        println!("{kernel:<20} {now:>10} instructions, {percent:+.1} %");
         if change.is_nan() || change > LIMIT {
-            problems.push(format!("{kernel} grew by {:.1} %", 100.0 * change));
+            problems.push(format!("{kernel} grew by {percent:.1} %"));
         }
     }
     problems
@@ -94,11 +90,9 @@ fn build() -> Result<PathBuf, String> {
 
 fn count_all(program: &Path) -> Result<Map<String, Value>, String> {
     let output = output_of(&mut Command::new(program))?;
-    let names = String::from_utf8_lossy(&output.stdout).into_owned();
-    names
-        .lines()
-        .map(|kernel| Ok((kernel.to_owned(), json!(count(program, kernel)?))))
-        .collect()
+    let names = String::from_utf8_lossy(&output.stdout);
+    let counted = |kernel: &str| Ok((kernel.to_owned(), json!(count(program, kernel)?)));
+    names.lines().map(counted).collect()
 }
 
 /// Instructions inside `measured_*` of one kernel.

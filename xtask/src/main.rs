@@ -9,6 +9,7 @@ mod replicate;
 mod viewer;
 
 use clap::{Parser, Subcommand};
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
@@ -102,8 +103,7 @@ const STAGES: &[(&str, Stage)] = &[
 /// viewer.
 fn tools() -> Result<(), String> {
     for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
-        let version = Command::new("cargo").args([program, "--version"]).output();
-        if !version.is_ok_and(|output| output.status.success()) {
+        if !succeeds(Command::new("cargo").args([program, "--version"])) {
             run(Command::new("rustup").args(["component", "add", component]))?;
         }
     }
@@ -126,8 +126,13 @@ fn apt_install(package: &str) -> Result<(), String> {
 }
 
 fn is_there(program: &str) -> bool {
-    let version = Command::new(program).arg("--version").output();
-    version.is_ok_and(|output| output.status.success())
+    succeeds(Command::new(program).arg("--version"))
+}
+
+/// Whether a program can be started and succeeds; its output is dropped.
+fn succeeds(command: &mut Command) -> bool {
+    let output = command.output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Path of the Python environment of the tests.
@@ -138,13 +143,9 @@ fn python() -> PathBuf {
 /// A virtual environment with zarr 3, with which frames are compared. Without Python that test is skipped.
 fn python_with_zarr() -> Result<(), String> {
     let python = python();
-    let reads_zarr = |program: &Path| {
-        let check = Command::new(program)
-            .args(["-c", "import zarr; assert zarr.__version__ >= '3'"])
-            .output();
-        check.is_ok_and(|output| output.status.success())
-    };
-    if reads_zarr(&python.join("bin/python")) {
+    let program = python.join("bin/python");
+    let reads_zarr = "import zarr; assert zarr.__version__ >= '3'";
+    if succeeds(Command::new(&program).args(["-c", reads_zarr])) {
         return Ok(());
     }
     if run(Command::new("python3").args(["-m", "venv"]).arg(&python)).is_err() {
@@ -153,8 +154,7 @@ fn python_with_zarr() -> Result<(), String> {
         );
         return Ok(());
     }
-    run(Command::new(python.join("bin/python"))
-        .args(["-m", "pip", "install", "--quiet", "zarr>=3"]))
+    run(Command::new(program).args(["-m", "pip", "install", "--quiet", "zarr>=3"]))
 }
 
 /// Packages that the library must not build: programs that embed it have servers, command lines and encoders of their own.
@@ -236,6 +236,12 @@ fn rustdoc() -> Result<(), String> {
 /// Text of a file.
 fn read_text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Content of a JSON file.
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+    let text = read_text(path)?;
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Writes a file.

@@ -174,12 +174,8 @@ impl View {
     /// The grains that intersect each band of rows, in order.
     fn sort_into_bands(&self, grains: &FlatGrains<'_>, count: usize) -> Vec<Vec<u32>> {
         let mut bands = vec![Vec::new(); count];
-        let number = grains
-            .position
-            .len()
-            .min(grains.radius.len())
-            .min(grains.color.len());
-        for i in 0..number {
+        let sizes = grains.radius.len().min(grains.color.len());
+        for i in 0..grains.position.len().min(sizes) {
             let ([x, y], r) = self.disk(grains, i);
             let (top, bottom) = (y - r - 1.0, y + r + 1.0);
             let seen = x + r > -1.0 && x - r < self.plot.width as f32 + 1.0 && r.is_finite();
@@ -221,11 +217,8 @@ impl View {
 
     /// Signed distance of a point of the plot from a body [pixels].
     fn distance(&self, geometry: &Geometry, pose: &Pose, x: f32, y: f32) -> f32 {
-        let place = Vec3::new(
-            self.corner[0] + x / self.scale,
-            self.corner[1] - y / self.scale,
-            0.0,
-        );
+        let [left, top] = self.corner;
+        let place = Vec3::new(left + x / self.scale, top - y / self.scale, 0.0);
         geometry.distance(pose.to_body(place)) * self.scale
     }
 
@@ -291,10 +284,6 @@ fn draw_legend(picture: &mut Picture, view: &View, scale: &Scale, style: Style) 
     let [width, _] = legend::size(scale, style);
     let right = view.plot.x + view.plot.width;
     let beside = right + gap + width <= i64::from(picture.width);
-    let x = if beside {
-        right + gap
-    } else {
-        right - width - gap
-    };
+    let x = right + if beside { gap } else { -width - gap };
     legend::draw_at(picture, scale, x.max(0), view.plot.y + gap, style);
 }

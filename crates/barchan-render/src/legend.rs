@@ -25,22 +25,12 @@ pub fn draw_at(picture: &mut Picture, scale: &Scale, x: i64, y: i64, style: Styl
     let layout = Layout::new(scale, style);
     let area = Area::new(x, y, layout.width, layout.height);
     canvas::panel(picture, area, layout.pad as f32);
-    let title = style.bold();
-    text::draw(
-        picture,
-        scale.label(),
-        x + layout.pad,
-        y + layout.pad,
-        title,
-    );
-    let below = y + layout.pad + layout.line + layout.line / 3;
+    let (left, top) = (x + layout.pad, y + layout.pad);
+    text::draw(picture, scale.label(), left, top, style.bold());
+    let below = [left, top + layout.line + layout.line / 3];
     match scale {
-        Scale::Continuous { range, map, .. } => {
-            draw_bar(picture, *range, *map, [x + layout.pad, below], style);
-        }
-        Scale::Categories { kinds, .. } => {
-            draw_kinds(picture, kinds, [x + layout.pad, below], style);
-        }
+        Scale::Continuous { range, map, .. } => draw_bar(picture, *range, *map, below, style),
+        Scale::Categories { kinds, .. } => draw_kinds(picture, kinds, below, style),
     }
     area
 }
@@ -63,25 +53,19 @@ impl Layout {
         let pad = line / 2;
         let wide = |text: &str, style| i64::from(text::size(text, style)[0]);
         let title = wide(scale.label(), style.bold());
-        let (content, below) = match scale {
+        let (longest, below) = match scale {
             Scale::Continuous { range, .. } => {
                 let marks = marks(*range);
-                let longest = marks.iter().map(|(_, t)| wide(t, style)).max().unwrap_or(0);
+                let widths = marks.iter().map(|(_, text)| wide(text, style));
                 // Half a line above and below the bar, for the numbers at its ends.
-                (line + line / 2 + longest, (BAR + 1) * line)
+                (widths.max(), (BAR + 1) * line)
             }
             Scale::Categories { kinds, .. } => {
-                let longest = kinds
-                    .iter()
-                    .map(|k| wide(&k.name, style))
-                    .max()
-                    .unwrap_or(0);
-                (
-                    line + line / 2 + longest,
-                    kinds.len() as i64 * (line + line / 4),
-                )
+                let widths = kinds.iter().map(|kind| wide(&kind.name, style));
+                (widths.max(), kinds.len() as i64 * (line + line / 4))
             }
         };
+        let content = line + line / 2 + longest.unwrap_or(0);
         Self {
             pad,
             line,

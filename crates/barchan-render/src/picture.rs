@@ -65,16 +65,6 @@ impl Picture {
         }
     }
 
-    /// Sets a pixel; pixels outside are ignored.
-    pub fn set_pixel(&mut self, x: u32, y: u32, color: [u8; 3]) {
-        let start = 3 * (y as usize * self.width as usize + x as usize);
-        if x < self.width
-            && let Some(pixel) = self.rgb.get_mut(start..start + 3)
-        {
-            pixel.copy_from_slice(&color);
-        }
-    }
-
     /// Copies another picture into this one, with its upper left corner at a pixel; it must lie inside.
     pub fn paste(&mut self, part: &Self, x: u32, y: u32) {
         let bytes = 3 * part.width as usize;
@@ -204,13 +194,14 @@ pub(crate) static LINEAR: LazyLock<[f32; 256]> =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canvas::blend;
 
     #[test]
     fn a_checkerboard_shrinks_to_half_its_radiance() {
         let mut board = Picture::filled(64, 32, [0; 3]);
         for y in 0..32 {
             for x in (y % 2..64).step_by(2) {
-                board.set_pixel(x, y, [255; 3]);
+                blend(&mut board, x, y, [255; 3], 1.0);
             }
         }
         let small = board.scaled_down(16);
@@ -226,7 +217,7 @@ mod tests {
         assert_eq!((small.width, small.height), (33, 19));
         assert!(small.rgb.chunks(3).all(|p| p == [10, 120, 250]));
         let mut edge = plain.clone();
-        (0..57).for_each(|y| (0..50).for_each(|x| edge.set_pixel(x, y, [255; 3])));
+        (0..57).for_each(|y| (0..50).for_each(|x| blend(&mut edge, x, y, [255; 3], 1.0)));
         let small = edge.scaled_down(33);
         assert_eq!(small.pixel(15, 9), [255; 3]);
         assert_eq!(small.pixel(17, 9), [10, 120, 250]);
@@ -238,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let mut picture = Picture::filled(7, 5, [1, 2, 3]);
-        picture.set_pixel(6, 4, [200, 100, 50]);
+        blend(&mut picture, 6, 4, [200, 100, 50], 1.0);
         picture.write_png(&path).unwrap();
         assert_eq!(Picture::read_png(&path).unwrap(), picture);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

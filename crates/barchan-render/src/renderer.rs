@@ -224,20 +224,15 @@ impl Renderer {
             legend: self.scale.clone(),
             axes: true,
         };
-        Ok(flat::draw(
-            &shown,
-            &bodies,
-            [low.x, low.y, high.x, high.y],
-            &options,
-        ))
+        let window = [low.x, low.y, high.x, high.y];
+        Ok(flat::draw(&shown, &bodies, window, &options))
     }
 
     fn grains(&self, columns: &FrameColumns<'_>) -> Result<Grains, RenderError> {
         let manifest = self.directory.manifest();
+        let size = self.options.grain_size;
         let mut radius = columns.radii(manifest)?;
-        radius
-            .iter_mut()
-            .for_each(|r| *r *= self.options.grain_size);
+        radius.iter_mut().for_each(|r| *r *= size);
         let mut grains = Grains {
             position: columns.vectors("position")?,
             velocity: match self.options.shutter {
@@ -287,16 +282,12 @@ impl Renderer {
             let material = usize::from(materials.get(i).copied().unwrap_or(0));
             let mix = known.get(material).map(|m| &m.color);
             let mix = mix.or(sand.as_ref())?;
-            mix.parts()
-                .get(mix.index(chance(id)))
-                .map(|(color, _)| *color)
+            let part = mix.parts().get(mix.index(chance(id)));
+            part.map(|(color, _)| *color)
         };
         let ids = columns.ids()?;
-        Ok(ids
-            .iter()
-            .enumerate()
-            .map(|g| color(g).unwrap_or([255; 3]))
-            .collect())
+        let grains = ids.iter().enumerate();
+        Ok(grains.map(|g| color(g).unwrap_or([255; 3])).collect())
     }
 
     /// Exposure time [s]; 0 if the frame rate is invalid.
@@ -324,7 +315,7 @@ impl Renderer {
         // Far from the origin floats are coarse.
         let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
         Stage {
-            spheres: Spheres::some(grains, exposure, shown),
+            spheres: Spheres::new(grains, exposure, shown),
             bodies: bodies.collect(),
             planes: planes.chain(floor.map(props::floor)).collect(),
             relief: None,

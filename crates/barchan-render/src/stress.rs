@@ -80,16 +80,13 @@ impl StressSpace {
         size: [u32; 2],
     ) -> Result<Picture, StressError> {
         let info = directory.frame_info(frame)?;
-        let (cloud, own) = match self.chosen.is_empty() {
-            true => (
-                stress(directory, frame, &self.substance, None)?,
-                &[] as &[Vec<StressState>],
-            ),
-            false => (Vec::new(), self.chosen.as_slice()),
+        let cloud = match self.chosen.is_empty() {
+            true => stress(directory, frame, &self.substance, None)?,
+            false => Vec::new(),
         };
         let content = Content {
             cloud: &cloud,
-            chosen: own,
+            chosen: &self.chosen,
             frame,
             time: info.time,
         };
@@ -349,13 +346,8 @@ impl Sketch<'_> {
         let caption = "dev τ / yield";
         let wide = i64::from(text::size(caption, self.style)[0]);
         let x = chart.area.x + (chart.area.width - wide) / 2;
-        text::draw(
-            picture,
-            caption,
-            x,
-            room.y + room.height + i64::from(self.style.height) / 2,
-            self.style,
-        );
+        let y = room.y + room.height + i64::from(self.style.height) / 2;
+        text::draw(picture, caption, x, y, self.style);
     }
 
     /// Draws points and yield surfaces; the functions map them to a chart.

@@ -70,7 +70,7 @@ fn grains_with_invalid_values_are_omitted() {
             grains.velocity = vec![[0.0; 3]; 22];
             grains.velocity.push(at);
             let stage = Stage {
-                spheres: Spheres::new(&grains, 0.1),
+                spheres: Spheres::new(&grains, 0.1, all),
                 ..bare()
             };
             assert_eq!(draw(&stage, &EYE), expected);
@@ -94,7 +94,7 @@ fn any_grain_can_be_drawn() {
                     color: Vec::new(),
                 };
                 let stage = Stage {
-                    spheres: Spheres::new(&grains, 0.02),
+                    spheres: Spheres::new(&grains, 0.02, all),
                     planes: vec![ground(-0.5, 0.5)],
                     ..bare()
                 };
@@ -115,12 +115,13 @@ fn lists_of_grains_may_be_short() {
                 color: vec![WHITE],
             },
             1.0,
+            all,
         ),
         ..bare()
     };
     draw(&stage, &EYE);
     let none = Stage {
-        spheres: Spheres::new(&Grains::default(), 1.0),
+        spheres: Spheres::new(&Grains::default(), 1.0, all),
         ..bare()
     };
     assert_eq!(draw(&none, &EYE), draw(&bare(), &EYE));

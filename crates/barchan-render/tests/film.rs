@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use barchan_render::Picture;
+use barchan_render::canvas::blend;
 use barchan_render::film::{
     EncoderChoice, Film, FilmError, FilmOptions, FilmReport, GifOptions, find_ffmpeg,
 };
@@ -24,7 +25,7 @@ fn picture(width: u32, height: u32, time: u32) -> Picture {
                 (true, 1 | 2) => [107, 84, 30],
                 (true, g) => [225 - 4 * g as u8, 169 - 3 * g as u8, 95],
             };
-            picture.set_pixel(x, y, color);
+            blend(&mut picture, x.into(), y.into(), color, 1.0);
         }
     }
     picture
@@ -156,7 +157,7 @@ fn rgb(yuv: &impl YUVSource) -> Picture {
             let blue = luma + 1.8556 * u * 255.0 / 224.0;
             let green = (luma - 0.2126 * red - 0.0722 * blue) / 0.7152;
             let color = [red, green, blue].map(|c| (c + 0.5).clamp(0.0, 255.0) as u8);
-            picture.set_pixel(x as u32, y as u32, color);
+            blend(&mut picture, x as i64, y as i64, color, 1.0);
         }
     }
     picture
@@ -296,7 +297,7 @@ fn decode_gif(path: &Path) -> (Vec<Picture>, Vec<u16>, gif::Repeat) {
                 i / across + usize::from(frame.top),
             );
             if p[3] > 0 {
-                screen.set_pixel(x as u32, y as u32, [p[0], p[1], p[2]]);
+                blend(&mut screen, x as i64, y as i64, [p[0], p[1], p[2]], 1.0);
             }
         }
         pictures.push(screen.clone());
@@ -341,7 +342,7 @@ fn plain_areas_of_a_gif_stay_plain() {
     let path = folder.path().join("plain.gif");
     let mut picture = picture(320, 180, 0);
     for y in 0..60 {
-        (0..320).for_each(|x| picture.set_pixel(x, y, [196, 198, 202]));
+        (0..320).for_each(|x| blend(&mut picture, x, y, [196, 198, 202], 1.0));
     }
     let mut film = Film::create(&path, 320, 180, &options(12.0)).unwrap();
     film.add(&picture).unwrap();

@@ -34,7 +34,7 @@ fn from_above(stage: &Stage, point: Vec3) -> Vec3 {
 fn a_shadow_lacks_the_light_of_the_sun() {
     let stage = sphere_over_ground(vec3(0.0, 1.0, 0.0), 0.1);
     let sun = stage.sky.sunlight() * stage.sky.sun.y;
-    let sky = stage.sky.ambient();
+    let sky = ambient(&stage.sky);
     let (shade, open) = (vec3(-1.0, 0.0, 0.0), vec3(0.0, 0.0, 3.0));
     let [dark, bright] = [shade, open].map(|p| from_above(&stage, p));
     assert!(close(bright, GRAY * (sun + sky), 0.02), "{bright}");
@@ -107,7 +107,7 @@ fn pit(depth: f32, width: f32) -> f32 {
 #[test]
 fn the_floor_of_a_pit_is_darker_the_deeper_it_is() {
     let open = pit(0.0, 1.0);
-    assert!((open / (GRAY * SUN_BELOW.ambient().y) - 1.0).abs() < 0.02);
+    assert!((open / (GRAY * ambient(&SUN_BELOW).y) - 1.0).abs() < 0.02);
     let [shallow, deep, deeper] = [0.2, 1.0, 4.0].map(|d| pit(d, 1.0) / open);
     assert!(
         shallow < 0.97 && deep < 0.75 && deeper < 0.3,
@@ -124,14 +124,14 @@ fn a_white_sphere_shows_the_mean_of_the_sky_on_top() {
     let mut stage = empty(SUN_BELOW);
     stage.spheres = still(&[(Vec3::ZERO, 1.0, WHITE)]);
     let top = from_above(&stage, Vec3::Y);
-    assert!(close(top, stage.sky.ambient(), 0.02), "{top}");
+    assert!(close(top, ambient(&stage.sky), 0.02), "{top}");
     // The lower side is lit by the sun.
     let below = light_at(&stage, Vec3::NEG_Y, -40.0 * Vec3::Y);
     assert!(below.min_element() > 1.2 * top.max_element(), "{below}");
     // Half the albedo, half the light.
     stage.spheres = still(&[(Vec3::ZERO, 1.0, [188; 3])]);
     let gray = from_above(&stage, Vec3::Y);
-    assert!(close(gray, 0.5 * stage.sky.ambient(), 0.03), "{gray}");
+    assert!(close(gray, 0.5 * ambient(&stage.sky), 0.03), "{gray}");
 }
 
 /// Spheres of one color in a heap, lit by the sky alone (the sun is nowhere).
@@ -163,7 +163,7 @@ fn white_spheres_do_not_create_light() {
         // No point of the heap is brighter than the brightest part of the sky,
         assert!(most.cmple(bound).all(), "{bounces}: {most}");
         // and further bounces never remove more light than there is.
-        assert!(mean.cmpge(0.5 * SUN_BELOW.ambient()).all(), "{mean}");
+        assert!(mean.cmpge(0.5 * ambient(&SUN_BELOW)).all(), "{mean}");
     }
 }
 
@@ -206,7 +206,7 @@ fn darkest_lit(offset: Vec3, epsilon: f32, elevation: f32) -> f32 {
             bounces: 1,
         },
     );
-    let expected = GRAY * (sky.ambient() + sky.sun.y * sky.sunlight()).y;
+    let expected = GRAY * (ambient(&sky) + sky.sun.y * sky.sunlight()).y;
     let pixels = picture.rgb.as_chunks::<3>().0.iter();
     pixels
         .map(|p| light(*p).y / expected)

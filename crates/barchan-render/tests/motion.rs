@@ -67,7 +67,7 @@ fn sphere(velocity: Vec3, exposure: f32) -> Stage {
     let mut grains = grains(&[(Vec3::ZERO, 0.08, BLACK)]);
     grains.velocity = vec![velocity.to_array()];
     Stage {
-        spheres: Spheres::new(&grains, exposure),
+        spheres: Spheres::new(&grains, exposure, all),
         ..empty(Sky::with_sun(0.0, 0.7))
     }
 }

@@ -35,7 +35,7 @@ fn mixed(order: impl Iterator<Item = usize>) -> Stage {
     let ball = Geometry::sphere(vec3(0.3, 0.3, 0.3), 0.2);
     let cup = Geometry::cuboid(Vec3::splat(-0.6), vec3(0.0, 0.3, 0.0));
     Stage {
-        spheres: Spheres::new(&grains, 0.1),
+        spheres: Spheres::new(&grains, 0.1, all),
         bodies: vec![
             body(&ball, Material::Matte(vec3(0.1, 0.3, 0.5))),
             body(&cup, Material::Glass),

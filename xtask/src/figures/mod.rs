@@ -13,7 +13,7 @@ mod validation;
 
 pub use blocks::table;
 
-use crate::{gallery, read_text, replicate, write_file};
+use crate::{gallery, read_json, read_text, replicate, write_file};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -120,11 +120,10 @@ fn file(root: &Path, kind: &str) -> PathBuf {
 /// Results of one kind; empty when there are none yet.
 pub fn read(root: &Path, kind: &str) -> Result<Map<String, Value>, String> {
     let path = file(root, kind);
-    if !path.exists() {
-        return Ok(Map::new());
+    match path.exists() {
+        true => read_json(&path),
+        false => Ok(Map::new()),
     }
-    let text = read_text(&path)?;
-    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Stores results of one kind.
@@ -145,10 +144,7 @@ fn validate(root: &Path) -> Result<(), String> {
 }
 
 fn keep_report(root: &Path, report: &Path) -> Result<(), String> {
-    let path = report.join("report.json");
-    let text = read_text(&path)?;
-    let report: Value =
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    let report = read_json(&report.join("report.json"))?;
     keep(root, "validation", &validation::trimmed(&report))
 }
 
@@ -156,15 +152,13 @@ fn measure_performance(root: &Path) -> Result<(), String> {
     let program = gallery::build(root)?;
     let mut found = Map::new();
     for bench in performance::BENCHES {
-        let arguments = bench.arguments.join(" ");
-        println!("── barchan bench {arguments}");
+        let shown = format!("barchan bench {}", bench.arguments.join(" "));
+        println!("── {shown}");
         let mut command = Command::new(&program);
         command.arg("bench").args(bench.arguments).arg("--json");
         let result = last_object(&mut command)?;
-        found.insert(
-            bench.name.into(),
-            json!({"command": format!("barchan bench {arguments}"), "result": result}),
-        );
+        let measured = json!({"command": shown, "result": result});
+        found.insert(bench.name.into(), measured);
         keep(root, "performance", &found)?;
     }
     Ok(())
@@ -174,14 +168,8 @@ fn measure_performance(root: &Path) -> Result<(), String> {
 pub fn last_object(command: &mut Command) -> Result<Value, String> {
     let output = crate::output_of(command.stderr(Stdio::inherit()))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let last = text
-        .lines()
-        .last()
-        .and_then(|line| serde_json::from_str(line).ok());
-    last.ok_or_else(|| {
-        format!(
-            "{command:?} ended with {} and without an object",
-            output.status
-        )
-    })
+    let last = text.lines().last();
+    let object = last.and_then(|line| serde_json::from_str(line).ok());
+    let status = output.status;
+    object.ok_or_else(|| format!("{command:?} ended with {status} and without an object"))
 }

@@ -100,14 +100,9 @@ pub fn bench(measured: &Value, which: &[&str]) -> Result<String, String> {
         )),
         ["stages"] => Ok(stages(result)),
         [path, form @ ..] => {
-            let value = path
-                .split('.')
-                .fold(result, |value, key| match key.parse::<usize>() {
-                    Ok(index) => &value[index],
-                    Err(_) => &value[key],
-                });
+            let value = result.pointer(&format!("/{}", path.replace('.', "/")));
             let value = value
-                .as_f64()
+                .and_then(Value::as_f64)
                 .ok_or(format!("`{path}` is not a number in its result"))?;
             let decimals = form.first().and_then(|d| d.parse().ok()).unwrap_or(2);
             let factor = form.get(1).and_then(|f| f.parse().ok()).unwrap_or(1.0);
@@ -119,11 +114,15 @@ pub fn bench(measured: &Value, which: &[&str]) -> Result<String, String> {
 fn cell(row: &Value, (_, key, factor, decimals): &Column) -> String {
     match (&row[key], decimals) {
         (Value::String(text), _) => text.clone(),
-        (value, Some(decimals)) => value
-            .as_f64()
-            .map_or_else(String::new, |v| format!("{:.*}", decimals, v * factor)),
+        (value, Some(decimals)) => decimal(value, *factor, *decimals),
         (value, None) => value.to_string(),
     }
+}
+
+/// A number with that many decimals; empty where there is none.
+fn decimal(value: &Value, factor: f64, decimals: usize) -> String {
+    let number = value.as_f64().map(|v| format!("{:.decimals$}", v * factor));
+    number.unwrap_or_default()
 }
 
 /// Nanoseconds per particle and substep, a column for each row of the bench.
@@ -135,9 +134,7 @@ fn stages(result: &Value) -> String {
     let lines = items(first).map(|stage| {
         let of = |row: &&Value| {
             let found = items(&row["stages_ns"]).find(|s| s[0] == stage[0]);
-            found
-                .and_then(|s| s[1].as_f64())
-                .map_or_else(String::new, |ns| format!("{ns:.1}"))
+            found.map_or_else(String::new, |s| decimal(&s[1], 1.0, 1))
         };
         let name = stage[0].as_str().unwrap_or_default().replace('_', " ");
         std::iter::once(name).chain(rows.iter().map(of)).collect()

@@ -6,40 +6,31 @@ use std::collections::BTreeSet;
 
 /// The part of a report of `barchan validate` that the pages need: without plots and texts.
 pub fn trimmed(report: &Value) -> Map<String, Value> {
+    let check = |check: &Value| {
+        let keys = [
+            "what", "measured", "unit", "band", "control", "limit", "verdict",
+        ];
+        let mut kept = kept(check, &keys);
+        kept["measured"] = check["measured"].as_f64().map(digits).into();
+        Value::Object(kept)
+    };
     let entry = |entry: &Value| {
-        let check = |check: &Value| {
-            let mut kept = kept(
-                check,
-                &[
-                    "what", "measured", "unit", "band", "control", "limit", "verdict",
-                ],
-            );
-            kept["measured"] = check["measured"].as_f64().map(digits).into();
-            Value::Object(kept)
-        };
-        let mut kept = kept(
-            entry,
-            &["case", "title", "solver", "form", "verdict", "error"],
-        );
+        let keys = ["case", "title", "solver", "form", "verdict", "error"];
+        let mut kept = kept(entry, &keys);
+        let checks = items(&entry["outcome"]["checks"]).map(check);
         kept.insert("wall_s".into(), entry["wall_s"].as_f64().map(digits).into());
-        kept.insert(
-            "checks".into(),
-            items(&entry["outcome"]["checks"]).map(check).collect(),
-        );
+        kept.insert("checks".into(), checks.collect());
         Value::Object(kept)
     };
     let mut kept = kept(report, &["version", "machine", "threads"]);
-    kept.insert(
-        "entries".into(),
-        items(&report["entries"]).map(entry).collect(),
-    );
+    let entries = items(&report["entries"]).map(entry);
+    kept.insert("entries".into(), entries.collect());
     kept
 }
 
 fn kept(from: &Value, keys: &[&str]) -> Map<String, Value> {
-    keys.iter()
-        .map(|key| ((*key).to_owned(), from[key].clone()))
-        .collect()
+    let entry = |key: &&str| ((*key).to_owned(), from[key].clone());
+    keys.iter().map(entry).collect()
 }
 
 /// Six digits suffice for every figure in a page.
@@ -49,11 +40,8 @@ fn digits(value: f64) -> f64 {
 
 /// The elements of an array; empty for any other value.
 pub fn items(value: &Value) -> std::slice::Iter<'_, Value> {
-    value
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-        .iter()
+    let items = value.as_array().map(Vec::as_slice);
+    items.unwrap_or_default().iter()
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -139,10 +127,9 @@ pub fn letters(report: &Value) -> Result<String, String> {
 /// of those that reach a limit.
 pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
     let is_meant = |entry: &&Value| {
-        let (case, solver) = (text(entry, "case"), text(entry, "solver"));
-        which
-            .iter()
-            .all(|word| [case, solver, letter(case)].contains(word))
+        let case = text(entry, "case");
+        let names = [case, text(entry, "solver"), letter(case)];
+        which.iter().all(|word| names.contains(word))
     };
     let found: Vec<&Value> = items(&report["entries"]).filter(is_meant).collect();
     if found.is_empty() || which.is_empty() {
@@ -151,23 +138,14 @@ pub fn cases(report: &Value, which: &[&str]) -> Result<String, String> {
             which.join(" ")
         ));
     }
-    let empty = String::new;
     let rows = found.iter().flat_map(|entry| {
-        let cell = |key| text(entry, key).to_owned();
         let bold = |key| format!("**{}**", text(entry, key));
-        let title = [
-            bold("case"),
-            cell("solver"),
-            bold("title"),
-            empty(),
-            empty(),
-            bold("verdict"),
-        ];
+        let [case, title, verdict] = ["case", "title", "verdict"].map(bold);
+        let head = row([&case, text(entry, "solver"), &title, "", "", &verdict]);
         let checks = items(&entry["checks"]).map(check_row);
         let error = entry["error"].as_str();
-        let error =
-            error.map(|e| vec![empty(), empty(), e.into(), empty(), empty(), "fail".into()]);
-        std::iter::once(title.to_vec()).chain(checks).chain(error)
+        let error = error.map(|error| row(["", "", error, "", "", "fail"]));
+        std::iter::once(head).chain(checks).chain(error)
     });
     let head = ["case", "solver", "what", "measured", "band", "verdict"];
     Ok(table(&head, rows) + &limits(&found))
@@ -216,25 +194,21 @@ pub fn overview(report: &Value) -> Result<String, String> {
 
 fn check_row(check: &Value) -> Vec<String> {
     let control = check["control"] == true;
-    let what = format!(
-        "{}{}",
-        if control { "control: " } else { "" },
-        text(check, "what")
-    );
+    let kind = if control { "control: " } else { "" };
+    let what = format!("{kind}{}", text(check, "what"));
     let unit = text(check, "unit");
     let measured = with_unit(&check["measured"], unit);
     let verdict = match (control, text(check, "verdict")) {
         (true, "pass") => "rejected",
         (_, verdict) => verdict,
     };
-    vec![
-        String::new(),
-        String::new(),
-        what,
-        measured,
-        band(&check["band"], unit),
-        verdict.into(),
-    ]
+    let band = band(&check["band"], unit);
+    row(["", "", &what, &measured, &band, verdict])
+}
+
+/// A row of the table of cases.
+fn row(cells: [&str; 6]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
 }
 
 /// A list of the limits, one line for each reason.
@@ -242,12 +216,8 @@ fn limits(entries: &[&Value]) -> String {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for entry in entries {
         for check in items(&entry["checks"]).filter(|c| c["verdict"] == "limit") {
-            let what = format!(
-                "{} {}: {}",
-                text(entry, "case"),
-                text(entry, "solver"),
-                text(check, "what")
-            );
+            let (case, solver) = (text(entry, "case"), text(entry, "solver"));
+            let what = format!("{case} {solver}: {}", text(check, "what"));
             let reason = text(&check["limit"], "reason");
             match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, whats)) => whats.push(what),
@@ -255,10 +225,9 @@ fn limits(entries: &[&Value]) -> String {
             }
         }
     }
-    let lines = reasons
-        .iter()
-        .map(|(reason, whats)| format!("- {}. {reason}.\n", whats.join("; ")));
-    let lines: String = lines.collect();
+    let line =
+        |(reason, whats): &(&str, Vec<String>)| format!("- {}. {reason}.\n", whats.join("; "));
+    let lines: String = reasons.iter().map(line).collect();
     match lines.is_empty() {
         true => lines,
         false => format!("\nLimits:\n\n{}", lines.replace("..\n", ".\n")),
@@ -377,10 +346,9 @@ fn short(value: f64) -> String {
 }
 
 fn shortest(value: f64, digits: i32) -> String {
-    let power = if value == 0.0 {
-        0
-    } else {
-        value.abs().log10().floor() as i32
+    let power = match value == 0.0 {
+        true => 0,
+        false => value.abs().log10().floor() as i32,
     };
     let text = match power {
         -4..6 => format!("{value:.*}", (digits - 1 - power).max(0) as usize),

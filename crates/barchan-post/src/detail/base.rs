@@ -89,12 +89,10 @@ impl BaseFrame {
                 return Err(DetailError::DuplicateId { frame: index, id });
             }
             let (x, v) = (Vec3::from(position[i]), Vec3::from(velocity[i]));
-            let not_finite = |v: Vec3| v.to_array().into_iter().find(|c| !c.is_finite());
-            if let Some(value) = not_finite(x) {
-                return Err(invalid("position", value));
-            }
-            if let Some(value) = not_finite(v) {
-                return Err(invalid("velocity", value));
+            for (column, vector) in [("position", x), ("velocity", v)] {
+                if let Some(value) = vector.to_array().into_iter().find(|c| !c.is_finite()) {
+                    return Err(invalid(column, value));
+                }
             }
             let kind = kinds[i];
             if !(kind.radius > 0.0 && kind.radius.is_finite()) {

@@ -64,11 +64,9 @@ impl World {
     pub fn new(scene: &Scene) -> Self {
         let scripted = scene.colliders.iter().map(|c| (c, Some(c.motion.clone())));
         let free = scene.bodies.iter().map(|b| (&b.surface, None));
+        let bodies = scripted.chain(free).map(|(c, m)| Obstacle::new(c, m));
         Self {
-            bodies: scripted
-                .chain(free)
-                .map(|(c, m)| Obstacle::new(c, m))
-                .collect(),
+            bodies: bodies.collect(),
             drains: scene.drains.clone(),
             domain: scene.domain,
             periodic: scene.periodic,
@@ -108,10 +106,8 @@ impl World {
 
     /// Obstacles in a step of `dt` from `time` on, between the times of two `frames` [s].
     pub(super) fn posed(&self, time: f64, dt: f64, frames: [f64; 2]) -> Vec<PosedObstacle<'_>> {
-        self.bodies
-            .iter()
-            .map(|b| b.posed(time, dt, frames))
-            .collect()
+        let bodies = self.bodies.iter();
+        bodies.map(|b| b.posed(time, dt, frames)).collect()
     }
 
     /// Obstacles at rest with their poses in a frame.
@@ -416,10 +412,8 @@ impl PosedObstacle<'_> {
 
     /// Whether a position is inside the body or closer than a distance [m], at the end of the step.
     pub fn is_within(&self, p: Vec3, distance: f32) -> bool {
-        self.obstacle
-            .shape
-            .distance(self.to_body[1].transform_point3(p))
-            < distance
+        let local = self.to_body[1].transform_point3(p);
+        self.obstacle.shape.distance(local) < distance
     }
 
     /// The nearest position at that distance [m] outside, at the end of the step.

@@ -277,15 +277,12 @@ fn surface_point(grid: &Grid, top: usize) -> SurfacePoint {
     let above = grid.cells.get(top + 1);
     let above = above.filter(|above| above.key == [i, k, level + 1]);
     let filled = cell.fill.min(1.0) + above.map_or(0.0, |above| above.fill.min(1.0));
+    let center = |index: i64| (index as f64 + 0.5) * grid.dx;
     SurfacePoint {
         i,
         k,
-        x: (i as f64 + 0.5) * grid.dx,
-        z: if grid.flat {
-            0.0
-        } else {
-            (k as f64 + 0.5) * grid.dx
-        },
+        x: center(i),
+        z: if grid.flat { 0.0 } else { center(k) },
         height: (level as f64 + filled) * grid.dx,
     }
 }

@@ -15,10 +15,8 @@ pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
 /// Slope dy/dx of the least-squares line through points (x, y); `None` if all x are the same.
 pub(super) fn line_slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
-    let (x_mean, y_mean) = (
-        points.iter().map(|p| p.0).sum::<f64>() / n,
-        points.iter().map(|p| p.1).sum::<f64>() / n,
-    );
+    let x_mean = points.iter().map(|p| p.0).sum::<f64>() / n;
+    let y_mean = points.iter().map(|p| p.1).sum::<f64>() / n;
     let (mut xx, mut xy) = (0.0, 0.0);
     for (x, y) in points {
         xx += (x - x_mean).powi(2);

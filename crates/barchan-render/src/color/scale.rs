@@ -46,18 +46,13 @@ impl Range {
     /// A determined range made readable: it starts at 0 if one end is near 0.
     pub fn presentable(self) -> Self {
         let Self { low, high } = self.drawable();
-        Self {
-            low: if low > 0.0 && low < 0.25 * high {
-                0.0
-            } else {
-                low
-            },
-            high: if high < 0.0 && high > 0.25 * low {
-                0.0
-            } else {
-                high
-            },
+        if low > 0.0 && low < 0.25 * high {
+            return Self::new(0.0, high);
         }
+        if high < 0.0 && high > 0.25 * low {
+            return Self::new(low, 0.0);
+        }
+        Self { low, high }
     }
 
     /// The same range if it is not empty, otherwise one around it.

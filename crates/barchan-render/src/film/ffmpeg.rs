@@ -15,7 +15,8 @@ use std::thread::JoinHandle;
 pub struct Ffmpeg {
     program: PathBuf,
     version: String,
-    encoders: Vec<String>,
+    /// Its own list of them, as text.
+    encoders: String,
 }
 
 impl std::fmt::Display for Ffmpeg {
@@ -29,31 +30,17 @@ pub fn find_ffmpeg() -> Option<Ffmpeg> {
     Ffmpeg::at(Path::new("ffmpeg"))
 }
 
-const WANTED: [&str; 3] = ["libx264", "libvpx-vp9", "libvpx"];
-
 impl Ffmpeg {
     /// The ffmpeg of that name or path, if it works.
     pub fn at(program: &Path) -> Option<Self> {
         let version = answer(program, "-version")?;
         let version = version.strip_prefix("ffmpeg version ")?;
-        let version: String = version
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || *c == '.')
-            .collect();
-        let list = answer(program, "-encoders")?;
-        let has = |name: &&str| list.split_whitespace().any(|word| word == *name);
+        let is_other = |c: char| !c.is_ascii_digit() && c != '.';
+        let number = version.split(is_other).next().filter(|n| !n.is_empty());
         Some(Self {
             program: program.to_path_buf(),
-            version: if version.is_empty() {
-                "(development)".into()
-            } else {
-                version
-            },
-            encoders: WANTED
-                .iter()
-                .filter(|n| has(n))
-                .map(|n| n.to_string())
-                .collect(),
+            version: number.unwrap_or("(development)").into(),
+            encoders: answer(program, "-encoders")?,
         })
     }
 
@@ -68,7 +55,7 @@ impl Ffmpeg {
     }
 
     fn has(&self, encoder: &str) -> bool {
-        self.encoders.iter().any(|e| e == encoder)
+        self.encoders.split_whitespace().any(|e| e == encoder)
     }
 
     /// Arguments of the encoder.

@@ -42,21 +42,15 @@ impl Track {
             b"mp41",
         ];
         let mut out = boxed(b"ftyp", &brands.concat());
-        let header: u64 = if total + 8 > u64::from(u32::MAX) {
-            16
-        } else {
-            8
-        };
+        let is_long = total + 8 > u64::from(u32::MAX);
+        let header = if is_long { 16 } else { 8 };
         // The length of offsets does not depend on their values: measure first, then fill in.
         let large = total + 1_000_000 > u64::from(u32::MAX);
         let start = out.len() as u64 + self.movie(0, large).len() as u64 + header;
         out.extend(self.movie(start, large));
-        if header == 8 {
-            out.extend(u32s(&[total as u32 + 8]));
-            out.extend(b"mdat");
-        } else {
-            out.extend(u32s(&[1]));
-            out.extend(b"mdat");
+        out.extend(u32s(&[if is_long { 1 } else { total as u32 + 8 }]));
+        out.extend(b"mdat");
+        if is_long {
             out.extend((total + 16).to_be_bytes());
         }
         out

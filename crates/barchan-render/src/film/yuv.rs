@@ -134,7 +134,7 @@ mod tests {
         let mut planes = Planes::new([33, 21]);
         assert_eq!((planes.width, planes.height), (34, 22));
         let mut picture = Picture::filled(33, 21, [0; 3]);
-        picture.set_pixel(32, 20, [255; 3]);
+        crate::canvas::blend(&mut picture, 32, 20, [255; 3], 1.0);
         planes.fill(&picture);
         assert_eq!(planes.y[21 * 34 + 33], 235);
         assert_eq!(planes.y[20 * 34 + 31], 16);

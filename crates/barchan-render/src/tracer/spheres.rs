@@ -31,13 +31,8 @@ impl Boundable for Sphere {
 pub struct Spheres(Hierarchy<Sphere>);
 
 impl Spheres {
-    /// Grains that move by their velocity while the shutter is open for `exposure` [s].
-    pub fn new(grains: &Grains, exposure: f32) -> Self {
-        Self::some(grains, exposure, |_| true)
-    }
-
-    /// The same for the grains whose centers [m] are `shown`.
-    pub fn some(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
+    /// Grains whose centers [m] are `shown`, and which move by their velocity while the shutter is open for `exposure` [s].
+    pub fn new(grains: &Grains, exposure: f32, shown: impl Fn([f32; 3]) -> bool + Sync) -> Self {
         let list = (0..grains.len())
             .into_par_iter()
             .filter(|&i| shown(grains.position[i]))

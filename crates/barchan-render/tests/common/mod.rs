@@ -29,11 +29,21 @@ pub const FINE: Quality = Quality {
 /// A sun below the horizon: surfaces that face up or sideways are lit by the sky only.
 pub const SUN_BELOW: Sky = Sky { sun: Vec3::NEG_Y };
 
+/// Mean radiance of the upper half of the sky, weighted by the cosine: ⟨cos⟩ = 2/3.
+pub fn ambient(sky: &Sky) -> Vec3 {
+    sky.radiance(vec3(0.0, 2.0 / 3.0, 0.0))
+}
+
+/// Shows all grains.
+pub fn all(_: [f32; 3]) -> bool {
+    true
+}
+
 /// An empty stage; planes do not fade.
 pub fn empty(sky: Sky) -> Stage {
     Stage {
         relief: None,
-        spheres: Spheres::new(&Grains::default(), 0.0),
+        spheres: Spheres::new(&Grains::default(), 0.0, all),
         bodies: Vec::new(),
         planes: Vec::new(),
         sky,
@@ -84,7 +94,7 @@ pub fn light(pixel: [u8; 3]) -> Vec3 {
 
 /// Spheres at rest: center, radius, color.
 pub fn still(list: &[(Vec3, f32, [u8; 3])]) -> Spheres {
-    Spheres::new(&grains(list), 0.0)
+    Spheres::new(&grains(list), 0.0, all)
 }
 
 /// The same as grains, which may move.
