@@ -170,7 +170,7 @@ pub struct State<Record> {
     pub record: Record,
 }
 
-/// What a run records at the end of a frame, for measurements and pictures.
+/// The record of a run at the end of a frame, for measurements and pictures.
 pub type Frame = State<FrameRecord>;
 
 impl<Record> State<Record> {
