@@ -172,7 +172,7 @@ export async function picture(page: Page): Promise<Picture> {
   const box = await page.locator("#canvas").boundingBox();
   if (!box) throw new Error("there is no canvas");
   const clip = { x: box.x + 20, y: box.y + 60, width: box.width - 40, height: box.height - 160 };
-  return decodePng(await page.screenshot({ clip }));
+  return decodePng(page, await page.screenshot({ clip }));
 }
 
 /** Sends bytes as they are, and returns the status of the answer. */

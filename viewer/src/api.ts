@@ -123,33 +123,22 @@ export interface Statistics {
   forces_n: Vector[][];
 }
 
-/** Pose, motion and load of a body; `BodyRecord` of barchan-frame. */
+/** Pose and load of a body, from `BodyRecord` of barchan-frame. */
 export interface BodyRecord {
-  name: string;
   /** [m] */
   position: Vector;
   /** Quaternion x, y, z, w. */
   rotation: [number, number, number, number];
-  /** Of the origin [m/s]. */
-  velocity: Vector;
-  /** [rad/s] */
-  angular_velocity: Vector;
   /** Of the grains [N]: mean since the previous frame; of the last step in a live scene. */
   force: Vector;
   /** About the origin [N m]. */
   torque: Vector;
 }
 
-/** State of a joint; `JointRecord` of barchan-frame. */
+/** State of a joint, from `JointRecord` of barchan-frame. */
 export interface JointRecord {
-  name: string;
-  type: Joint["kind"];
   /** [rad or m] */
   position: number;
-  /** [rad/s or m/s] */
-  velocity: number;
-  /** [N m or N] */
-  motor_force: number;
 }
 
 export interface GrainsHeader {

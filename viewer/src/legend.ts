@@ -1,14 +1,12 @@
 // The legend of the colors.
 
+import type { Range } from "./api";
 import { CATEGORIES, css, type Rgb, table } from "./colormaps";
 import { make, swatch } from "./dom";
 import { text } from "./scales";
 
-export interface LegendContent {
+export interface LegendContent extends Range {
   title: string;
-  unit: string;
-  min: number;
-  max: number;
   map: string;
   /** Names of the categories; null for a quantity, which has a scale. */
   categories: string[] | null;
@@ -25,7 +23,7 @@ export class Legend {
     this.root.hidden = content === null;
     this.root.replaceChildren();
     if (!content) return;
-    this.root.append(make("h2", {}, heading(content)));
+    this.root.append(make("h2", {}, content.title));
     if (content.categories) {
       const items = content.categories.map((name, i) => make("li", {}, swatch(categoryColor(i)), name));
       this.root.append(make("ul", {}, ...items));
@@ -49,7 +47,7 @@ export class Legend {
     const bottom = height / ratio;
     context.font = "600 14px system-ui, sans-serif";
     context.fillStyle = ink;
-    context.fillText(heading(content), 16, bottom - 50);
+    context.fillText(content.title, 16, bottom - 50);
     context.font = "13px system-ui, sans-serif";
     if (content.categories) {
       let x = 16;
@@ -75,10 +73,6 @@ export class Legend {
     }
     context.restore();
   }
-}
-
-function heading({ title, unit, categories }: LegendContent): string {
-  return categories || unit === "1" ? title : `${title} [${unit}]`;
 }
 
 function categoryColor(i: number): Rgb {

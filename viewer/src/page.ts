@@ -124,9 +124,11 @@ export abstract class Page {
 
   /** Shows the legend; none while the range of the colors is not known. */
   protected showLegend(range: Range | null | undefined, map: string): void {
-    const { column, part = "" } = this.colorBy ?? {};
-    const categories = column?.kind === "category" ? this.categories(column) : null;
-    this.legend.set(column && range ? { title: colorName(column, part), unit: column.unit, min: range.min, max: range.max, map, categories } : null);
+    if (!this.colorBy || !range) return this.legend.set(null);
+    const { column, part } = this.colorBy;
+    const categories = column.kind === "category" ? this.categories(column) : null;
+    const unit = categories || column.unit === "1" ? "" : ` [${column.unit}]`;
+    this.legend.set({ title: colorName(column, part) + unit, min: range.min, max: range.max, map, categories });
   }
 
   /** Names of the categories of a column. */

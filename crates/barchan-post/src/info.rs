@@ -116,8 +116,8 @@ fn readable<T>(found: Result<T, CacheError>, damage: &mut Vec<String>) -> Option
     None
 }
 
-/// A path as text, also where it is not UTF-8.
-fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a path as text, also where it is not UTF-8.
+pub fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 

@@ -5,12 +5,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use barchan::frame::{Checkpoint, Column, ColumnData, Frame, Manifest, ManifestMaterial, Unit};
-use barchan::post::detail::{self, BaseFrame, BaseParticles, Plan, Refiner, Settings, World};
+use barchan::post::detail::{BaseFrame, BaseParticles, Plan, Refiner, Settings, World};
 use barchan::scene::{Overrides, Scene, SceneSource, load};
 use barchan::sim::math::Level;
 use barchan::sim::simulation::{Control, Simulation};
 use barchan::sim::solver::Solver;
 use barchan::sim::solvers;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// A scene, its resolution and length here, and the digest of its result.
@@ -205,7 +206,7 @@ fn detail_digest(name: &str, best: bool) -> String {
     for index in 1..=4 {
         advance(&mut simulation, index);
         let next = BaseFrame::of(simulation.write_frame().unwrap(), &manifest).unwrap();
-        let go_on = &mut |_| detail::Control::Continue;
+        let go_on = &mut |_| ControlFlow::Continue(());
         refiner.advance(next, Frame::default(), go_on).unwrap();
     }
     let grains = refiner.frame();

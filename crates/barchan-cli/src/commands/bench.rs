@@ -54,12 +54,10 @@ impl Bench {
     }
 
     fn show(&self, report: impl Serialize + fmt::Display) -> Result<ExitCode, Failure> {
-        if self.json {
-            let machine = resources::machine();
-            output::say_json(&Measured { machine, report })?;
-        } else {
-            output::say(format_args!("{}", report.to_string().trim_end()))?;
-        }
+        let machine = resources::machine();
+        output::report(&Measured { machine, report }, self.json, |measured| {
+            output::say(measured.report.to_string().trim_end())
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -98,13 +96,9 @@ fn peak_memory() -> Option<u64> {
 
 /// `200k`, `20M` or a plain number.
 pub(super) fn count(text: &str) -> Result<u64, String> {
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => match text.strip_suffix('M') {
-            Some(digits) => (digits, 1e6),
-            None => (text, 1.0),
-        },
-    };
+    let thousands = text.strip_suffix(['k', 'K']).map(|digits| (digits, 1e3));
+    let millions = || text.strip_suffix('M').map(|digits| (digits, 1e6));
+    let (digits, factor) = thousands.or_else(millions).unwrap_or((text, 1.0));
     match digits.parse::<f64>().map(|n| n * factor) {
         Ok(n) if (1.0..=1e9).contains(&n) => Ok(n as u64),
         _ => Err("give a number up to 1000M, such as 200k or 20M".into()),

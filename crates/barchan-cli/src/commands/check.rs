@@ -23,10 +23,9 @@ impl Check {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let scene = self.scene.load()?.scene;
         let ready = inputs::prepare(&scene)?;
-        if self.json {
-            show_json(&scene, &ready)?;
-        } else {
-            show_text(&scene, &ready)?;
+        match self.json {
+            true => show_json(&scene, &ready)?,
+            false => show_text(&scene, &ready)?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -93,7 +93,7 @@ impl Detail {
             false => Session::start(self)?,
         };
         session.advance(&stop, self.json)?;
-        let mut summary = session.summarize(clock)?;
+        let mut summary = session.summarize(clock);
         let path = session.output().to_owned();
         // Drawing needs memory of its own.
         drop(session);
@@ -102,7 +102,7 @@ impl Detail {
         }
         summary.show(self.json)?;
         if let Some(problem) = summary.why_unfinished() {
-            output::note(format_args!("{problem}"));
+            output::note(problem);
         }
         Ok(summary.exit_code())
     }
@@ -131,7 +131,7 @@ impl Detail {
                 "omit -o, or give the base instead of the grains",
             ));
         }
-        let base = ResultDirectory::open(Path::new(&detail.base))?;
+        let base = ResultDirectory::open(detail.base.as_ref())?;
         Ok((base, self.directory.clone()))
     }
 

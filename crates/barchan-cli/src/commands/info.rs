@@ -21,11 +21,7 @@ impl Info {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let directory = ResultDirectory::open(&self.directory)?;
         let info = post::info(&directory)?;
-        if self.json {
-            output::say_json(&info)?;
-        } else {
-            show(&info)?;
-        }
+        output::report(&info, self.json, show)?;
         for damage in &info.damage {
             output::note(format_args!("damage: {damage}"));
         }
@@ -37,29 +33,18 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     let manifest = &info.manifest;
     output::say(format_args!("{}: {}", manifest.scene, manifest.description))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<11} {text}"));
+    let (solver, dx) = (&manifest.solver, output::number(manifest.dx));
     line(
         "solver",
-        format!(
-            "{} in {}D, dx {} m",
-            manifest.solver,
-            manifest.dimensions,
-            output::number(manifest.dx)
-        ),
+        format!("{solver} in {}D, dx {dx} m", manifest.dimensions),
     )?;
     let last = info.frames.last();
+    let there = last.map_or("none".into(), |f| format!("0 to {}", f.index));
+    let time = output::number(last.map_or(0.0, |f| f.time_s));
+    let not = if info.complete { "" } else { "not " };
     line(
         "frames",
-        format!(
-            "{} of {} ({} s), {}",
-            last.map_or("none".into(), |f| format!("0 to {}", f.index)),
-            manifest.frames,
-            output::number(last.map_or(0.0, |f| f.time_s)),
-            if info.complete {
-                "complete"
-            } else {
-                "not complete"
-            }
-        ),
+        format!("{there} of {} ({time} s), {not}complete", manifest.frames),
     )?;
     line("particles", output::grouped(info.particles as u64))?;
     let materials: Vec<&str> = manifest.materials.iter().map(|m| m.name.as_str()).collect();
@@ -79,16 +64,12 @@ fn show(info: &post::Info) -> Result<(), Failure> {
     }
     let columns: Vec<&str> = info.columns.iter().map(|c| c.name.as_str()).collect();
     line("columns", columns.join(", "))?;
-    let can_go_on = match &info.checkpoint {
-        Some(checkpoint) => {
-            line("checkpoint", format!("frame {}", checkpoint.index))?;
-            true
-        }
-        None => {
-            line("checkpoint", "none".into())?;
-            last.is_none_or(|f| f.index == 0)
-        }
-    };
+    let checkpoint = info.checkpoint.as_ref();
+    line(
+        "checkpoint",
+        checkpoint.map_or("none".into(), |c| format!("frame {}", c.index)),
+    )?;
+    let can_go_on = checkpoint.is_some() || last.is_none_or(|f| f.index == 0);
     if let Some(digest) = &info.digest {
         line("digest", digest.clone())?;
     }

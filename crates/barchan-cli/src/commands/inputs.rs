@@ -3,15 +3,10 @@
 
 use super::resources::Estimate;
 use super::{Failure, output};
-use barchan::frame::{Checkpoint, ManifestMesh, ManifestStart, ResultDirectory};
+use barchan::frame::{Checkpoint, ManifestStart, ResultDirectory};
 use barchan::scene::Scene;
 use barchan::sim::simulation::{Forecast, Simulation, SimulationError};
 use barchan::sim::start::{self, StartError, StartRecord};
-
-/// The state that the scene starts from, without its particles.
-fn find_start(scene: &Scene) -> Result<Option<StartRecord>, Failure> {
-    start::find(scene, None).map_err(|e| start_failure(&e, scene))
-}
 
 /// A scene that is ready to run.
 pub struct Ready {
@@ -28,19 +23,18 @@ pub struct Ready {
 /// Reports all errors of a scene, and shows the warnings. Some errors are found only by sampling: empty fills, particles outside
 /// the domain, blocked emitters.
 pub fn prepare(scene: &Scene) -> Result<Ready, Failure> {
-    let start = find_start(scene)?;
+    let start = start::find(scene, None).map_err(|e| start_failure(&e, scene))?;
     let estimate = Estimate::of(scene, start.as_ref());
     estimate.refuse_too_large()?;
     let mut simulation = begin(scene)?;
     let forecast = simulation.forecast().map_err(|e| failure(e, scene))?;
+    let mut warnings = Vec::from_iter(forecast.warning.clone());
     let thin = barchan::sim::collider::thin_movers(scene);
-    let thin = thin.iter().map(ToString::to_string);
-    let aside = scene.left_aside().into_iter().map(|one| {
+    warnings.extend(thin.iter().map(ToString::to_string));
+    warnings.extend(scene.left_aside().into_iter().map(|one| {
         let place = one.location().map_or(String::new(), |at| format!("{at}: "));
         format!("{place}{}; {}", one.message(), one.help_text())
-    });
-    let warnings = forecast.warning.iter().cloned().chain(thin);
-    let warnings: Vec<String> = warnings.chain(aside).collect();
+    }));
     output::warn(&warnings);
     Ok(Ready {
         estimate,
@@ -88,24 +82,17 @@ pub fn start_entry(scene: &Scene, record: Option<&StartRecord>) -> Option<Manife
 /// Refuses to resume if a mesh has changed since the run started.
 pub fn refuse_other_meshes(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
     let begun = &directory.manifest().meshes;
-    let changed = scene.meshes.iter().find(|mesh| {
-        let same = |m: &&ManifestMesh| m.file == mesh.file;
-        begun
-            .iter()
-            .find(same)
-            .is_some_and(|m| m.digest != mesh.digest)
-    });
-    match changed {
-        Some(mesh) => Err(Failure::call(
-            format_args!(
-                "the mesh {} was changed since the run in {} started",
-                mesh.file,
-                directory.path().display()
-            ),
-            "restore it, or simulate with the changed mesh into another directory with -o",
-        )),
-        None => Ok(()),
+    for mesh in &scene.meshes {
+        let before = begun.iter().find(|m| m.file == mesh.file);
+        if before.is_some_and(|m| m.digest != mesh.digest) {
+            let (file, path) = (&mesh.file, directory.path().display());
+            return Err(Failure::call(
+                format_args!("the mesh {file} was changed since the run in {path} started"),
+                "restore it, or simulate with the changed mesh into another directory with -o",
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Refuses to resume if the result that the run started from has changed. A missing one only causes a warning if the run has a
@@ -146,10 +133,10 @@ pub fn refuse_new_start(
 }
 
 fn changed_start(directory: &ResultDirectory, result: &str) -> Failure {
+    let path = directory.path().display();
     Failure::call(
         format_args!(
-            "the result {result} that the run in {} started from has changed since then",
-            directory.path().display()
+            "the result {result} that the run in {path} started from has changed since then"
         ),
         "restore it, or simulate from its present state into another directory with -o",
     )

@@ -46,32 +46,24 @@ impl Measure {
         if let Some(which) = &self.stress {
             return self.stresses(&directory, which);
         }
-        let last = || directory.frames().map(|f| f.last().copied().unwrap_or(0));
         let index = match self.frame {
             Some(index) => index,
-            None => last()?,
+            None => directory.frames()?.last().copied().unwrap_or(0),
         };
         let frame = directory.read_frame(index)?;
         if let Some(id) = self.grain {
             let grain = grain::with_id(&frame, id)?;
-            if self.json {
-                output::say_json(&grain)?;
-            } else {
-                show_grain(id, &grain)?;
-            }
+            output::report(&grain, self.json, |grain| show_grain(id, grain))?;
             return Ok(ExitCode::SUCCESS);
         }
+
         let hints = Hints {
             axis: self.axis,
             from: self.from,
         };
         let measured =
             post::measure_with(&frame, directory.manifest(), &hints).map_err(Failure::work)?;
-        if self.json {
-            output::say_json(&measured)?;
-        } else {
-            show(&measured)?;
-        }
+        output::report(&measured, self.json, show)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -108,9 +100,7 @@ impl Measure {
                 output::grouped(states.len() as u64),
                 path.display()
             ))?,
-            (false, None) => {
-                output::say(format_args!("{}", csv(&states)))?;
-            }
+            (false, None) => output::say(csv(&states))?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -154,9 +144,8 @@ impl FromStr for WhichGrains {
 }
 
 fn csv(states: &[StressState]) -> String {
-    let lines = states.iter().map(stress::csv_line);
-    let head = std::iter::once(stress::CSV_HEADER.to_owned());
-    let lines: Vec<String> = head.chain(lines).collect();
+    let mut lines = vec![stress::CSV_HEADER.to_owned()];
+    lines.extend(states.iter().map(stress::csv_line));
     lines.join("\n")
 }
 
@@ -195,11 +184,8 @@ fn show(m: &Measurement) -> Result<(), Failure> {
 }
 
 fn show_grain(id: u64, grain: &Grain) -> Result<(), Failure> {
-    let time = output::number(grain.time_s);
-    output::say(format_args!(
-        "grain {id} in frame {} at {time} s",
-        grain.frame
-    ))?;
+    let (frame, time) = (grain.frame, output::number(grain.time_s));
+    output::say(format_args!("grain {id} in frame {frame} at {time} s"))?;
     for column in &grain.columns {
         let values: Vec<String> = column.values.iter().map(ToString::to_string).collect();
         let values = match values.as_slice() {
@@ -211,7 +197,7 @@ fn show_grain(id: u64, grain: &Grain) -> Result<(), Failure> {
             unit => unit.to_string(),
         };
         let text = format!("  {:<15} {values} {unit}", column.name);
-        output::say(format_args!("{}", text.trim_end()))?;
+        output::say(text.trim_end())?;
     }
     Ok(())
 }

@@ -94,7 +94,8 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             if wants_json() {
-                tell_as_json(&failure.to_json());
+                // Standard error has the message, too: nothing is lost if this fails.
+                let _ = output::say_json(&failure.to_json());
             }
             output::note(format_args!("{:?}", failure.report));
             ExitCode::from(failure.code)
@@ -116,7 +117,7 @@ fn refuse_call(error: &clap::Error) -> ExitCode {
     if !asked_for && wants_json() {
         let text = error.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
-        tell_as_json(&json!({"error": message, "help": null, "exit_code": code}));
+        let _ = output::say_json(&json!({"error": message, "help": null, "exit_code": code}));
     }
     match error.print() {
         Err(error) if asked_for && error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -125,11 +126,6 @@ fn refuse_call(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(code),
     }
-}
-
-/// The error is printed on standard error as well, so that nothing is lost if writing to standard output fails.
-fn tell_as_json(error: &Value) {
-    let _ = output::say_json(error);
 }
 
 /// Why a command ends early: message and exit code.
@@ -233,20 +229,15 @@ impl From<StressError> for Failure {
     }
 }
 
-impl From<FilmError> for Failure {
-    fn from(error: FilmError) -> Self {
-        Self::work(error)
-    }
+/// Errors that are failures during execution, whatever their cause.
+macro_rules! failures_of_work {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::work(error)
+            }
+        })*
+    };
 }
 
-impl From<PictureError> for Failure {
-    fn from(error: PictureError) -> Self {
-        Self::work(error)
-    }
-}
-
-impl From<SheetError> for Failure {
-    fn from(error: SheetError) -> Self {
-        Self::work(error)
-    }
-}
+failures_of_work!(FilmError, PictureError, SheetError);

@@ -2,11 +2,12 @@
 
 use super::Failure;
 use barchan::scene::numbers::rounded;
-use std::fmt;
+use serde::Serialize;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
 /// Prints a line of the result on standard output.
-pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
+pub fn say(text: impl Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::work(format_args!(
@@ -17,7 +18,7 @@ pub fn say(text: fmt::Arguments<'_>) -> Result<(), Failure> {
 }
 
 /// Prints a message on standard error.
-pub fn note(text: fmt::Arguments<'_>) {
+pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -28,10 +29,19 @@ pub fn warn(warnings: &[String]) {
     }
 }
 
+/// Prints a result: as the JSON object of `--json`, or else as `show` does.
+pub fn report<T: Serialize>(
+    result: &T,
+    json: bool,
+    show: impl FnOnce(&T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if json { say_json(result) } else { show(result) }
+}
+
 /// Prints the JSON object of `--json`, the last line on standard output.
-pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     match serde_json::to_string(value) {
-        Ok(text) => say(format_args!("{text}")),
+        Ok(text) => say(text),
         Err(error) => Err(Failure::work(format_args!(
             "the result cannot be written as JSON: {error}"
         ))),
@@ -41,6 +51,11 @@ pub fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// A number with at most six significant digits.
 pub fn number(value: f64) -> String {
     rounded(value, 6)
+}
+
+/// Work per time [1/s]; 0 before any time has passed.
+pub fn rate(work: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { work / seconds } else { 0.0 }
 }
 
 /// A number of bytes in a suitable unit.

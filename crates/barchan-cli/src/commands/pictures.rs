@@ -71,18 +71,8 @@ pub struct Report {
 pub struct FilmMade {
     /// `film` or `preview`.
     pub kind: &'static str,
-    /// File.
-    pub file: String,
-    /// Width [pixels].
-    pub width: u32,
-    /// Height [pixels].
-    pub height: u32,
-    /// Playing time [s].
-    pub duration_s: f64,
-    /// Size of the file [bytes].
-    pub bytes: u64,
-    /// The encoder.
-    pub encoder: String,
+    #[serde(flatten)]
+    pub film: FilmReport,
 }
 
 /// The pictures that `run` draws.
@@ -146,28 +136,34 @@ pub fn after_run(
     renderer.set_output(RUN_SIZE, Quality::PREVIEW);
     let frames = spread(renderer.frames(), RUN_PICTURES);
     let path = last.with_file_name("film.mp4");
-    let film = if frames.len() > 1 {
-        let rate = film_rate(&renderer, &frames)?;
-        let mut progress = Count::new("picture", frames.len(), quiet);
-        let mut film = Film::create(&path, RUN_SIZE[0], RUN_SIZE[1], &FilmOptions::at_rate(rate))?;
-        let mut whole = true;
-        for (i, &frame) in frames.iter().enumerate() {
-            whole = !stop.is_requested();
-            if !whole {
-                break;
-            }
-            film.add(&renderer.draw(frame)?)?;
-            progress.done(i + 1);
-        }
-        whole.then(|| film.finish()).transpose()?
-    } else {
-        None
-    };
+    let is_made = frames.len() > 1 && film_of_run(&renderer, &frames, &path, stop, quiet)?;
     Ok(RunPictures {
         last: last.display().to_string(),
-        film: film.map(|f| f.path.display().to_string()),
+        film: is_made.then(|| path.display().to_string()),
         wall_s: clock.elapsed().as_secs_f64(),
     })
+}
+
+/// Draws the frames into a short film; returns whether it was finished before a stop request.
+fn film_of_run(
+    renderer: &Renderer,
+    frames: &[u32],
+    path: &Path,
+    stop: &StopRequest,
+    quiet: bool,
+) -> Result<bool, Failure> {
+    let options = FilmOptions::at_rate(film_rate(renderer, frames)?);
+    let mut progress = Count::new("picture", frames.len(), quiet);
+    let mut film = Film::create(path, RUN_SIZE[0], RUN_SIZE[1], &options)?;
+    for (i, &frame) in frames.iter().enumerate() {
+        if stop.is_requested() {
+            return Ok(false);
+        }
+        film.add(&renderer.draw(frame)?)?;
+        progress.done(i + 1);
+    }
+    film.finish()?;
+    Ok(true)
 }
 
 /// The last frame alone, in full quality.
@@ -234,26 +230,13 @@ fn make_films(
             }
             film.add(&Picture::read_png(&picture_path(&job.output, frame))?)?;
         }
-        report.films.push(FilmMade::new(kind, film.finish()?));
+        let film = film.finish()?;
+        report.films.push(FilmMade { kind, film });
     }
     if job.sheet > 0 {
         report.sheet = Some(make_sheet(renderer, frames, job)?);
     }
     Ok(())
-}
-
-impl FilmMade {
-    fn new(kind: &'static str, made: FilmReport) -> Self {
-        Self {
-            kind,
-            file: made.path.display().to_string(),
-            width: made.width,
-            height: made.height,
-            duration_s: made.duration,
-            bytes: made.bytes,
-            encoder: made.encoder,
-        }
-    }
 }
 
 fn make_sheet(renderer: &Renderer, frames: &[u32], job: &Job) -> Result<String, Failure> {
@@ -276,11 +259,10 @@ fn film_rate(renderer: &Renderer, frames: &[u32]) -> Result<f64, Failure> {
         return Ok(1.0);
     };
     let duration = renderer.time_of(last)? - renderer.time_of(first)?;
-    if duration > 0.0 {
-        Ok((frames.len() - 1) as f64 / duration)
-    } else {
-        Ok(1.0)
-    }
+    Ok(match duration > 0.0 {
+        true => (frames.len() - 1) as f64 / duration,
+        false => 1.0,
+    })
 }
 
 fn picture_path(folder: &Path, frame: u32) -> PathBuf {

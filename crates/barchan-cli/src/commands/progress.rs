@@ -75,7 +75,7 @@ impl Reporter {
                 bar.set_position((done * TICKS as f64) as u64);
                 bar.set_message(text);
             }
-            Form::Lines => output::note(format_args!("{text}")),
+            Form::Lines => output::note(text),
             Form::Quiet => {}
         }
     }
@@ -141,7 +141,7 @@ impl Count {
             }
             Form::Lines if self.shown.elapsed() >= LINE_INTERVAL => {
                 self.shown = Instant::now();
-                output::note(format_args!("{text}"));
+                output::note(text);
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! `barchan render`: pictures, film, preview and contact sheet of a result.
 
-use super::pictures::{self, Job, Report};
+use super::pictures::{self, FilmMade, Job, Report};
 use super::stop::StopRequest;
 use super::{Failure, output};
 use barchan::frame::ResultDirectory;
@@ -140,7 +140,7 @@ impl Render {
         let frames = self.frames.of(renderer.frames())?;
         let stop = StopRequest::listen(self.json)?;
         let report = pictures::draw(&renderer, &frames, &job, &stop)?;
-        show(&report, self.json)?;
+        output::report(&report, self.json, show)?;
         Ok(ExitCode::from(u8::from(report.stopped)))
     }
 
@@ -178,37 +178,34 @@ impl Render {
 }
 
 /// Reports what was drawn.
-fn show(report: &Report, json: bool) -> Result<(), Failure> {
-    if json {
-        return output::say_json(report);
-    }
+fn show(report: &Report) -> Result<(), Failure> {
     let [width, height] = report.size;
     let kept = match report.kept {
         0 => String::new(),
         n => format!(", {n} of them kept"),
     };
+    let pictures = match report.pictures {
+        1 => "1 picture".to_owned(),
+        n => format!("{n} pictures"),
+    };
+    let folder = &report.directory;
     output::say(format_args!(
-        "{} of {width}×{height} in {}{kept}",
-        match report.pictures {
-            1 => "1 picture".to_owned(),
-            n => format!("{n} pictures"),
-        },
-        report.directory
+        "{pictures} of {width}×{height} in {folder}{kept}"
     ))?;
     let line = |name: &str, text: String| output::say(format_args!("  {name:<9} {text}"));
     if report.drawn > 0 {
         let each = report.drawing_s / f64::from(report.drawn);
         line("time", format!("{} per picture", output::duration(each)))?;
     }
-    for film in &report.films {
+    for FilmMade { kind, film } in &report.films {
         line(
-            film.kind,
+            kind,
             format!(
                 "{}: {}×{}, {:.1} s, {} (encoder: {})",
-                film.file,
+                film.path.display(),
                 film.width,
                 film.height,
-                film.duration_s,
+                film.duration,
                 output::bytes(film.bytes),
                 film.encoder
             ),
@@ -218,9 +215,7 @@ fn show(report: &Report, json: bool) -> Result<(), Failure> {
         line("sheet", sheet.clone())?;
     }
     if report.stopped {
-        output::note(format_args!(
-            "stopped; repeat the command to draw the missing pictures"
-        ));
+        output::note("stopped; repeat the command to draw the missing pictures");
     }
     Ok(())
 }

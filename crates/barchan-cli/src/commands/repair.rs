@@ -81,18 +81,14 @@ fn state_before(
     frame: u32,
 ) -> Result<Simulation, Failure> {
     let indices = directory.checkpoints()?;
-    let earlier = indices.into_iter().rev().filter(|index| *index < frame);
-    let checkpoint = earlier
-        .filter_map(|index| directory.read_checkpoint(index).ok())
-        .next();
-    Ok(match checkpoint {
-        Some(checkpoint) => inputs::resume(scene, &checkpoint)?,
-        None => {
-            let simulation = inputs::begin(scene)?;
-            inputs::refuse_new_start(directory, &simulation)?;
-            simulation
-        }
-    })
+    let mut earlier = indices.into_iter().rev().filter(|index| *index < frame);
+    let checkpoint = earlier.find_map(|index| directory.read_checkpoint(index).ok());
+    if let Some(checkpoint) = checkpoint {
+        return inputs::resume(scene, &checkpoint);
+    }
+    let simulation = inputs::begin(scene)?;
+    inputs::refuse_new_start(directory, &simulation)?;
+    Ok(simulation)
 }
 
 fn stopped(directory: &ResultDirectory) -> Failure {

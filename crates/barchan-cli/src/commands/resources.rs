@@ -7,7 +7,7 @@ use barchan::sim::start::StartRecord;
 use barchan::sim::{sampling, solvers};
 use barchan_validate::report::Machine;
 use fearless_simd::Level;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, RefreshKind, System};
 
 /// Bytes on disk per particle and frame: position, velocity, id, material and a few more columns, compressed.
@@ -95,24 +95,18 @@ pub fn available_memory() -> u64 {
 /// Free space on the disk that holds or will hold `path` [bytes].
 fn free_disk(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
-    let existing: PathBuf = absolute.ancestors().find(|p| p.exists())?.to_owned();
-    let real = existing.canonicalize().ok()?;
+    let real = absolute.ancestors().find_map(|p| p.canonicalize().ok())?;
     let disks = Disks::new_with_refreshed_list().ok()?;
-    let holding = disks
-        .iter()
-        .filter(|disk| real.starts_with(disk.mount_point()));
-    holding
-        .max_by_key(|disk| disk.mount_point().components().count())
-        .map(sysinfo::Disk::available_space)
+    let holding = disks.iter().filter(|d| real.starts_with(d.mount_point()));
+    let nearest = holding.max_by_key(|d| d.mount_point().components().count());
+    nearest.map(sysinfo::Disk::available_space)
 }
 
 /// Processor and SIMD level of this machine.
 pub fn machine() -> Machine {
     let specifics = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
-    let system = System::new_with_specifics(specifics);
-    let brand = system
-        .ok()
-        .and_then(|s| Some(s.cpus().first()?.brand().trim().to_owned()));
+    let system = System::new_with_specifics(specifics).ok();
+    let brand = system.and_then(|s| Some(s.cpus().first()?.brand().trim().to_owned()));
     let level = format!("{:?}", Level::new());
     Machine {
         processor: brand.unwrap_or_default(),

@@ -140,21 +140,19 @@ impl Session {
         let start = inputs::refuse_other_start(&directory, &scene)?;
         Estimate::of(&scene, start.as_ref()).refuse_too_large()?;
         let checkpoint = newest_checkpoint(&directory)?;
-        let newest = directory.checkpoints()?.last().copied();
-        if let (Some(used), Some(newest)) = (checkpoint.as_ref().map(|c| c.index), newest)
-            && used != newest
-        {
-            output::note(format_args!(
-                "warning: checkpoint {newest} is damaged; resuming from checkpoint {used}"
-            ));
-        }
-        let repaired = match &checkpoint {
-            Some(c) => repair::frames_up_to(&directory, &scene, c.index, stop, arguments.json)?,
-            None => false,
-        };
-        let simulation = match &checkpoint {
-            Some(checkpoint) => inputs::resume(&scene, checkpoint)?,
-            None => inputs::begin(&scene)?,
+        let (simulation, repaired) = match &checkpoint {
+            Some(checkpoint) => {
+                let used = checkpoint.index;
+                if let Some(newest) = directory.checkpoints()?.last().filter(|n| **n != used) {
+                    output::note(format_args!(
+                        "warning: checkpoint {newest} is damaged; resuming from checkpoint {used}"
+                    ));
+                }
+                let quiet = arguments.json;
+                let repaired = repair::frames_up_to(&directory, &scene, used, stop, quiet)?;
+                (inputs::resume(&scene, checkpoint)?, repaired)
+            }
+            None => (inputs::begin(&scene)?, false),
         };
         inputs::refuse_new_start(&directory, &simulation)?;
         directory.discard_after(simulation.frame())?;
@@ -204,10 +202,9 @@ impl Session {
         while !self.is_complete() && !stopping {
             let end = self.simulation.advance_frame(&mut |progress| {
                 reporter.step(progress);
-                if stop.is_urgent() {
-                    Control::Stop
-                } else {
-                    Control::Continue
+                match stop.is_urgent() {
+                    true => Control::Stop,
+                    false => Control::Continue,
                 }
             });
             if end.map_err(|error| self.stopped_by(&error))? == Control::Stop {
@@ -255,11 +252,9 @@ impl Session {
     }
 
     fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
-        let Some(checkpoint) = self.directory.latest_checkpoint()? else {
-            return Err(Failure::work(
-                "the checkpoint that was just written is missing",
-            ));
-        };
+        let newest = self.directory.latest_checkpoint()?;
+        let missing = || Failure::work("the checkpoint that was just written is missing");
+        let checkpoint = newest.ok_or_else(missing)?;
         let mut summary = Summary::new(&self.scene, &self.simulation, &checkpoint);
         summary.directory = self.directory.path().display().to_string();
         summary.resumed_from = self.resumed_from;
@@ -301,18 +296,18 @@ impl Session {
 fn newest_checkpoint(directory: &ResultDirectory) -> Result<Option<Checkpoint>, Failure> {
     let checkpoint = directory.latest_checkpoint()?;
     let frames = directory.frames()?;
-    let path = directory.path().display();
-    match (&checkpoint, frames.last().copied().unwrap_or(0)) {
-        (None, 1..) => Err(Failure::call(
-            format_args!(
-                "{path} has frames but no checkpoint to resume from: `checkpoints` is missing or empty"
-            ),
-            format_args!(
-                "`barchan info` and `barchan measure` still read its frames; simulate it again with: barchan run {path}/scene.toml -o DIR"
-            ),
-        )),
-        _ => Ok(checkpoint),
+    if checkpoint.is_some() || frames.last().is_none_or(|last| *last == 0) {
+        return Ok(checkpoint);
     }
+    let path = directory.path().display();
+    Err(Failure::call(
+        format_args!(
+            "{path} has frames but no checkpoint to resume from: `checkpoints` is missing or empty"
+        ),
+        format_args!(
+            "`barchan info` and `barchan measure` still read its frames; simulate it again with: barchan run {path}/scene.toml -o DIR"
+        ),
+    ))
 }
 
 /// Scene and result directory of `--resume`.
@@ -323,20 +318,18 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
         let path = arguments.default_output(&loaded.scene);
         return Ok((loaded, path));
     }
+    let path = given.display();
     if arguments.output.is_some() {
         return Err(Failure::call(
-            format_args!(
-                "{} is already a result; -o cannot be combined with it",
-                given.display()
-            ),
+            format_args!("{path} is already a result; -o cannot be combined with it"),
             "omit -o, or give the scene instead of the result",
         ));
     }
     let directory = ResultDirectory::open(given)?;
     if directory.manifest().detail.is_some() {
         return Err(Failure::call(
-            format_args!("{} is the refinement of another result", given.display()),
-            format_args!("resume with: barchan detail {} --resume", given.display()),
+            format_args!("{path} is the refinement of another result"),
+            format_args!("resume with: barchan detail {path} --resume"),
         ));
     }
     let source = SceneSource {
@@ -349,20 +342,17 @@ fn scene_to_resume(arguments: &Run) -> Result<(Loaded, PathBuf), Failure> {
 
 /// A run can only be resumed with its own scene; the number of frames may differ.
 fn refuse_other_scene(directory: &ResultDirectory, scene: &Scene) -> Result<(), Failure> {
+    let path = directory.path().display();
     let begun = directory.scene_document()?;
     if document_digest(&begun) != directory.manifest().scene_digest {
         return Err(Failure::call(
-            format_args!(
-                "{}/scene.toml was changed since the run started",
-                directory.path().display()
-            ),
+            format_args!("{path}/scene.toml was changed since the run started"),
             "restore it, or simulate the changed scene into another directory with -o",
         ));
     }
     if inputs::equal_except_for_frames(&begun, &scene.document) {
         return Ok(());
     }
-    let path = directory.path().display();
     Err(Failure::call(
         format_args!("{path} is the result of another scene (its own is {path}/scene.toml)"),
         format_args!(

@@ -40,9 +40,9 @@ impl Scenes {
         if self.json {
             output::say_json(&serde_json::json!({ "scenes": scenes }))?;
         } else {
-            output::say(format_args!(
-                "\nbarchan run NAME runs a scene; barchan scenes NAME prints it as a template."
-            ))?;
+            output::say(
+                "\nbarchan run NAME runs a scene; barchan scenes NAME prints it as a template.",
+            )?;
         }
         Ok(())
     }
@@ -56,5 +56,5 @@ fn print(name: &str) -> Result<(), Failure> {
         };
         Failure::call(format_args!("there is no gallery scene `{name}`"), help)
     })?;
-    output::say(format_args!("{}", text.trim_end()))
+    output::say(text.trim_end())
 }

@@ -12,7 +12,7 @@ impl Schema {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let schema = barchan::scene::schema();
         let text = serde_json::to_string_pretty(&schema).map_err(Failure::work)?;
-        output::say(format_args!("{text}"))?;
+        output::say(text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -14,9 +14,10 @@ impl StopRequest {
         let seen = Arc::clone(&count);
         ctrlc::set_handler(move || {
             if seen.fetch_add(1, Ordering::Relaxed) == 0 && !quiet {
-                output::note(format_args!(
-                    "\nstopping at the end of this frame; press Ctrl-C again to stop at once and discard it"
-                ));
+                output::note(
+                    "\nstopping at the end of this frame; \
+                     press Ctrl-C again to stop at once and discard it",
+                );
             }
         })
         .map_err(Failure::work)?;

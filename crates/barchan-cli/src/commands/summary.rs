@@ -63,6 +63,15 @@ pub struct Stage {
     wall_s: f64,
 }
 
+impl Stage {
+    fn new(name: &str, wall: Duration) -> Self {
+        Self {
+            name: name.to_owned(),
+            wall_s: wall.as_secs_f64(),
+        }
+    }
+}
+
 impl Summary {
     /// Summary of a simulation whose last checkpoint is `checkpoint`.
     pub fn new(scene: &Scene, simulation: &Simulation, checkpoint: &Checkpoint) -> Self {
@@ -80,17 +89,8 @@ impl Summary {
             sim_time_s: checkpoint.time,
             wall_s: 0.0,
             solver_wall_s,
-            particle_substeps_per_s: if solver_wall_s > 0.0 {
-                work / solver_wall_s
-            } else {
-                0.0
-            },
-            stages: stages
-                .map(|(name, wall)| Stage {
-                    name: (*name).to_owned(),
-                    wall_s: wall.as_secs_f64(),
-                })
-                .collect(),
+            particle_substeps_per_s: output::rate(work, solver_wall_s),
+            stages: stages.map(|(name, wall)| Stage::new(name, *wall)).collect(),
             emitted: counters.emitted.iter().sum(),
             drained: counters.drained.iter().sum(),
             left_domain: counters.left_domain,
@@ -103,10 +103,7 @@ impl Summary {
 
     /// Adds a stage outside the simulation.
     pub fn add_stage(&mut self, name: &str, wall: Duration) {
-        self.stages.push(Stage {
-            name: name.to_owned(),
-            wall_s: wall.as_secs_f64(),
-        });
+        self.stages.push(Stage::new(name, wall));
     }
 
     /// 0 when the run finished and its checks passed.
@@ -117,11 +114,7 @@ impl Summary {
 
     /// Prints it.
     pub fn show(&self, json: bool) -> Result<(), Failure> {
-        if json {
-            output::say_json(self)
-        } else {
-            self.show_text()
-        }
+        output::report(self, json, Self::show_text)
     }
 
     fn show_text(&self) -> Result<(), Failure> {
@@ -175,13 +168,13 @@ impl Summary {
     /// Stages by their share of the time, the largest first.
     fn describe_stages(&self) -> String {
         let total: f64 = self.stages.iter().map(|s| s.wall_s).sum();
+        let percent = |s: &Stage| 100.0 * s.wall_s / total.max(1e-9);
         let mut stages: Vec<&Stage> = self.stages.iter().collect();
         stages.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s));
-        let parts: Vec<String> = stages
-            .iter()
-            .map(|s| (s, 100.0 * s.wall_s / total.max(1e-9)))
-            .filter(|(_, percent)| *percent >= 0.5)
-            .map(|(s, percent)| format!("{} {percent:.0} %", s.name))
+        stages.retain(|s| percent(s) >= 0.5);
+        let parts = stages.iter();
+        let parts: Vec<_> = parts
+            .map(|s| format!("{} {:.0} %", s.name, percent(s)))
             .collect();
         parts.join(", ")
     }

@@ -6,7 +6,7 @@ use super::scene::{Loaded, SceneArguments};
 use super::{Failure, inputs, output};
 use crate::manifest;
 use crate::view::play::Live;
-use crate::view::{self, Server, StartError, ViewError};
+use crate::view::{self, ListenError, Server, ViewError};
 use barchan::frame::CacheError;
 use barchan::gallery;
 use barchan::scene::SceneErrors;
@@ -119,10 +119,11 @@ impl View {
 
     async fn serve(&self, live: Option<&Live>) -> Result<ExitCode, Failure> {
         let interrupted = interrupted()?;
-        let server = match live {
-            Some(live) => Server::bind_live(live, self.listen, self.port).await?,
-            None => Server::bind(&self.what, self.listen, self.port).await?,
+        let routes = match live {
+            Some(live) => live.routes(),
+            None => view::routes_of_result(&self.what)?,
         };
+        let server = Server::bind(routes, self.listen, self.port).await?;
         self.announce(&server.url(), live.is_some())?;
         tokio::select! {
             ended = server.serve() => ended.map_err(Failure::work)?,
@@ -137,7 +138,7 @@ impl View {
         if self.json {
             output::say_json(&json!({ "url": url }))?;
         } else {
-            output::say(format_args!("{url}"))?;
+            output::say(url)?;
             match (is_live, self.stay) {
                 (true, false) => output::note(format_args!(
                     "running {what}; close the page or press Ctrl-C to end"
@@ -147,9 +148,9 @@ impl View {
             }
         }
         if !view::is_built() {
-            output::note(format_args!(
-                "this barchan was built without Node, so the page only explains how to build the viewer"
-            ));
+            output::note(
+                "this barchan was built without Node, so the page only explains how to build the viewer",
+            );
         }
         if !self.listen.is_loopback() {
             let control = if is_live { " and control" } else { "" };
@@ -159,9 +160,7 @@ impl View {
             ));
         }
         if !self.no_open && open::that_detached(url).is_err() {
-            output::note(format_args!(
-                "could not start a browser; open the address yourself"
-            ));
+            output::note("could not start a browser; open the address yourself");
         }
         Ok(())
     }
@@ -213,15 +212,10 @@ fn interrupted() -> Result<impl Future<Output = ()>, Failure> {
     })
 }
 
-impl From<StartError> for Failure {
-    fn from(error: StartError) -> Self {
-        match error {
-            StartError::Result(error) => error.into(),
-            StartError::Listen { .. } => Failure::call(
-                &error,
-                "choose another port with --port, or omit the option",
-            ),
-        }
+impl From<ListenError> for Failure {
+    fn from(error: ListenError) -> Self {
+        let help = "choose another port with --port, or omit the option";
+        Self::call(error, help)
     }
 }
 

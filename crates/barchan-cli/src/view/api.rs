@@ -4,7 +4,7 @@ use super::encode;
 use super::error::ViewError;
 use super::live::Live;
 use super::look::Look;
-use super::store::Store;
+use super::store::{Store, locked};
 use super::values::{self, Part, Range};
 use super::{assets, grain, terrain};
 use axum::Router;
@@ -18,7 +18,9 @@ use barchan::frame::Manifest;
 use barchan_render::color::ColorMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::convert::Infallible;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
@@ -37,7 +39,8 @@ pub(super) struct Viewer {
     pub live: Arc<Live>,
     look: OnceLock<Look>,
     readers: Semaphore,
-    ranges: Mutex<Vec<(String, usize, Range)>>,
+    /// Range of each column and part, with the number of frames when it was determined.
+    ranges: Mutex<HashMap<String, (usize, Range)>>,
 }
 
 type Shared = State<Arc<Viewer>>;
@@ -59,27 +62,28 @@ impl Viewer {
             .get_or_init(|| Look::of(&self.store, &self.live.frames()))
     }
 
-    fn answer(&self, error: &ViewError) -> Response {
-        error.answer(self.store.root())
-    }
-
     fn range(&self, column: &str, part: Option<&str>) -> Result<Range, ViewError> {
         let frames = self.live.frames();
         let key = format!("{column}/{}", part.unwrap_or_default());
         let fresh = |from: usize| (frames.len() as f64) < (from as f64) * RANGE_GROWTH;
-        let known = super::store::locked(&self.ranges)
-            .iter()
-            .find(|r| r.0 == key && fresh(r.1))
-            .map(|r| r.2);
-        if let Some(range) = known {
+        let known = locked(&self.ranges).get(&key).copied();
+        if let Some((_, range)) = known.filter(|(from, _)| fresh(*from)) {
             return Ok(range);
         }
         let range = values::range_of_result(&self.store, &frames, column, part)?;
-        let mut ranges = super::store::locked(&self.ranges);
-        ranges.retain(|r| r.0 != key);
-        ranges.push((key, frames.len(), range));
+        locked(&self.ranges).insert(key, (frames.len(), range));
         Ok(range)
     }
+}
+
+/// A number in a path: digits only.
+fn number<T: FromStr>(text: &str, what: &str) -> Result<T, ViewError> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| ViewError::Unknown {
+        what: format!("{what} `{}`", text.escape_default()),
+        help: "give its number".into(),
+    })
 }
 
 /// All routes.
@@ -167,10 +171,10 @@ fn maps() -> Value {
         let colors = (0..256).flat_map(|i| map.at(i as f32 / 255.0));
         colors.map(|c| format!("{c:02x}")).collect::<String>()
     };
-    let all = ColorMap::ALL.iter();
-    all.map(|map| (map.name().to_owned(), Value::from(text(*map))))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+    ColorMap::ALL
+        .map(|map| (map.name(), text(map)))
+        .into_iter()
+        .collect()
 }
 
 /// The present state and every change, as events; slow pages skip outdated states.
@@ -222,20 +226,21 @@ async fn surface(
     Path(body): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let body: usize = number(&body, "body").map_err(|e| viewer.answer(&e))?;
-    let key = format!("surface-{body}-{}", viewer.store.manifest().scene_digest);
-    let name = key.clone();
-    let bytes = work(&viewer, move |viewer| {
-        viewer.store.encoded(key, || {
+    let job = move |viewer: &Viewer| {
+        let body: usize = number(&body, "body")?;
+        let key = format!("surface-{body}-{}", viewer.store.manifest().scene_digest);
+        let bytes = viewer.store.encoded(key.clone(), || {
             let surface = viewer.look().surface(body);
             let surface = surface.ok_or_else(|| ViewError::Unknown {
                 what: format!("surface of body {body}"),
                 help: "/api/result lists the bodies that have one".into(),
             })?;
             Ok(encode::surface(&surface))
-        })
-    });
-    Ok(binary(&headers, &name, &bytes.await?))
+        })?;
+        Ok((key, bytes))
+    };
+    let (version, bytes) = work(&viewer, job).await?;
+    Ok(binary(&headers, &version, &bytes))
 }
 
 async fn grains(
@@ -252,7 +257,7 @@ async fn grains(
             names.map(|name| viewer.store.column(frame, name)).collect();
         encode::grains(&info, &columns?, &viewer.look().palette)
     };
-    of_frame(&viewer, &frame, &headers, "grains".into(), make).await
+    of_frame(&viewer, frame, &headers, "grains".into(), make).await
 }
 
 async fn terrain_of(
@@ -264,7 +269,7 @@ async fn terrain_of(
         let palette = &viewer.look().palette;
         terrain::of_frame(&viewer.store, frame, |m| palette.mean(m))
     };
-    of_frame(&viewer, &frame, &headers, "terrain".into(), make).await
+    of_frame(&viewer, frame, &headers, "terrain".into(), make).await
 }
 
 async fn colors(
@@ -283,19 +288,19 @@ async fn colors(
         };
         Ok(encode::colors(frame, &values, part, range))
     };
-    of_frame(&viewer, &frame, &headers, what, make).await
+    of_frame(&viewer, frame, &headers, what, make).await
 }
 
 /// Data derived from a frame, cached by the version of the frame. Damage is recorded.
 async fn of_frame(
     viewer: &Arc<Viewer>,
-    frame: &str,
+    frame: String,
     headers: &HeaderMap,
     what: String,
     make: impl FnOnce(&Viewer, u32) -> Result<Vec<u8>, ViewError> + Send + 'static,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(frame, "frame").map_err(|e| viewer.answer(&e))?;
     let job = move |viewer: &Viewer| {
+        let frame: u32 = number(&frame, "frame")?;
         let made = viewer.store.version(frame).and_then(|version| {
             let key = format!("{version}-{what}");
             let bytes = viewer.store.encoded(key.clone(), || make(viewer, frame))?;
@@ -316,9 +321,8 @@ async fn grain_at(
     State(viewer): Shared,
     Path((frame, index)): Path<(String, String)>,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
-    let index: usize = number(&index, "grain").map_err(|e| viewer.answer(&e))?;
     let grain = work(&viewer, move |viewer| {
+        let (frame, index) = (number(&frame, "frame")?, number(&index, "grain")?);
         grain::at(&*viewer.store.whole(frame)?, index)
     });
     Ok(fresh(grain.await?))
@@ -329,9 +333,8 @@ async fn grain_with_id(
     State(viewer): Shared,
     Path((frame, id)): Path<(String, String)>,
 ) -> Result<Response, Response> {
-    let frame: u32 = number(&frame, "frame").map_err(|e| viewer.answer(&e))?;
-    let id: u64 = number(&id, "grain").map_err(|e| viewer.answer(&e))?;
     let grain = work(&viewer, move |viewer| {
+        let (frame, id) = (number(&frame, "frame")?, number(&id, "grain")?);
         match grain::with_id(&*viewer.store.whole(frame)?, id) {
             Ok(grain) => Ok(Some(grain)),
             Err(ViewError::NoGrain { .. }) => Ok(None),
@@ -339,16 +342,6 @@ async fn grain_with_id(
         }
     });
     Ok(fresh(grain.await?))
-}
-
-/// A number in a path: digits only.
-fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ViewError> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let number = text.parse().ok().filter(|_| digits);
-    number.ok_or_else(|| ViewError::Unknown {
-        what: format!("{what} `{}`", text.escape_default()),
-        help: "give its number".into(),
-    })
 }
 
 /// JSON that the browser must not cache.

@@ -25,30 +25,27 @@ pub(super) async fn page(uri: Uri) -> Response {
         "/" => "index.html",
         path => path.trim_start_matches('/'),
     };
-    if let Some((name, content)) = FILES.iter().find(|(name, _)| *name == path) {
-        let caching = if name.starts_with("assets/") {
-            "public, max-age=31536000, immutable"
-        } else {
-            "no-cache"
-        };
-        let headers = [
-            (header::CONTENT_TYPE, kind(name)),
-            (header::CACHE_CONTROL, caching),
-        ];
-        return (headers, Body::from(*content)).into_response();
-    }
-    if path == "index.html" {
-        let headers = [
-            (header::CONTENT_TYPE, kind(path)),
-            (header::CACHE_CONTROL, "no-cache"),
-        ];
-        return (headers, NO_PAGE).into_response();
-    }
-    super::error::refusal(
-        StatusCode::NOT_FOUND,
-        "there is no page at this address",
-        "the page is at /",
-    )
+    let file = FILES.iter().find(|(name, _)| *name == path);
+    let content = match file {
+        Some((_, content)) => *content,
+        None if path == "index.html" => NO_PAGE.as_bytes(),
+        None => {
+            return super::error::refusal(
+                StatusCode::NOT_FOUND,
+                "there is no page at this address",
+                "the page is at /",
+            );
+        }
+    };
+    let caching = match path.starts_with("assets/") {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind(path)),
+        (header::CACHE_CONTROL, caching),
+    ];
+    (headers, Body::from(content)).into_response()
 }
 
 fn kind(name: &str) -> &'static str {

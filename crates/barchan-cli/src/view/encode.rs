@@ -172,12 +172,10 @@ pub fn put_colors(out: &mut Vec<u8>, column: &Column, part: Part, range: Range) 
 pub fn surface(mesh: &barchan::scene::mesh::TriangleMesh) -> Vec<u8> {
     let header = json!({ "vertices": mesh.vertices.len(), "triangles": mesh.triangles.len() });
     let mut out = begin(&header, 12 * (mesh.vertices.len() + mesh.triangles.len()));
-    for coordinate in mesh.vertices.iter().flat_map(|v| v.to_array()) {
-        out.extend_from_slice(&coordinate.to_le_bytes());
-    }
-    for index in mesh.triangles.iter().flatten() {
-        out.extend_from_slice(&index.to_le_bytes());
-    }
+    let coordinates = mesh.vertices.iter().flat_map(|v| v.to_array());
+    out.extend(coordinates.flat_map(f32::to_le_bytes));
+    let indices = mesh.triangles.as_flattened().iter();
+    out.extend(indices.flat_map(|index| index.to_le_bytes()));
     out
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::ViewError;
 use barchan::frame::{ColumnData, Frame, Unit};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// All columns of one grain.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,21 +33,13 @@ pub struct GrainColumn {
 }
 
 /// A stored number. In JSON it has the shortest digits that identify it in its type; `null` if it is not finite.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Number {
     /// 32-bit float.
     Float(f32),
     /// Integer.
     Whole(u64),
-}
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Float(value) => serializer.serialize_f32(*value),
-            Self::Whole(value) => serializer.serialize_u64(*value),
-        }
-    }
 }
 
 impl std::fmt::Display for Number {
@@ -102,11 +94,10 @@ pub fn with_id(frame: &Frame, id: u64) -> Result<Grain, ViewError> {
     let ids = frame
         .column("id")
         .ok_or_else(|| missing("this result has no column `id`"))?;
-    let found = (0..ids.particles()).find(|i| whole(&ids.data, *i) == Some(id));
-    match found {
-        Some(index) => at(frame, index),
-        None => Err(missing("it may not have been emitted yet, or was removed")),
-    }
+    let index = (0..ids.particles())
+        .find(|i| whole(&ids.data, *i) == Some(id))
+        .ok_or_else(|| missing("it may not have been emitted yet, or was removed"))?;
+    at(frame, index)
 }
 
 /// A value of a column of integers, such as identities.

@@ -26,6 +26,7 @@ pub use assets::is_built;
 pub use error::ViewError;
 pub use live::intervals;
 
+use axum::Router;
 use live::Live;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -37,67 +38,55 @@ use tokio::net::TcpListener;
 /// Port that is tried first, so that the address is usually the same.
 pub const DEFAULT_PORT: u16 = 8427;
 
+/// The routes of a result, which is watched for changes.
+///
+/// # Errors
+/// The directory is missing, foreign, of a newer format or broken.
+pub fn routes_of_result(directory: &Path) -> Result<Router, ViewError> {
+    let store = Arc::new(Store::open(directory)?);
+    let live = Live::start(Arc::clone(&store))?;
+    Ok(api::routes(Arc::new(api::Viewer::new(store, live))))
+}
+
 /// A viewer that is listening.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    routes: axum::Router,
+    routes: Router,
 }
 
-/// Why a viewer cannot start.
+/// Listening on an address failed.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The result cannot be read.
-    #[error(transparent)]
-    Result(#[from] ViewError),
-    /// Listening on the address failed.
-    #[error("cannot listen on {address}: {reason}")]
-    Listen {
-        /// Address and port.
-        address: SocketAddr,
-        /// Reason.
-        reason: io::Error,
-    },
+#[error("cannot listen on {address}: {reason}")]
+pub struct ListenError {
+    address: SocketAddr,
+    reason: io::Error,
 }
 
 impl Server {
-    /// Opens a result and listens. Without a port, on [`DEFAULT_PORT`] or any free one.
-    ///
-    /// # Errors
-    /// The directory is missing, foreign, of a newer format or broken; the port is taken.
-    pub async fn bind(
-        directory: &Path,
-        listen: IpAddr,
-        port: Option<u16>,
-    ) -> Result<Self, StartError> {
-        let store = Arc::new(Store::open(directory)?);
-        let live = Live::start(Arc::clone(&store))?;
-        let viewer = Arc::new(api::Viewer::new(store, live));
-        Self::serving(api::routes(viewer), listen, port).await
-    }
-
-    /// Listens for the pages of a scene that is simulated live.
+    /// Listens for the pages of a result or of a live scene. Without a port, on [`DEFAULT_PORT`] or any free one.
     ///
     /// # Errors
     /// The port is taken.
-    pub async fn bind_live(
-        live: &play::Live,
+    pub async fn bind(
+        routes: Router,
         listen: IpAddr,
         port: Option<u16>,
-    ) -> Result<Self, StartError> {
-        Self::serving(live.routes(), listen, port).await
-    }
-
-    async fn serving(
-        routes: axum::Router,
-        listen: IpAddr,
-        port: Option<u16>,
-    ) -> Result<Self, StartError> {
-        let (listener, address) = listen_on(listen, port).await?;
+    ) -> Result<Self, ListenError> {
+        let usual = SocketAddr::new(listen, port.unwrap_or(DEFAULT_PORT));
+        let mut bound = TcpListener::bind(usual).await;
+        if bound.is_err() && port.is_none() {
+            bound = TcpListener::bind(SocketAddr::new(listen, 0)).await;
+        }
+        let failed = |reason| ListenError {
+            address: usual,
+            reason,
+        };
+        let listener = bound.map_err(failed)?;
         let guard = axum::middleware::from_fn_with_state(listen, guard::guard);
         Ok(Self {
+            address: listener.local_addr().map_err(failed)?,
             listener,
-            address,
             routes: routes.layer(guard),
         })
     }
@@ -118,22 +107,4 @@ impl Server {
     pub async fn serve(self) -> io::Result<()> {
         axum::serve(self.listener, self.routes).await
     }
-}
-
-async fn listen_on(
-    listen: IpAddr,
-    port: Option<u16>,
-) -> Result<(TcpListener, SocketAddr), StartError> {
-    let usual = SocketAddr::new(listen, port.unwrap_or(DEFAULT_PORT));
-    let mut bound = TcpListener::bind(usual).await;
-    if bound.is_err() && port.is_none() {
-        bound = TcpListener::bind(SocketAddr::new(listen, 0)).await;
-    }
-    let address = |reason| StartError::Listen {
-        address: usual,
-        reason,
-    };
-    let listener = bound.map_err(address)?;
-    let found = listener.local_addr().map_err(address)?;
-    Ok((listener, found))
 }

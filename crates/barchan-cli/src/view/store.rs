@@ -38,8 +38,7 @@ impl Store {
             path: path.to_owned(),
             source,
         })?;
-        refuse_outside(&root, &root.join("manifest.json"))?;
-        refuse_outside(&root, &root.join("frames"))?;
+        refuse_links_of_result(&root)?;
         // The message names the directory as given.
         ResultDirectory::open(path)?;
         let directory = ResultDirectory::open(&root)?;
@@ -63,9 +62,7 @@ impl Store {
 
     /// Reads the manifest again, since a run may have been extended, and lists the frames.
     pub fn refresh(&self) -> Result<Vec<u32>, ViewError> {
-        for name in ["manifest.json", "frames"] {
-            refuse_outside(&self.root, &self.root.join(name))?;
-        }
+        refuse_links_of_result(&self.root)?;
         let directory = ResultDirectory::open(&self.root)?;
         let frames = directory.frames()?;
         *locked(&self.directory) = Arc::new(directory);
@@ -83,26 +80,16 @@ impl Store {
     /// # Errors
     /// There is no such frame, or it is outside the result.
     pub fn version(&self, frame: u32) -> Result<String, ViewError> {
-        let file = self.frame_path(frame).join("zarr.json");
-        match fs::symlink_metadata(&file) {
-            Ok(about) => {
-                let modified = about
-                    .modified()
-                    .ok()
-                    .and_then(|m| m.duration_since(UNIX_EPOCH).ok());
-                Ok(format!(
-                    "{frame}-{:x}-{:x}",
-                    modified.map_or(0, |m| m.as_nanos()),
-                    about.len()
-                ))
-            }
-            // Missing: distinguishes a missing file from a missing frame.
-            Err(_) => {
-                refuse_outside(&self.root, &self.frame_path(frame))?;
-                self.directory().frame_info(frame)?;
-                Ok(format!("{frame}"))
-            }
-        }
+        let path = self.frame_path(frame);
+        let Ok(about) = fs::symlink_metadata(path.join("zarr.json")) else {
+            // Distinguishes a missing file from a missing frame.
+            refuse_outside(&self.root, &path)?;
+            self.directory().frame_info(frame)?;
+            return Ok(format!("{frame}"));
+        };
+        let modified = about.modified().unwrap_or(UNIX_EPOCH);
+        let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(format!("{frame}-{:x}-{:x}", since.as_nanos(), about.len()))
     }
 
     /// Description of a frame, without the values of its columns.
@@ -198,6 +185,11 @@ impl Store {
     }
 }
 
+fn refuse_links_of_result(root: &Path) -> Result<(), ViewError> {
+    refuse_outside(root, &root.join("manifest.json"))?;
+    refuse_outside(root, &root.join("frames"))
+}
+
 fn refuse_links_in(root: &Path, folder: &Path, depth: usize) -> Result<(), ViewError> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(());
@@ -221,17 +213,15 @@ fn refuse_outside(root: &Path, path: &Path) -> Result<(), ViewError> {
     let Ok(about) = fs::symlink_metadata(path) else {
         return Ok(());
     };
-    let kind = if about.is_symlink() {
-        match path.canonicalize() {
-            Ok(target) if target.starts_with(root) => {}
-            _ => return Err(outside("is a link that leaves the result directory")),
-        }
-        fs::metadata(path)
-            .map(|m| m.file_type())
-            .unwrap_or(about.file_type())
-    } else {
-        about.file_type()
+    let is_inside = || {
+        path.canonicalize()
+            .is_ok_and(|target| target.starts_with(root))
     };
+    if about.is_symlink() && !is_inside() {
+        return Err(outside("is a link that leaves the result directory"));
+    }
+    // Of the file that a link points to.
+    let kind = fs::metadata(path).map_or(about.file_type(), |m| m.file_type());
     if kind.is_file() || kind.is_dir() {
         Ok(())
     } else {

@@ -176,14 +176,9 @@ fn range_of(mut sample: Vec<f32>, column: &Column, part: Part) -> Range {
     let is_length = column.components > 1 && part == Part::Magnitude;
     let min = if is_length { 0.0 } else { at(tail) };
     let max = at(1.0 - tail);
-    if max > min {
-        Range { min, max }
-    } else {
-        Range {
-            min,
-            max: min + min.abs().max(1.0) * 1e-3,
-        }
-    }
+    let least = min + min.abs().max(1.0) * 1e-3;
+    let max = if max > min { max } else { least };
+    Range { min, max }
 }
 
 #[cfg(test)]

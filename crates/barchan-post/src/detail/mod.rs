@@ -31,6 +31,7 @@ use fearless_simd::Level;
 use glam::Vec3;
 use grains::{Grains, PART};
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use step::{Scratch, Step};
 
@@ -59,15 +60,6 @@ impl Default for Settings {
             method: Method::Blended,
         }
     }
-}
-
-/// Whether to continue after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// Continue.
-    Continue,
-    /// Discard the frame in progress.
-    Stop,
 }
 
 /// Progress after a step.
@@ -177,7 +169,7 @@ impl Refiner {
     }
 
     /// Advances to the next frame of the base, reusing the memory of `spare`, a frame that is no longer needed.
-    /// `None` if `on_step` stopped it; the state is then unchanged.
+    /// `None` if `on_step` breaks it off; the state is then unchanged.
     ///
     /// # Errors
     /// A base frame that is not later than the previous one; more grains than there are identities.
@@ -185,7 +177,7 @@ impl Refiner {
         &mut self,
         next: BaseFrame,
         mut spare: Frame,
-        on_step: &mut dyn FnMut(StepReport) -> Control,
+        on_step: &mut dyn FnMut(StepReport) -> ControlFlow<()>,
     ) -> Result<Option<Arc<Frame>>, DetailError> {
         let duration = next.time - self.base.time;
         if duration.is_nan() || duration <= 0.0 {
@@ -210,7 +202,7 @@ impl Refiner {
                 dt,
                 grains: grains.len(),
             };
-            if on_step(report) == Control::Stop {
+            if on_step(report).is_break() {
                 return Ok(None);
             }
         }

@@ -58,7 +58,7 @@ fn refiner(world: World, first: BaseFrame, all: &[&BaseFrame], grains: u64) -> R
 }
 
 fn advance(refiner: &mut Refiner, next: BaseFrame) {
-    let done = refiner.advance(next, Frame::default(), &mut |_| Control::Continue);
+    let done = refiner.advance(next, Frame::default(), &mut |_| ControlFlow::Continue(()));
     assert!(done.unwrap().is_some());
 }
 
@@ -567,11 +567,11 @@ fn invalid_bases_are_refused() {
     let first = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
     let mut r = refiner(world(&[OPEN]), first, &[], 100);
     let again = cube(0, 2, Vec3::ZERO, Vec3::ZERO);
-    let error = r.advance(again, Frame::default(), &mut |_| Control::Continue);
+    let error = r.advance(again, Frame::default(), &mut |_| ControlFlow::Continue(()));
     assert!(error.unwrap_err().to_string().contains("not later"));
     let before = r.frame().digest();
     let next = cube(1, 2, Vec3::ZERO, Vec3::X);
-    let stopped = r.advance(next, Frame::default(), &mut |_| Control::Stop);
+    let stopped = r.advance(next, Frame::default(), &mut |_| ControlFlow::Break(()));
     assert!(stopped.unwrap().is_none());
     assert_eq!(
         r.frame().digest(),

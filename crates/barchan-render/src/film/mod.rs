@@ -22,6 +22,8 @@ pub use ffmpeg::{Ffmpeg, find_ffmpeg};
 pub use gif::GifOptions;
 
 use crate::Picture;
+use barchan_post::info::as_text;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The encoder.
@@ -57,22 +59,25 @@ impl FilmOptions {
 }
 
 /// Report of a written film.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FilmReport {
     /// The film.
+    #[serde(rename = "file", serialize_with = "as_text")]
     pub path: PathBuf,
-    /// Encoder: `ffmpeg 5.1` or `built in`.
-    pub encoder: String,
-    /// Number of pictures in the file.
-    pub pictures: u32,
     /// Width [pixels].
     pub width: u32,
     /// Height [pixels].
     pub height: u32,
     /// Playing time [s].
+    #[serde(rename = "duration_s")]
     pub duration: f64,
     /// Size of the file [bytes].
     pub bytes: u64,
+    /// Encoder: `ffmpeg 5.1` or `built in`.
+    pub encoder: String,
+    /// Number of pictures in the file.
+    #[serde(skip)]
+    pub pictures: u32,
 }
 
 /// A film being written.

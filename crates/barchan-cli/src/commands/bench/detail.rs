@@ -4,13 +4,14 @@ use super::{bench_scene, count, peak_memory, runner};
 use crate::commands::{Failure, output};
 use barchan::frame::Frame;
 use barchan::post::detail::{
-    BaseFrame, BaseParticles, Control, Kind, Method, Plan, Refiner, Settings, World,
+    BaseFrame, BaseParticles, Kind, Method, Plan, Refiner, Settings, World,
 };
 use barchan::scene::Scene;
 use clap::Args;
 use glam::Vec3;
 use serde::Serialize;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -73,9 +74,8 @@ impl BenchDetail {
         let mut refiner = Refiner::begin(plan, World::new(&scene), settings, first)?;
         // The first frame allocates memory and is not measured.
         let old = refiner.frame().clone();
-        refiner.advance(bed(self.base, 1), Frame::default(), &mut |_| {
-            Control::Continue
-        })?;
+        let go_on = &mut |_| ControlFlow::Continue(());
+        refiner.advance(bed(self.base, 1), Frame::default(), go_on)?;
         let mut spare = Arc::try_unwrap(old).ok();
         let mut rows = Vec::new();
         let mut index = 1;
@@ -87,10 +87,9 @@ impl BenchDetail {
                 let next = bed(self.base, index);
                 let old = refiner.frame().clone();
                 let start = Instant::now();
-                let advanced = pool.install(|| {
-                    let room = spare.take().unwrap_or_default();
-                    refiner.advance(next, room, &mut |_| Control::Continue)
-                });
+                let room = spare.take().unwrap_or_default();
+                let advance = || refiner.advance(next, room, &mut |_| ControlFlow::Continue(()));
+                let advanced = pool.install(advance);
                 wall += start.elapsed().as_secs_f64();
                 advanced?;
                 spare = Arc::try_unwrap(old).ok();
@@ -103,7 +102,7 @@ impl BenchDetail {
                 step_ms: 1e3 * wall / steps as f64,
             });
         }
-        let report = Report {
+        Ok(Report {
             grains: refiner.frame().particles(),
             base_particles: self.base as usize,
             threads: all,
@@ -111,8 +110,7 @@ impl BenchDetail {
             speedup: rows[0].grain_steps_per_s / rows[1].grain_steps_per_s,
             peak_memory_bytes: peak_memory(),
             rows,
-        };
-        Ok(report)
+        })
     }
 }
 

@@ -81,8 +81,7 @@ impl BenchMpm {
             runners.push(Block::new(name, kernel, scene, *threads)?);
         }
         alternate(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
-        let report = report(&runners, all);
-        Ok(report)
+        Ok(report(&runners, all))
     }
 }
 
@@ -208,27 +207,19 @@ impl fmt::Display for Report {
                 .collect();
             writeln!(f, "  {:<22} ns: {}", "", stages.join(", "))?;
         }
-        let mut line = |name: &str, text: String| writeln!(f, "  {name:<22} {text}");
-        if let Some(speedup) = self.speedup {
-            line("speedup by threads", format!("{speedup:.2}"))?;
-        }
-        if let Some(ratio) = self.cubic_over_quadratic {
-            line("cubic over quadratic", format!("{ratio:.2}"))?;
-        }
-        if let Some(change) = self.empty_space_change {
-            line(
-                "empty space doubled",
-                format!("{:+.1} % step time", 100.0 * change),
-            )?;
-        }
-        if let Some(change) = self.repeat_change {
-            line(
-                "first row repeated",
-                format!("{:+.1} % step time", 100.0 * change),
-            )?;
-        }
-        if let Some(bytes) = self.peak_memory_bytes {
-            line("memory", output::bytes(bytes))?;
+        let ratio = |value: f64| format!("{value:.2}");
+        let change = |part: f64| format!("{:+.1} % step time", 100.0 * part);
+        let lines = [
+            ("speedup by threads", self.speedup.map(ratio)),
+            ("cubic over quadratic", self.cubic_over_quadratic.map(ratio)),
+            ("empty space doubled", self.empty_space_change.map(change)),
+            ("first row repeated", self.repeat_change.map(change)),
+            ("memory", self.peak_memory_bytes.map(output::bytes)),
+        ];
+        for (name, text) in lines {
+            if let Some(text) = text {
+                writeln!(f, "  {name:<22} {text}")?;
+            }
         }
         Ok(())
     }

@@ -148,55 +148,38 @@ fn walls(particles: u64, scheme: &str) -> Vec<String> {
     let height = volume / (room * room) + 1.5 * RADIUS;
     let half = 0.5 * side;
     let (far, thick, top) = (side, 4.0 * RADIUS, 3.0 * side);
-    let boxes = [
-        ("fill.0", [-half, 0.0, -half], [half, height, half]),
-        (
+    let cuboid = |what: &str, min: [f64; 3], max: [f64; 3]| {
+        format!("{what}.shape.box={{ min = {min:?}, max = {max:?} }}")
+    };
+    let (inner, outer) = (half, half + thick);
+    vec![
+        format!("solver.pbd.scheme={scheme:?}"),
+        cuboid("fill.0", [-half, 0.0, -half], [half, height, half]),
+        cuboid(
             "collider.floor",
             [-far, -2.0 * thick, -far],
             [far, 0.0, far],
         ),
-        (
-            "collider.left",
-            [-half - thick, 0.0, -far],
-            [-half, top, far],
-        ),
-        (
-            "collider.right",
-            [half, 0.0, -far],
-            [half + thick, top, far],
-        ),
-        (
-            "collider.back",
-            [-far, 0.0, -half - thick],
-            [far, top, -half],
-        ),
-        (
-            "collider.front",
-            [-far, 0.0, half],
-            [far, top, half + thick],
-        ),
-    ];
-    let mut set = vec![format!("solver.pbd.scheme={scheme:?}")];
-    set.extend(
-        boxes
-            .map(|(what, min, max)| format!("{what}.shape.box={{ min = {min:?}, max = {max:?} }}")),
-    );
-    set
+        cuboid("collider.left", [-outer, 0.0, -far], [-inner, top, far]),
+        cuboid("collider.right", [inner, 0.0, -far], [outer, top, far]),
+        cuboid("collider.back", [-far, 0.0, -outer], [far, top, -inner]),
+        cuboid("collider.front", [-far, 0.0, inner], [far, top, outer]),
+    ]
 }
 
 /// Settings of a blade a third as wide as the box that digs 6 radii deep for four seconds, from the time `begin` [s].
 fn blade(particles: u64, begin: f64) -> [String; 2] {
     let side = 2.15 * RADIUS * (particles as f64).cbrt();
     let (half, path, deep) = (side / 6.0, 0.3 * side, 0.76 * side - 6.0 * RADIUS);
-    let key = |after: f64, x: f64, y: f64| {
-        format!("{{ time = {}, value = [{x}, {y}, 0] }}", begin + after)
-    };
+    let raised = deep + 10.0 * RADIUS;
     let keys = [
-        key(0.0, -path, deep + 10.0 * RADIUS),
-        key(1.0, -path, deep),
-        key(3.0, path, deep),
-        key(4.0, path, deep + 10.0 * RADIUS),
+        (0.0, -path, raised),
+        (1.0, -path, deep),
+        (3.0, path, deep),
+        (4.0, path, raised),
     ];
+    let keys =
+        keys.map(|(after, x, y)| format!("{{ time = {}, value = [{x}, {y}, 0] }}", begin + after));
     let (thick, left) = (-4.0 * RADIUS, -half);
     [
         format!(

@@ -50,27 +50,21 @@ impl BenchRender {
         let folder = Scratch::new()?;
         let path = folder.0.join("heap.barchan");
         let grains = write_heap(&path, self.grains)?;
-        let mut report = Report {
+        Ok(Report {
             grains,
             size: RenderOptions::default().size,
             threads: rayon::current_num_threads(),
-            preview_s: None,
-            production_s: None,
-            peak_memory_bytes: None,
-        };
-        let wanted = |name: &str| self.quality.as_deref().is_none_or(|q| q == name);
-        if wanted("preview") {
-            report.preview_s = Some(self.time(&path, "preview", Quality::PREVIEW)?);
-        }
-        if wanted("production") {
-            report.production_s = Some(self.time(&path, "production", Quality::PRODUCTION)?);
-        }
-        report.peak_memory_bytes = peak_memory();
-        Ok(report)
+            preview_s: self.time(&path, "preview", Quality::PREVIEW)?,
+            production_s: self.time(&path, "production", Quality::PRODUCTION)?,
+            peak_memory_bytes: peak_memory(),
+        })
     }
 
-    /// Wall time from opening the result to the finished picture [s].
-    fn time(&self, path: &Path, name: &str, quality: Quality) -> Result<f64, Failure> {
+    /// Wall time from opening the result to the finished picture [s]; `None` if another quality was requested.
+    fn time(&self, path: &Path, name: &str, quality: Quality) -> Result<Option<f64>, Failure> {
+        if self.quality.as_deref().is_some_and(|q| q != name) {
+            return Ok(None);
+        }
         let options = RenderOptions {
             quality,
             ..RenderOptions::default()
@@ -83,7 +77,7 @@ impl BenchRender {
             std::fs::create_dir_all(folder).map_err(Failure::work)?;
             picture.write_png(&folder.join(format!("{name}.png")))?;
         }
-        Ok(seconds)
+        Ok(Some(seconds))
     }
 }
 
@@ -96,15 +90,16 @@ impl fmt::Display for Report {
             output::grouped(self.grains),
             self.threads
         )?;
-        let mut line = |name: &str, text: String| writeln!(f, "  {name:<11} {text}");
-        if let Some(seconds) = self.preview_s {
-            line("preview", format!("{seconds:.2} s per picture"))?;
-        }
-        if let Some(seconds) = self.production_s {
-            line("production", format!("{seconds:.2} s per picture"))?;
+        for (name, seconds) in [
+            ("preview", self.preview_s),
+            ("production", self.production_s),
+        ] {
+            if let Some(seconds) = seconds {
+                writeln!(f, "  {name:<11} {seconds:.2} s per picture")?;
+            }
         }
         if let Some(bytes) = self.peak_memory_bytes {
-            line("memory", output::bytes(bytes))?;
+            writeln!(f, "  {:<11} {}", "memory", output::bytes(bytes))?;
         }
         Ok(())
     }
@@ -118,29 +113,13 @@ fn write_heap(path: &Path, count: u64) -> Result<u64, Failure> {
     let position = heap(spacing);
     let grains = position.len() / 3;
     let mass = DENSITY as f32 * spacing.powi(3);
+    let ids = (0..grains as u64).collect();
+    let (m, speed) = (Unit::Meter, Unit::MeterPerSecond);
     let frame = Frame {
         columns: vec![
-            Column::vector3(
-                "position",
-                Unit::Meter,
-                "position",
-                spacing / 512.0,
-                position,
-            ),
-            Column::vector3(
-                "velocity",
-                Unit::MeterPerSecond,
-                "velocity",
-                5e-4,
-                vec![0.0; 3 * grains],
-            ),
-            Column::exact(
-                "id",
-                Unit::One,
-                "identity",
-                1,
-                ColumnData::U64((0..grains as u64).collect()),
-            ),
+            Column::vector3("position", m, "position", spacing / 512.0, position),
+            Column::vector3("velocity", speed, "velocity", 5e-4, vec![0.0; 3 * grains]),
+            Column::exact("id", Unit::One, "identity", 1, ColumnData::U64(ids)),
             Column::scalar("mass", Unit::Kilogram, "mass", 0.0, vec![mass; grains]),
         ],
         ..Frame::default()

@@ -38,14 +38,11 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, threads) = (self.name, self.threads);
         let speed = self.particle_steps_per_s / 1e6;
+        let (median, p99) = (self.step_ms, self.step_p99_ms);
         write!(
             f,
-            "  {name:<14} {threads} threads {speed:>6.2} M particle-steps/s, "
-        )?;
-        write!(
-            f,
-            "{:.2} ms per step, 99 % within {:.2} ms",
-            self.step_ms, self.step_p99_ms
+            "  {name:<14} {threads} threads {speed:>6.2} M particle-steps/s, \
+             {median:.2} ms per step, 99 % within {p99:.2} ms"
         )
     }
 }

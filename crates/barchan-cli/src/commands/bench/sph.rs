@@ -73,7 +73,7 @@ impl BenchSph {
         alternate(&mut runners, self.rounds, note, |r| r.round(self.steps))?;
         let measured = (self.rounds * self.steps) as usize;
         let rows: Vec<Row> = runners.iter().map(|r| r.row(measured)).collect();
-        let report = Report {
+        Ok(Report {
             particles: rows[0].particles,
             threads: all,
             iterations: self.iterations,
@@ -84,19 +84,15 @@ impl BenchSph {
                 true => None,
                 false => Some(push(all, note)?),
             },
-        };
-        Ok(report)
+        })
     }
 }
 
 /// The bed of scenes/bench/push.toml.
 fn push(threads: usize, note: Note<'_>) -> Result<Push, Failure> {
     note(format_args!("pushing"));
-    let mut runner = Runner::new(
-        "push",
-        scene("push", bench_scene!("push"), vec![])?,
-        threads,
-    )?;
+    let scene = scene("push", bench_scene!("push"), vec![])?;
+    let mut runner = Runner::new("push", scene, threads)?;
     runner.run(10 * FRAME)?;
     let before = runner.steps.len();
     runner.run(PUSH * FRAME)?;

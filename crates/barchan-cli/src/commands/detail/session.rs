@@ -13,11 +13,12 @@ use barchan::frame::{
     CacheError, Frame, Manifest, ManifestDetail, ResultDirectory, document_digest,
 };
 use barchan::post::detail::{
-    BaseFrame, BaseParticles, Control, DetailError, Method, Plan, Refiner, Settings, World,
+    BaseFrame, BaseParticles, DetailError, Method, Plan, Refiner, Settings, World,
 };
 use barchan::scene::{Overrides, Scene, SceneSource, load_for_viewing};
 use barchan::sim::simulation::Progress;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -202,8 +203,8 @@ impl Session {
                     substeps: *steps,
                 });
                 match stop.is_urgent() {
-                    true => Control::Stop,
-                    false => Control::Continue,
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
                 }
             });
             self.stepping += start.elapsed();
@@ -247,10 +248,10 @@ impl Session {
     }
 
     /// Summary of the refinement.
-    pub fn summarize(&self, clock: Instant) -> Result<Summary, Failure> {
+    pub fn summarize(&self, clock: Instant) -> Summary {
         let frame = self.refiner.frame();
         let step_wall_s = self.stepping.as_secs_f64();
-        Ok(Summary {
+        Summary {
             scene: self.base.manifest().scene.clone(),
             directory: self.directory.path().display().to_string(),
             base: self.base.path().display().to_string(),
@@ -263,17 +264,14 @@ impl Session {
             steps: self.steps,
             sim_time_s: frame.time,
             step_wall_s,
-            grain_steps_per_s: match step_wall_s > 0.0 {
-                true => self.work as f64 / step_wall_s,
-                false => 0.0,
-            },
+            grain_steps_per_s: output::rate(self.work as f64, step_wall_s),
             writing_wall_s: self.writing.as_secs_f64(),
             removed: self.refiner.removed(),
             resumed_from: self.resumed_from,
             digest: frame.digest(),
             wall_s: clock.elapsed().as_secs_f64(),
             picture: None,
-        })
+        }
     }
 }
 

@@ -59,10 +59,8 @@ impl Summary {
             return None;
         }
         let (frame, wanted, path) = (self.frames, self.frames_wanted, &self.directory);
-        let why = match &self.problem {
-            Some(problem) => format!("{problem}\n"),
-            None => String::new(),
-        };
+        let problem = self.problem.as_deref();
+        let why = problem.map_or(String::new(), |problem| format!("{problem}\n"));
         Some(format!(
             "{why}stopped after frame {frame} of {wanted}; the frames up to it are kept. Resume with: barchan detail {path} --resume"
         ))
@@ -70,9 +68,10 @@ impl Summary {
 
     /// Prints it.
     pub fn show(&self, json: bool) -> Result<(), Failure> {
-        if json {
-            return output::say_json(self);
-        }
+        output::report(self, json, Self::show_text)
+    }
+
+    fn show_text(&self) -> Result<(), Failure> {
         output::say(format_args!(
             "{}: {} frames, {} grains for {} particles",
             self.scene,

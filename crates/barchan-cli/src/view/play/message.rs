@@ -119,10 +119,7 @@ impl Message {
                 orders.parameters.insert((material, parameter.key), value);
             }
             Self::Motor { joint, velocity } => {
-                let fastest = *limits
-                    .joints
-                    .get(joint)
-                    .ok_or_else(|| missing("joint", joint, limits.joints.len()))?;
+                let fastest = *entry(&limits.joints, joint, "joint")?;
                 if !velocity.is_finite() {
                     return Err(ErrorMessage::new(
                         "the velocity is not a number",
@@ -138,15 +135,11 @@ impl Message {
                 target,
             } => {
                 let (point, target) = (Vec3::from(point), Vec3::from(target));
-                match limits.bodies.get(body) {
-                    None => return Err(missing("body", body, limits.bodies.len())),
-                    Some(false) => {
-                        return Err(ErrorMessage::new(
-                            format!("body {body} cannot be dragged"),
-                            "only dynamic bodies of [[body]] can",
-                        ));
-                    }
-                    Some(true) => {}
+                if !*entry(&limits.bodies, body, "body")? {
+                    return Err(ErrorMessage::new(
+                        format!("body {body} cannot be dragged"),
+                        "only dynamic bodies of [[body]] can",
+                    ));
                 }
                 let is_near = |p: Vec3| p.is_finite() && p.abs().max_element() <= FAR;
                 if !is_near(point) || !is_near(target) {
@@ -171,10 +164,7 @@ impl Message {
 
 impl Limits {
     fn parameter(&self, material: usize, key: &str) -> Result<&Parameter, ErrorMessage> {
-        let all = self
-            .parameters
-            .get(material)
-            .ok_or_else(|| missing("material", material, self.parameters.len()))?;
+        let all = entry(&self.parameters, material, "material")?;
         all.iter().find(|p| p.key == key).ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|p| p.key).collect();
             ErrorMessage::new(
@@ -185,7 +175,9 @@ impl Limits {
     }
 }
 
-fn missing(what: &str, index: usize, count: usize) -> ErrorMessage {
-    let help = format!("there are {count}, counted from 0");
-    ErrorMessage::new(format!("there is no {what} {index}"), help)
+fn entry<'a, T>(list: &'a [T], index: usize, what: &str) -> Result<&'a T, ErrorMessage> {
+    list.get(index).ok_or_else(|| {
+        let help = format!("there are {}, counted from 0", list.len());
+        ErrorMessage::new(format!("there is no {what} {index}"), help)
+    })
 }

@@ -153,7 +153,8 @@ impl Live {
         })
     }
 
-    pub(super) fn routes(&self) -> Router {
+    /// The routes of its pages.
+    pub fn routes(&self) -> Router {
         Router::new()
             .route("/api/result", get(result))
             .route("/api/bodies/{body}/surface", get(surface))

@@ -54,16 +54,6 @@ struct Pull {
     target: [f32; 3],
 }
 
-impl Pull {
-    fn of(drag: &Drag) -> Self {
-        Self {
-            body: drag.body,
-            point: drag.point.to_array(),
-            target: drag.target.to_array(),
-        }
-    }
-}
-
 /// Makes pictures, reusing memory.
 #[derive(Default)]
 pub(super) struct Painter {
@@ -94,10 +84,8 @@ impl Painter {
         let count = grains.position.len() / 3;
         let corners = encode::bounds(grains.position);
         let velocity = frame.column("velocity").filter(|_| with_speed);
-        let speeds = velocity.filter(|v| v.particles() == count).map(|velocity| {
-            let range = self.range(&frame);
-            (velocity, range)
-        });
+        let velocity = velocity.filter(|v| v.particles() == count);
+        let speeds = velocity.map(|velocity| (velocity, self.range(&frame)));
         let terrains = self.terrains;
         let header = Header {
             grains: GrainsHeader {
@@ -114,7 +102,11 @@ impl Painter {
             speed: beside.speed,
             rates: beside.rates,
             trouble: beside.error,
-            drag: beside.drag.map(Pull::of),
+            drag: beside.drag.map(|drag| Pull {
+                body: drag.body,
+                point: drag.point.to_array(),
+                target: drag.target.to_array(),
+            }),
             joints: &frame.record.joints,
             parameters: values(scene),
             colors: speeds.as_ref().map(|(_, range)| *range),
