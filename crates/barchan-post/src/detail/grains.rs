@@ -6,7 +6,7 @@ use barchan_frame::{Column, ColumnData, Frame, Unit, quantization_step, round_to
 use rayon::prelude::*;
 
 /// Grains of a task; fixed, so that sums do not depend on the number of threads.
-pub(super) const PART: usize = 1 << 13;
+pub(super) const GRAINS_PER_TASK: usize = 1 << 13;
 /// Tolerance of the velocities in frames [m/s].
 const VELOCITY_TOLERANCE: f32 = 1e-3;
 /// Tolerance of the positions in frames [radii of a grain].
@@ -113,9 +113,9 @@ impl Grains {
     pub fn round(&mut self, grain_radius: f32, frame: u32) {
         let step = quantization_step(position_tolerance(grain_radius));
         let speed_step = quantization_step(VELOCITY_TOLERANCE);
-        let position = self.position.par_chunks_mut(3 * PART);
-        let velocity = self.velocity.par_chunks_mut(3 * PART);
-        let ids = self.id.par_chunks(PART);
+        let position = self.position.par_chunks_mut(3 * GRAINS_PER_TASK);
+        let velocity = self.velocity.par_chunks_mut(3 * GRAINS_PER_TASK);
+        let ids = self.id.par_chunks(GRAINS_PER_TASK);
         position.zip(velocity).zip(ids).for_each(|((x, v), id)| {
             if let Some(step) = step {
                 for (x, id) in x.as_chunks_mut::<3>().0.iter_mut().zip(id) {
@@ -133,8 +133,8 @@ impl Grains {
 
     /// Sums in a fixed order.
     pub fn totals(&self) -> Totals {
-        let parts: Vec<Totals> = (self.velocity.par_chunks(3 * PART))
-            .zip(self.mass.par_chunks(PART))
+        let parts: Vec<Totals> = (self.velocity.par_chunks(3 * GRAINS_PER_TASK))
+            .zip(self.mass.par_chunks(GRAINS_PER_TASK))
             .map(|(velocity, mass)| {
                 let mut t = Totals::default();
                 for (v, m) in velocity.as_chunks::<3>().0.iter().zip(mass) {

@@ -29,7 +29,7 @@ use barchan_frame::{ColumnData, DetailStatistics, Frame, FrameRecord, Statistics
 use cells::{CellGrid, Guide, GuideGrid, counting_sort};
 use fearless_simd::Level;
 use glam::Vec3;
-use grains::{Grains, PART};
+use grains::{GRAINS_PER_TASK, Grains};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Refiner {
         settings: Settings,
         base: BaseFrame,
     ) -> Result<Self, DetailError> {
-        plan.admit(&base)?;
+        plan.allocate_emitted(&base)?;
         let mut refiner = Self::new(plan, world, settings, base);
         let mut grains = Grains::default();
         let all: Vec<usize> = (0..refiner.base.id.len()).collect();
@@ -186,7 +186,7 @@ impl Refiner {
                 time: next.time,
             });
         }
-        self.plan.admit(&next)?;
+        self.plan.allocate_emitted(&next)?;
         let radius = self.plan.radius();
         self.world.prepare(&self.base, &next, radius);
         let paths = self.trajectories(&next, duration);
@@ -304,8 +304,8 @@ impl Refiner {
         match source {
             Some(order) => self.advance_from(order, &step, grains),
             None => {
-                let position = grains.position.par_chunks_mut(3 * PART);
-                let velocity = grains.velocity.par_chunks_mut(3 * PART);
+                let position = grains.position.par_chunks_mut(3 * GRAINS_PER_TASK);
+                let velocity = grains.velocity.par_chunks_mut(3 * GRAINS_PER_TASK);
                 let both = position.zip(velocity);
                 both.for_each_init(Scratch::default, |scratch, (x, v)| {
                     let (x, v) = (x.as_chunks_mut().0, v.as_chunks_mut().0);
@@ -326,11 +326,16 @@ impl Refiner {
         let ids = data("id").and_then(ColumnData::as_u32).unwrap_or_default();
         let materials = data("material").and_then(ColumnData::as_u8);
         let materials = materials.unwrap_or_default();
-        let vectors = (grains.position.par_chunks_mut(3 * PART))
-            .zip(grains.velocity.par_chunks_mut(3 * PART));
-        let marks = (grains.id.par_chunks_mut(PART)).zip(grains.material.par_chunks_mut(PART));
-        let sizes = (grains.mass.par_chunks_mut(PART)).zip(grains.radius.par_chunks_mut(PART));
-        let all = vectors.zip(marks).zip(sizes).zip(order.par_chunks(PART));
+        let vectors = (grains.position.par_chunks_mut(3 * GRAINS_PER_TASK))
+            .zip(grains.velocity.par_chunks_mut(3 * GRAINS_PER_TASK));
+        let marks = (grains.id.par_chunks_mut(GRAINS_PER_TASK))
+            .zip(grains.material.par_chunks_mut(GRAINS_PER_TASK));
+        let sizes = (grains.mass.par_chunks_mut(GRAINS_PER_TASK))
+            .zip(grains.radius.par_chunks_mut(GRAINS_PER_TASK));
+        let all = vectors
+            .zip(marks)
+            .zip(sizes)
+            .zip(order.par_chunks(GRAINS_PER_TASK));
         all.for_each_init(Scratch::default, |scratch, (columns, order)| {
             let (((x, v), (id, material)), (mass, radius)) = columns;
             let (x, v) = (x.as_chunks_mut().0, v.as_chunks_mut().0);

@@ -131,7 +131,7 @@ impl Plan {
     ///
     /// # Errors
     /// More grains than there are identities.
-    pub fn admit(&mut self, frame: &BaseFrame) -> Result<(), DetailError> {
+    pub fn allocate_emitted(&mut self, frame: &BaseFrame) -> Result<(), DetailError> {
         for (id, kind) in frame.id.iter().zip(&frame.kind) {
             if !self.by_id.contains_key(id) {
                 let (id, kind) = (*id, *kind);
@@ -221,10 +221,10 @@ mod tests {
             kind: vec![Kind::default(); 3],
             ..BaseFrame::default()
         };
-        plan.admit(&frame).unwrap();
+        plan.allocate_emitted(&frame).unwrap();
         assert_eq!(plan.grains_of(70), Some((105, 10)));
         assert_eq!(plan.grains_of(80), Some((115, 10)));
-        plan.admit(&frame).unwrap();
+        plan.allocate_emitted(&frame).unwrap();
         assert_eq!(plan.grains(), 125);
     }
 

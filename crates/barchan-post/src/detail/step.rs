@@ -5,7 +5,7 @@
 //! the same for any box.
 
 use super::cells::{Guide, GuideGrid};
-use super::weights::{FADE, ISOLATED, MIN_WEIGHT_SUM, Method, NEAR, bulk_weight_sum};
+use super::weights::{FADE, ISOLATED, MIN_WEIGHT_SUM, Method, WEIGHT_AT_RADIUS, bulk_weight_sum};
 use super::world::{PosedObstacle, World};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f32x16};
@@ -16,7 +16,7 @@ const LANES: usize = 16;
 /// Grains in a group that shares its guides.
 const GROUP: usize = 64;
 /// A group with a larger bounding box along an axis than this [support radii] is halved.
-const WIDE: f32 = 1.0;
+const MAX_GROUP_EXTENT: f32 = 1.0;
 
 /// Parameters of a step.
 pub(super) struct Step<'a> {
@@ -55,7 +55,7 @@ impl Step<'_> {
 
     fn advance_group(&self, x: &mut [[f32; 3]], v: &mut [[f32; 3]], scratch: &mut Scratch) {
         let (low, high) = bounding_box(x);
-        if x.len() > LANES && (high - low).max_element() > WIDE * self.guides.support {
+        if x.len() > LANES && (high - low).max_element() > MAX_GROUP_EXTENT * self.guides.support {
             // Whole packets.
             let middle = (x.len() / 2).next_multiple_of(LANES);
             let (x0, x1) = x.split_at_mut(middle);
@@ -115,7 +115,7 @@ impl Step<'_> {
         let alpha = match self.method {
             Method::Blended | Method::Printed => {
                 let isolated = (largest * reciprocal).simd_ge(splat(ISOLATED as f32));
-                let far = largest.simd_le(splat(NEAR as f32));
+                let far = largest.simd_le(splat(WEIGHT_AT_RADIUS as f32));
                 let mut part = (isolated | far).select(one - largest, zero);
                 if self.method == Method::Blended {
                     let scale = 1.0 / (FADE[1] - FADE[0]);

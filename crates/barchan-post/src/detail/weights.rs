@@ -17,7 +17,7 @@ pub const SUPPORT: f32 = 3.0;
 pub const ISOLATED: f64 = 0.6;
 
 /// w(r), the weight of a guide one radius away: (1 − 1/9)³.
-pub const NEAR: f64 = 512.0 / 729.0;
+pub const WEIGHT_AT_RADIUS: f64 = 512.0 / 729.0;
 
 /// Sums of weights up to this are treated as zero, since their reciprocal would not be finite.
 pub const MIN_WEIGHT_SUM: f64 = 1e-30;
@@ -84,7 +84,7 @@ pub(super) mod reference {
             return 1.0;
         }
         let isolated = largest / total >= ISOLATED;
-        let far = largest <= NEAR;
+        let far = largest <= WEIGHT_AT_RADIUS;
         if isolated || far { 1.0 - largest } else { 0.0 }
     }
 
@@ -111,7 +111,7 @@ mod tests {
             assert!((at(distance) - expected).abs() < 1e-5, "w({distance} r)");
         }
         assert_eq!(at(3.5), 0.0);
-        assert!((at(1.0) - NEAR).abs() < 1e-7);
+        assert!((at(1.0) - WEIGHT_AT_RADIUS).abs() < 1e-7);
     }
 
     #[test]
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn alpha_has_the_documented_jumps() {
         let step = 1e-9;
-        let jump = alpha(9.0, NEAR) - alpha(9.0, NEAR + step);
+        let jump = alpha(9.0, WEIGHT_AT_RADIUS) - alpha(9.0, WEIGHT_AT_RADIUS + step);
         assert!((jump - 0.29767).abs() < 1e-4, "at one radius: {jump}");
-        let largest = NEAR + step;
+        let largest = WEIGHT_AT_RADIUS + step;
         let [alone, one_of_some] =
             [0.6 + step, 0.6 - step].map(|part| alpha(largest / part, largest));
         let jump = alone - one_of_some;

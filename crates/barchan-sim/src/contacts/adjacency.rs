@@ -69,7 +69,7 @@ impl Adjacency {
             lists,
             offsets,
         };
-        pairs.enter(0, share, &mut self.cursors, &mut self.entries);
+        pairs.fill_rows(0, share, &mut self.cursors, &mut self.entries);
     }
 
     /// Rows with these ends and partners; each particle is the first of its contacts.
@@ -111,7 +111,7 @@ struct Pairs<'a> {
 impl Pairs<'_> {
     /// Enters the contacts of the particles from `first` on, to which `cursors` and `entries` belong; up to `share` particles on a
     /// thread.
-    fn enter(self, first: usize, share: usize, cursors: &mut [u32], entries: &mut [Entry]) {
+    fn fill_rows(self, first: usize, share: usize, cursors: &mut [u32], entries: &mut [Entry]) {
         let Some(&base) = cursors.first() else {
             return;
         };
@@ -121,8 +121,8 @@ impl Pairs<'_> {
             let (near, far) = cursors.split_at_mut(middle);
             let (entries_near, entries_far) = entries.split_at_mut(cut);
             rayon::join(
-                || self.enter(first, share, near, entries_near),
-                || self.enter(first + middle, share, far, entries_far),
+                || self.fill_rows(first, share, near, entries_near),
+                || self.fill_rows(first + middle, share, far, entries_far),
             );
             return;
         }

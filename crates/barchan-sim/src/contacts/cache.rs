@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Row of a particle before its first step.
-pub const NEW: u32 = u32::MAX;
+pub const NO_ROW: u32 = u32::MAX;
 
 /// Prefix of the names of contacts with bodies in a checkpoint.
 pub const WALL: &str = "wall";
@@ -112,12 +112,12 @@ impl ContactCache {
         let force = "contact force on the particle, as mass times displacement in a substep";
         let end = "end of the row of warm-started contacts";
         let partner = "partner of the contact: identity of a particle, or index of a body";
-        put(&mut out.columns, column("end", Unit::One, end, 1, ends));
+        replace_or_push(&mut out.columns, column("end", Unit::One, end, 1, ends));
         for array in [
             column("partner", Unit::One, partner, 1, partners),
             column("force", Unit::KilogramMeter, force, 3, forces),
         ] {
-            put(&mut out.arrays, array);
+            replace_or_push(&mut out.arrays, array);
         }
     }
 
@@ -141,7 +141,7 @@ impl ContactCache {
 }
 
 /// Replaces the column of that name, or appends it.
-fn put(columns: &mut Vec<Column>, column: Column) {
+fn replace_or_push(columns: &mut Vec<Column>, column: Column) {
     match columns.iter_mut().find(|c| c.name == column.name) {
         Some(present) => *present = column,
         None => columns.push(column),
@@ -214,13 +214,13 @@ mod tests {
         assert_eq!(cache.find(1, 7), Some(-Vec3::X));
         assert_eq!(cache.find(2, 3), Some(-Vec3::Y));
         assert_eq!(cache.find(0, 9), None);
-        assert_eq!(cache.find(NEW, 3), None);
+        assert_eq!(cache.find(NO_ROW, 3), None);
     }
 
     /// Particle 3 was removed and the others were reordered.
     #[test]
     fn a_checkpoint_keeps_the_contacts_of_the_remaining_particles() {
-        let saved = cache().save(&[2, NEW, 0]);
+        let saved = cache().save(&[2, NO_ROW, 0]);
         let mut state = Checkpoint::default();
         state.columns.push(Column::exact(
             "id",

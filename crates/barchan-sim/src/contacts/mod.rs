@@ -6,5 +6,5 @@ mod coupling;
 pub mod rigid;
 
 pub use adjacency::Adjacency;
-pub use cache::{ContactCache, NEW, PairCache, WALL, renumber_bodies};
+pub use cache::{ContactCache, NO_ROW, PairCache, WALL, renumber_bodies};
 pub use coupling::{BodyContacts, Coupling, find_contacts, take_own};

@@ -11,13 +11,13 @@ use std::ops::Range;
 
 /// Maximum number of cells along an axis; points beyond are put into the outermost ones. Three such
 /// numbers fit in a key.
-const LIMIT: i64 = (1 << 13) - 3;
+const MAX_CELLS_PER_AXIS: i64 = (1 << 13) - 3;
 /// Bits of a point's index in a sorted entry.
 const INDEX_BITS: u32 = 24;
 /// Maximum number of points.
 pub const MAX_POINTS: usize = 1 << INDEX_BITS;
 /// Number of points from which sorting in parallel pays off.
-const PARALLEL: usize = 1 << 14;
+const PARALLEL_SORT_MIN: usize = 1 << 14;
 
 /// Points by cell.
 #[derive(Debug, Default)]
@@ -41,14 +41,14 @@ impl Cells {
         let low = self.corner(points, &bounds, edge);
         let size = ((bounds.max - low) * scale).as_i64vec3();
         // An empty cell on each side separates the rows.
-        let size = size.clamp(I64Vec3::ZERO, I64Vec3::splat(LIMIT)) + 3;
+        let size = size.clamp(I64Vec3::ZERO, I64Vec3::splat(MAX_CELLS_PER_AXIS)) + 3;
         let key_of = |p: Vec3| {
             let cell = ((p - low) * scale).as_i64vec3();
             let cell = cell.clamp(I64Vec3::ZERO, size - 3) + 1;
             (cell.x + size.x * (cell.y + size.y * cell.z)) as u64
         };
         let entry = |(i, p): (usize, &Vec3)| key_of(*p) << INDEX_BITS | i as u64;
-        if points.len() < PARALLEL {
+        if points.len() < PARALLEL_SORT_MIN {
             self.entries.clear();
             self.entries.extend(points.iter().enumerate().map(entry));
             self.entries.sort_unstable();
@@ -70,11 +70,11 @@ impl Cells {
         self.strides = [size.x, size.x * size.y];
     }
 
-    /// Lower corner of the box of cells. Where outliers make the box wider than [`LIMIT`] cells, it
+    /// Lower corner of the box of cells. Where outliers make the box wider than [`MAX_CELLS_PER_AXIS`] cells, it
     /// is centered at the median, and the outliers share the outermost cells.
     fn corner(&mut self, points: &[Vec3], bounds: &Bounds, edge: f32) -> Vec3 {
         let mut corner = bounds.min;
-        let widest = LIMIT as f32 * edge;
+        let widest = MAX_CELLS_PER_AXIS as f32 * edge;
         for axis in (0..3).filter(|&a| bounds.max[a] - bounds.min[a] > widest) {
             self.coordinates.clear();
             self.coordinates.extend(points.iter().map(|p| p[axis]));
@@ -125,9 +125,13 @@ impl Cells {
 
     /// Traverses the cells from `first` on.
     #[inline(always)]
-    pub fn walk<const ROWS: usize>(&self, first: usize, stencil: Stencil<ROWS>) -> Walk<'_, ROWS> {
+    pub fn traverse<const ROWS: usize>(
+        &self,
+        first: usize,
+        stencil: Stencil<ROWS>,
+    ) -> Traversal<'_, ROWS> {
         let key = self.keys[first];
-        Walk {
+        Traversal {
             keys: &self.keys,
             starts: &self.starts,
             cell: first,
@@ -145,7 +149,7 @@ impl Cells {
 pub type Stencil<const ROWS: usize> = [(i64, u64); ROWS];
 
 /// Traversal of the cells that yields the points in the rows of a stencil at each.
-pub struct Walk<'a, const ROWS: usize> {
+pub struct Traversal<'a, const ROWS: usize> {
     keys: &'a [u64],
     starts: &'a [u32],
     cell: usize,
@@ -153,7 +157,7 @@ pub struct Walk<'a, const ROWS: usize> {
     cursors: [usize; ROWS],
 }
 
-impl<const ROWS: usize> Walk<'_, ROWS> {
+impl<const ROWS: usize> Traversal<'_, ROWS> {
     /// The sorted points in the next cell, which must exist, and those in each row of its stencil.
     #[inline(always)]
     pub fn next_cell(&mut self) -> (Range<u32>, [(u32, u32); ROWS]) {

@@ -88,9 +88,9 @@ struct Search<'a> {
 impl Search<'_> {
     #[inline(always)]
     fn run<S: Simd>(&self, simd: S, cells: Range<usize>, list: &mut Vec<(u32, u32)>) {
-        let mut walk = self.cells.walk(cells.start, self.stencil);
+        let mut traversal = self.cells.traverse(cells.start, self.stencil);
         for _ in cells {
-            let (own, rows) = walk.next_cell();
+            let (own, rows) = traversal.next_cell();
             let end = own.end;
             for i in own {
                 for (begin, end) in std::iter::once((i + 1, end)).chain(rows) {

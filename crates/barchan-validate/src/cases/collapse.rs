@@ -81,7 +81,7 @@ pub const COLUMN: Column = Column {
 };
 
 /// The column for a form; the quick form has half the resolution.
-fn usual(context: &Context<'_>) -> Column {
+fn default_column(context: &Context<'_>) -> Column {
     Column {
         cells: context.pick(0.5, 1.0) * COLUMN.cells,
         ..COLUMN
@@ -237,14 +237,13 @@ fn orders(
     for (at, friction_angle) in [(0, 20.0), (2, 40.0)] {
         let column = Column {
             friction_angle,
-            ..usual(context)
+            ..default_column(context)
         };
         let deposit = column.collapse(context, &format!("φ = {friction_angle}°"))?;
         deposits.insert(at, [deposit.runout, deposit.height]);
     }
-    let least = |i: usize, sign: f64| {
-        smallest(deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i])))
-    };
+    let least =
+        |i: usize, sign: f64| smallest(deposits.windows(2).map(|w| sign * (w[1][i] - w[0][i])));
     let what = |what: &str| format!("smallest {what} from φ = 20 to 30 to 40°");
     let more = Band::above(0.0);
     Ok([
@@ -255,13 +254,16 @@ fn orders(
 
 fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let aspects = context.pick(&[2.0][..], &ASPECTS);
-    let usual = usual(context);
+    let default_column = default_column(context);
     let mut runouts = vec![];
     let mut heights = vec![];
     let mut checks = vec![];
     let mut notes = vec![];
     for &aspect in aspects {
-        let column = Column { aspect, ..usual };
+        let column = Column {
+            aspect,
+            ..default_column
+        };
         let deposit = column.collapse(context, &format!("a = {aspect}"))?;
         runouts.push([aspect, deposit.runout]);
         heights.push([aspect, deposit.height]);
@@ -309,7 +311,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     }
     let rough = Column {
         friction_angle: 2f64.atan().to_degrees(),
-        ..usual
+        ..default_column
     };
     let rough = rough.collapse(context, "μ = 2")?;
     checks.push(Check::control(
@@ -320,7 +322,7 @@ fn planar_collapse(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     ));
     let slick = Column {
         friction_angle: 5.0,
-        ..usual
+        ..default_column
     };
     let slick = slick.collapse(context, "φ = 5°")?;
     checks.push(Check::control(
@@ -421,12 +423,12 @@ fn height_plot(solver: &str, heights: &[[f64; 2]], rough: f64) -> Plot {
 }
 
 fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let column = usual(context);
+    let column = default_column(context);
     let high = Column {
         aspect: 5.0,
         ..column
     };
-    let usual = column.collapse(context, "a = 2")?;
+    let default_column = column.collapse(context, "a = 2")?;
     let tall = high.collapse(context, "a = 5")?;
     let light = Column {
         scales: [1.0, 0.5, 1.0],
@@ -460,7 +462,7 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
         plots: vec![
             Plot::new("Front", Axis::new("time t/τ"), Axis::new("front over its final run-out"))
                 .with_level_band("halfway at 1.75 τ ± 20 %", 1.4, 2.1, 0.0, 1.0)
-                .with(Style::Curve, "mpm, a = 2", &part(&usual))
+                .with(Style::Curve, "mpm, a = 2", &part(&default_column))
                 .with(Style::Curve, "mpm, a = 5", &part(&tall))
                 .with(Style::ControlCurve, "control: half the gravity, the same τ", &part(&light)),
             Plot::new(
@@ -472,7 +474,7 @@ fn collapse_clock(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             .with(Style::Curve, "mpm", &fall),
         ],
         checks: vec![
-            Check::new("time at which the front is halfway, a = 2", half_way(&usual), "τ", band),
+            Check::new("time at which the front is halfway, a = 2", half_way(&default_column), "τ", band),
             Check::new("time at which the front is halfway, a = 5", half_way(&tall), "τ", band),
             Check::new("height of the top at 0.8 τ over that of free fall, a = 5", at / (1.0 - 0.32), "", Band::around(1.0, 0.2)),
             Check::control("time at which the front is halfway, half the gravity, same τ", half_way(&light), "τ", band),

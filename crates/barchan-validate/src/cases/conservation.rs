@@ -533,7 +533,7 @@ fn balance(context: &Context<'_>, dimensions: u32) -> Result<Balance, ValidateEr
 }
 
 /// An elastic ball that strikes sand: lost momentum, and momentum transferred by the ball, relative to the initial momentum.
-fn strike(context: &Context<'_>) -> Result<[f64; 2], ValidateError> {
+fn ball_impact(context: &Context<'_>) -> Result<[f64; 2], ValidateError> {
     let mut trial = Trial::start(context, "ball into sand", 10, scene!("strike"))?;
     let materials = trial.scene().materials.clone();
     let material = |p: &Particle| &materials[usize::from(p.material)];
@@ -553,7 +553,7 @@ fn strike(context: &Context<'_>) -> Result<[f64; 2], ValidateError> {
 
 fn momentum_balance(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (flat, deep) = (balance(context, 2)?, balance(context, 3)?);
-    let [lost, given] = strike(context)?;
+    let [lost, given] = ball_impact(context)?;
     let (band, percent) = (Band::below(1e-4), Band::around(1.0, 0.01));
     // Each step rounds each of some ten thousand sums at 6e-8, mostly canceling.
     let rounding = Band::below(1e-5);

@@ -113,7 +113,7 @@ fn thrown(start: DVec3, v: DVec3, g: DVec3, dt: f64) -> DVec3 {
 }
 
 /// Eight particles in a cube of two cells, at random positions.
-fn eight(v: DVec3) -> Vec<Particle> {
+fn random_cube(v: DVec3) -> Vec<Particle> {
     let mut random = Random(1);
     let particle = |id| Particle {
         id,
@@ -128,7 +128,7 @@ fn eight(v: DVec3) -> Vec<Particle> {
 
 /// Largest errors after the flight of the reference implementation: of position [m], velocity [m/s] and strain; and the
 /// largest distance from the parabola [m].
-fn flown<const K: usize>(transfer: Keys) -> Result<[f64; 4], ValidateError> {
+fn free_flight_errors<const K: usize>(transfer: Keys) -> Result<[f64; 4], ValidateError> {
     let (v, g) = (DVec3::new(1.0, 2.0, -0.5), DVec3::NEG_Y * G);
     let lattice = Lattice {
         h: FLIGHT_CELL,
@@ -138,7 +138,7 @@ fn flown<const K: usize>(transfer: Keys) -> Result<[f64; 4], ValidateError> {
         keep: exact,
     };
     let scene = load(&scene!("particles").set("dimensions", 3).with(transfer))?;
-    let start = eight(v);
+    let start = random_cube(v);
     let mut all = DenseMpm::<3, K>::new(lattice, &scene, &start);
     all.gravity = g;
     (0..FLIGHT_STEPS).for_each(|_| all.step(FLIGHT_DT));
@@ -165,7 +165,7 @@ fn flown_in_solver(kernel: Keys, transfer: Keys) -> Result<[f64; 2], ValidateErr
     let (v, g) = (Vec3::new(1.0, 2.0, -0.5), Vec3::NEG_Y * G as f32);
     let file = scene!("particles").set("dimensions", 3);
     let scene = load(&file.with(kernel).with(transfer))?;
-    let mut solver = Stepper::new(&scene, &eight(v.as_dvec3()), Level::new())?;
+    let mut solver = Stepper::new(&scene, &random_cube(v.as_dvec3()), Level::new())?;
     let start = solver.particles()?;
     let dt = FLIGHT_DT as f32;
     for _ in 0..FLIGHT_STEPS {
@@ -183,7 +183,10 @@ fn flown_in_solver(kernel: Keys, transfer: Keys) -> Result<[f64; 2], ValidateErr
 fn free_flight(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let (mut reference, mut solver) = (vec![], vec![]);
     for transfer in [APIC, PIC, FLIP] {
-        reference.extend([flown::<3>(transfer)?, flown::<4>(transfer)?]);
+        reference.extend([
+            free_flight_errors::<3>(transfer)?,
+            free_flight_errors::<4>(transfer)?,
+        ]);
         for kernel in KERNELS {
             solver.push(flown_in_solver(kernel, transfer)?);
         }

@@ -49,7 +49,7 @@ pub const P9: Case = Case {
     title: "More friction: shorter run-out, steeper deposit",
     solvers: &["mpm"],
     seconds: 12.0,
-    run: friction_orders,
+    run: friction_monotonicity,
 };
 
 /// Setting of the negative control of E9.
@@ -355,7 +355,7 @@ fn least_growth(values: &[f64]) -> f64 {
     smallest(values.windows(2).map(|w| change(w[1], w[0])))
 }
 
-fn friction_orders(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+fn friction_monotonicity(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let angles = context.pick(&[20.0, 30.0, 40.0][..], &[20.0, 25.0, 30.0, 35.0, 40.0]);
     let usual = Column {
         cells: context.pick(10.0, 20.0),

@@ -561,7 +561,7 @@ fn static_friction(_: &Context<'_>) -> Result<Outcome, ValidateError> {
 // ---- J6 ----
 
 /// Whether a point of that mass hangs below the plane for a second, held by adhesion alone.
-fn hangs(mass: f64, passes: u32, fault: Fault) -> bool {
+fn is_held_by_adhesion(mass: f64, passes: u32, fault: Fault) -> bool {
     let (radius, depth) = (0.05, 0.005);
     let force = 1000.0 * contact_area(depth, radius);
     let plane = Plane {
@@ -587,7 +587,7 @@ fn adhesion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     // m g = a A.
     const HELD: f64 = 0.1521;
     let hung = |part: f64, passes: u32, fault: Fault| {
-        f64::from(u8::from(hangs(HELD * part, passes, fault)))
+        f64::from(u8::from(is_held_by_adhesion(HELD * part, passes, fault)))
     };
     let (yes, no) = (Band::between(1.0, 1.0), Band::between(0.0, 0.0));
     let mut checks = vec![near(
@@ -600,7 +600,7 @@ fn adhesion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     for passes in [1, 5, 20] {
         for (percent, band) in [(98, yes), (102, no)] {
             let what = format!(
-                "{percent} % of the largest mass hangs (1: yes), {}",
+                "{percent} % of the largest mass is_held_by_adhesion (1: yes), {}",
                 iterations(passes)
             );
             let held = hung(f64::from(percent) / 100.0, passes, Fault::None);
@@ -608,7 +608,7 @@ fn adhesion(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         }
     }
     checks.push(Check::control(
-        "400 % of the largest mass hangs (1: yes), cap in every iteration",
+        "400 % of the largest mass is_held_by_adhesion (1: yes), cap in every iteration",
         hung(4.0, 5, Fault::AdhesionEveryPass),
         "",
         no,

@@ -21,7 +21,7 @@ pub const E6: Case = Case {
 #[derive(Clone, Copy)]
 struct Pour {
     scheme: &'static str,
-    passes: u32,
+    iterations: u32,
     reduction: f64,
     /// Material key that `angle` sets.
     key: &'static str,
@@ -59,7 +59,7 @@ impl Pour {
             }
             scheme => format!(
                 "{scheme}, {} iterations, ε = {}, {angle}°, {adhesion} Pa",
-                self.passes, self.reduction
+                self.iterations, self.reduction
             ),
         }
     }
@@ -68,7 +68,7 @@ impl Pour {
         scene!("pile")
             .set("seed", self.seed)
             .set("solver.pbd.scheme", self.scheme)
-            .set("solver.pbd.iterations", self.passes)
+            .set("solver.pbd.iterations", self.iterations)
             .set("solver.pbd.error_reduction", self.reduction)
             .set(&format!("materials.sand.{}", self.key), self.angle)
             .set("materials.sand.pbd.adhesion", self.adhesion)
@@ -121,7 +121,7 @@ impl Pile {
 /// Key of the contact friction angle.
 const CONTACT: &str = "pbd.contact_friction_angle";
 
-const FOUR_TIMES: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \
+const PARAMETERS_NOT_GIVEN: &str = "The paper gives neither stiffness nor time step. With those of dry sand here, forty iterations of \
     Gauss–Seidel converge closer to the contact forces than averaging does, and so to the steep heaps of spheres without rotation.";
 
 /// The piles of a report.
@@ -159,7 +159,7 @@ fn repose() -> Band {
 fn paper(angle: f64, adhesion: f64) -> Pour {
     Pour {
         scheme: "averaged",
-        passes: 10,
+        iterations: 10,
         reduction: 0.5,
         key: CONTACT,
         angle,
@@ -171,7 +171,7 @@ fn paper(angle: f64, adhesion: f64) -> Pour {
 fn mass_splitting(key: &'static str, angle: f64, adhesion: f64) -> Pour {
     Pour {
         scheme: "mass splitting",
-        passes: 1,
+        iterations: 1,
         reduction: 0.0,
         key,
         ..paper(angle, adhesion)
@@ -179,7 +179,7 @@ fn mass_splitting(key: &'static str, angle: f64, adhesion: f64) -> Pour {
 }
 
 /// Heaps of mass splitting, whose forces converge: `friction_angle` is that of the heap.
-fn usual_scheme(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
+fn default_scheme(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
     let more = Band::above(0.0);
     let full = piles.context.form == Form::Full;
     let one = piles.slope(Style::Curve, mass_splitting(CONTACT, 5.0, 0.0))?;
@@ -213,9 +213,9 @@ fn usual_scheme(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
 
 /// Heaps of the schemes of the paper.
 fn schemes_of_the_paper(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateError> {
-    let seidel = |passes: u32, angle: f64| Pour {
+    let seidel = |iterations: u32, angle: f64| Pour {
         scheme: "gauss-seidel",
-        passes,
+        iterations,
         reduction: 0.0,
         ..paper(angle, 0.0)
     };
@@ -251,7 +251,7 @@ fn schemes_of_the_paper(piles: &mut Piles<'_>) -> Result<Vec<Check>, ValidateErr
         Check::new("averaged: slope II, mean of four piles", two, "°", repose()),
         Check::new(format!("slope I, {near}"), one - slow[0], "°", close),
         Check::new(format!("slope II, {near}"), two - slow[1], "°", close)
-            .limited(Band::between(-25.0, 0.0), FOUR_TIMES),
+            .limited(Band::between(-25.0, 0.0), PARAMETERS_NOT_GIVEN),
         Check::new(
             "slope II, Gauss–Seidel less averaged with ε = 0 (10 iterations)",
             equal - averaged,
@@ -277,7 +277,7 @@ fn poured_pile(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     if context.form == Form::Full {
         checks.extend(schemes_of_the_paper(&mut piles)?);
     }
-    checks.extend(usual_scheme(&mut piles)?);
+    checks.extend(default_scheme(&mut piles)?);
     let what = "number of grains in the smallest pile";
     checks.push(Check::new(
         what,

@@ -4,7 +4,9 @@ use super::element::flow_ratio;
 use crate::outcome::{Band, Check, Outcome};
 use crate::plot::{Axis, Plot, Style};
 use crate::scene::{SceneFile, scene};
-use crate::trial::{G, Particle, Trial, floats, floats_mut, larger, largest, mean_velocity, tilted};
+use crate::trial::{
+    G, Particle, Trial, floats, floats_mut, larger, largest, mean_velocity, tilted,
+};
 use crate::{Case, Context, Form, ValidateError};
 use barchan_sim::material::lame;
 

@@ -55,7 +55,7 @@ pub const O5: Case = Case {
     title: "Exchange between grains and columns conserves volume and mass",
     solvers: &["pbd"],
     seconds: 20.0,
-    run: handover,
+    run: exchange,
 };
 
 /// Density of dry sand [kg/m³].
@@ -286,7 +286,7 @@ impl Cone {
 }
 
 /// A cubic meter of soil, in 250 portions on one point.
-fn heaped() -> Result<Terrain, ValidateError> {
+fn point_source_heap() -> Result<Terrain, ValidateError> {
     let mut soil = site(REPOSE, |_, _| 0.0)?;
     for _ in 0..250 {
         let top = Vec3::new(0.0, height(&soil, 0.0, 0.0) as f32, 0.0);
@@ -342,7 +342,7 @@ fn pyramid() -> Cone {
 }
 
 fn point_source(_: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let soil = heaped()?;
+    let soil = point_source_heap()?;
     let cone = Cone::of(&|x, z| height(&soil, x, z));
     let pyramid = pyramid();
     let round = Band::below(0.08);
@@ -487,7 +487,7 @@ fn footprint(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     })
 }
 
-fn handover(context: &Context<'_>) -> Result<Outcome, ValidateError> {
+fn exchange(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let mut trial = Trial::start(context, "blade", 1200, scene!("handover"))?;
     let before = Soil::of(&mut trial)?;
     let grain = grain_volume();

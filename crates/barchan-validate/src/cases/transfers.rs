@@ -496,14 +496,14 @@ fn growth<const K: usize>(transfer: Keys, courant: f64) -> Result<f64, ValidateE
 }
 
 /// Growth in 200 steps beyond which a step counts as unstable.
-const STABLE: f64 = 100.0;
+const INSTABILITY_GROWTH: f64 = 100.0;
 
 /// The largest stable Δt c/h, by bisection.
 fn limit<const K: usize>(transfer: Keys) -> Result<f64, ValidateError> {
     let (mut stable, mut unstable) = (0.5, 3.0);
     for _ in 0..9 {
         let middle = 0.5 * (stable + unstable);
-        if growth::<K>(transfer, middle)? > STABLE {
+        if growth::<K>(transfer, middle)? > INSTABILITY_GROWTH {
             unstable = middle;
         } else {
             stable = middle;
@@ -536,7 +536,7 @@ fn stability(_: &Context<'_>) -> Result<Outcome, ValidateError> {
     let damped = |n: i32, inertia: f64| theory(n, 20, |k| 2.0 + 2.0 * apic_factor(n, inertia, k));
     let flip = |n: i32| theory(n, 20, |k| 4.0 / (2.0 - pic(n, k)));
     let apic = [limit::<3>(APIC)?, limit::<4>(APIC)?];
-    let stable = Band::below(STABLE);
+    let stable = Band::below(INSTABILITY_GROWTH);
     let mut checks = vec![];
     for (n, kernel, printed) in [(3, "quadratic", 1.633), (4, "cubic", 1.925)] {
         let grows = |courant| match n {
@@ -605,7 +605,7 @@ const DISC_CELL: f64 = 0.02;
 const TURN: u32 = 10;
 
 /// Angular momentum of a disk over ten revolutions.
-struct Spun {
+struct SpinResult {
     /// Revolutions and L/L₀.
     path: Vec<[f64; 2]>,
     /// Noise of the particles' velocities [m/s] at the start, after one revolution and after ten.
@@ -614,13 +614,13 @@ struct Spun {
     reference: f64,
 }
 
-impl Spun {
+impl SpinResult {
     fn end(&self) -> f64 {
         self.path[self.path.len() - 1][1]
     }
 }
 
-fn spun(context: &Context<'_>, label: &str, transfer: Keys) -> Result<Spun, ValidateError> {
+fn spun(context: &Context<'_>, label: &str, transfer: Keys) -> Result<SpinResult, ValidateError> {
     let mut trial = Trial::start(context, label, 10 * TURN, scene!("disk").with(transfer))?;
     let lattice = Lattice {
         h: DISC_CELL,
@@ -647,7 +647,7 @@ fn spun(context: &Context<'_>, label: &str, transfer: Keys) -> Result<Spun, Vali
         }
     }
     noise[2] = now.velocity_noise();
-    Ok(Spun {
+    Ok(SpinResult {
         path,
         noise,
         reference: spin(&reference) / start,

@@ -112,7 +112,7 @@ impl Session {
         let refiner = match whole {
             Some(frame) => {
                 for index in (0..=frame).filter(|i| !counted.contains(i)) {
-                    plan.admit(&BaseFrame::read(&base, index)?)?;
+                    plan.allocate_emitted(&BaseFrame::read(&base, index)?)?;
                 }
                 directory.discard_after(frame)?;
                 let own = directory.read_frame(frame)?;

@@ -87,7 +87,7 @@ const OWN_DAMPING_FRACTION: f64 = 0.1;
 
 /// Stiffness [N/m] and damping [N s/m] that steps of `dt` resolve. Stiffness is limited by the period of oscillation, and damping
 /// increases toward that limit: a warm-started force lags by a step, and many such contacts together gain energy.
-pub fn resolvable(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
+pub fn resolved_spring_damper(stiffness: f64, damping: f64, w: f64, dt: f64) -> (f64, f64) {
     let highest = std::f64::consts::TAU / (STEPS_PER_PERIOD * dt);
     let limit = highest * highest / w;
     let near =
@@ -103,19 +103,20 @@ pub fn contact_area(penetration: f64, smaller_radius: f64) -> f64 {
 }
 
 /// Normal from j to i and gap C_s (Eq. 22) of two spheres with center offset `offset` at the beginning of the step, relative
-/// displacement `displacement` and sum of the radii `reach` [m]. The normal of concentric spheres points up.
+/// displacement `displacement` and sum of the radii `radius_sum` [m]. The normal of concentric spheres points up.
 #[inline(always)]
-pub fn normal_and_gap<S: Scalar>(offset: V3<S>, displacement: V3<S>, reach: S) -> (V3<S>, S) {
+pub fn normal_and_gap<S: Scalar>(offset: V3<S>, displacement: V3<S>, radius_sum: S) -> (V3<S>, S) {
     let now: V3<S> = std::array::from_fn(|a| offset[a] + displacement[a]);
     let squared = dot(now, now);
     let distance = squared.sqrt();
-    let tiny = reach.constant(1e-12);
+    let tiny = radius_sum.constant(1e-12);
     let is_distinct = tiny.lt(distance);
-    let inverse = reach.constant(1.0) / distance.max(tiny);
+    let inverse = radius_sum.constant(1.0) / distance.max(tiny);
     let up = [0.0, 1.0, 0.0];
-    let normal =
-        std::array::from_fn(|a| S::select(is_distinct, now[a] * inverse, reach.constant(up[a])));
-    (normal, distance - reach)
+    let normal = std::array::from_fn(|a| {
+        S::select(is_distinct, now[a] * inverse, radius_sum.constant(up[a]))
+    });
+    (normal, distance - radius_sum)
 }
 
 /// Spring and damper, Eq. 23: the change of the accumulated normal correction.
@@ -123,10 +124,16 @@ pub fn normal_and_gap<S: Scalar>(offset: V3<S>, displacement: V3<S>, reach: S) -
 /// Differs from [Holz14]: the two do not separate faster than `max_separation`. Overlap not caused by motion (a body placed in
 /// soil, a step much shorter than the last) has no elastic energy to return.
 #[inline(always)]
-fn spring_and_damper<S: Scalar>(law: &Law<S>, gap: S, closing: S, sum: &mut Accumulated<S>) -> S {
-    let wanted = law.retention * sum.normal - law.spring.mul_add(gap, law.damper * closing);
-    let most = sum.normal + (law.max_separation - closing);
-    let normal = (-((-wanted).max(-most))).max(gap.constant(0.0));
+fn spring_and_damper<S: Scalar>(
+    law: &Law<S>,
+    gap: S,
+    normal_displacement: S,
+    sum: &mut Accumulated<S>,
+) -> S {
+    let trial =
+        law.retention * sum.normal - law.spring.mul_add(gap, law.damper * normal_displacement);
+    let upper_bound = sum.normal + (law.max_separation - normal_displacement);
+    let normal = (-((-trial).max(-upper_bound))).max(gap.constant(0.0));
     let change = normal - sum.normal;
     sum.normal = normal;
     change
@@ -198,12 +205,12 @@ pub fn project<S: Scalar>(
     displacement: V3<S>,
     sum: &mut Accumulated<S>,
 ) -> V3<S> {
-    let closing = dot(displacement, normal);
-    let repulsion = spring_and_damper(law, gap, closing, sum);
-    let slip: V3<S> = std::array::from_fn(|a| displacement[a] - closing * normal[a]);
+    let normal_displacement = dot(displacement, normal);
+    let repulsion = spring_and_damper(law, gap, normal_displacement, sum);
+    let slip: V3<S> = std::array::from_fn(|a| displacement[a] - normal_displacement * normal[a]);
     let (along, tangent) = match friction {
         PbdFriction::Coulomb => {
-            let pull = adhesion(law, closing + repulsion, sum);
+            let pull = adhesion(law, normal_displacement + repulsion, sum);
             (repulsion + pull, coulomb(law, normal, slip, sum))
         }
         PbdFriction::Macklin => (repulsion, macklin(law, gap, slip, sum)),

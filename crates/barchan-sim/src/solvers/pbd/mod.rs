@@ -32,11 +32,11 @@ use soil::Soil;
 use walls::{Search, Walls};
 
 /// Largest gap between grains that count as contacts [mean radii].
-const MARGIN: f32 = 0.2;
+const MAX_CONTACT_MARGIN: f32 = 0.2;
 
 /// Speed limit of a grain, as a multiple of the reference speed: separation speeds add up over the layers of a compressed
 /// heap.
-const SPEED_LIMIT: f32 = 5.0;
+const SPEED_LIMIT_FACTOR: f32 = 5.0;
 
 /// Grains per task.
 const GRAINS_PER_TASK: usize = 1024;
@@ -99,7 +99,7 @@ struct Step {
     /// Displacement by gravity in a substep, Δt² g [m].
     free_fall: Vec3,
     /// Number of completed substeps.
-    done: f32,
+    completed_substeps: f32,
     /// Fraction of the bodies' velocity gain over the step that remains after this substep, and its sum over the completed
     /// substeps.
     remaining_gain: f32,
@@ -146,7 +146,7 @@ impl Step {
             0 => 0.0,
             _ => self.remaining_gain_sum + self.remaining_gain,
         };
-        self.done = substep as f32;
+        self.completed_substeps = substep as f32;
         self.remaining_gain = (count - 1 - substep) as f32 / count as f32;
     }
 
@@ -163,7 +163,7 @@ impl Step {
         let dt = f64::from(self.dt);
         let (retention, spring, damper) = match self.spec.scheme {
             PbdScheme::MassSplitting => {
-                let (k, c) = contact::resolvable(stiffness, damping, w, dt);
+                let (k, c) = contact::resolved_spring_damper(stiffness, damping, w, dt);
                 contact::implicit_factors(k, c, split, dt)
             }
             _ => {
@@ -275,7 +275,7 @@ impl Pbd {
         let (motion, pair_sums) = (&mut s.motion, &mut s.pair_sums);
         s.walls
             .for_grains(step, motion, pair_sums, |i, motion, pair_sum, walls| {
-                let mut d = match step.done == 0.0 {
+                let mut d = match step.completed_substeps == 0.0 {
                     true => step.dt * velocity[i],
                     false => motion.displacement.truncate(),
                 };
@@ -345,7 +345,7 @@ impl Pbd {
             (None, _) => 0.1 * cx.dt * cx.dt * cx.gravity.length(),
         };
         let per_second = 1.0 / step.dt;
-        let most = SPEED_LIMIT * step.max_separation;
+        let most = SPEED_LIMIT_FACTOR * step.max_separation;
         let longest = most * self.spec.substeps as f32;
         let (g, s) = (&mut self.grains, &self.scratch);
         let all = (&mut g.position, &mut g.velocity, &s.motion, &s.contacts).into_par_iter();
@@ -407,9 +407,9 @@ impl Pbd {
     /// speed plus the gain by gravity, not with speed from contacts.
     fn update_reference_speed(&mut self, cx: &StepContext<'_>) {
         let fastest = max_speed(&self.grains.velocity);
-        let explained = fastest.min(self.reference_speed + cx.dt * cx.gravity.length());
+        let ballistic_speed = fastest.min(self.reference_speed + cx.dt * cx.gravity.length());
         let bodies = cx.colliders.fastest();
-        self.reference_speed = self.reference_speed.max(explained).max(bodies);
+        self.reference_speed = self.reference_speed.max(ballistic_speed).max(bodies);
     }
 
     fn step_settings(&self, cx: &StepContext<'_>) -> Step {
@@ -418,23 +418,26 @@ impl Pbd {
         // its grains separate by a rounding error: it persists while free fall in a step could close the gap. And a warm-started
         // force must be removed with the weight with which it was applied.
         let (margin, reduction) = match self.spec.scheme {
-            PbdScheme::MassSplitting => ((cx.dt * cx.dt * gravity).min(MARGIN * radius), 0.0),
+            PbdScheme::MassSplitting => (
+                (cx.dt * cx.dt * gravity).min(MAX_CONTACT_MARGIN * radius),
+                0.0,
+            ),
             _ => (0.0, self.spec.error_reduction as f32),
         };
         let dt = cx.dt / self.spec.substeps as f32;
-        let climb = (2.0 * radius * gravity).sqrt();
+        let climbing_speed = (2.0 * radius * gravity).sqrt();
         Step {
             full_dt: cx.dt,
             dt,
             free_fall: dt * dt * cx.gravity,
-            done: 0.0,
+            completed_substeps: 0.0,
             remaining_gain: 0.0,
             remaining_gain_sum: 0.0,
             spec: self.spec,
             reduction: reduction * cx.gravity.normalize_or_zero(),
             margin,
             max_separation: match self.limits_separation {
-                true => dt * self.reference_speed.max(climb),
+                true => dt * self.reference_speed.max(climbing_speed),
                 false => f32::INFINITY,
             },
         }

@@ -32,9 +32,9 @@ struct WallContact {
     /// Contact point from the body's center of mass (from its origin if it has no mass) [m].
     arm: Vec3,
     /// Displacement of the body at the contact in the last substep, without grains [m].
-    drive: Vec3,
+    body_displacement: Vec3,
     /// Gain of that displacement over the step by gravity and other forces [m]: free bodies fall in substeps, as grains do.
-    gain: Vec3,
+    displacement_gain: Vec3,
     law: Law<f32>,
     /// Inverse of the sum of the inverse masses [kg].
     reduced_mass: f32,
@@ -286,8 +286,8 @@ impl Search<'_> {
         }
         let near = NearBodies::select(self.colliders, |collider| {
             // The sum of the absolute values of three components is up to √3 times their length.
-            let drive = 1.733 * self.step.full_dt * collider.speed_within(&region);
-            collider.may_reach(&region, reach + drive)
+            let body_displacement = 1.733 * self.step.full_dt * collider.speed_within(&region);
+            collider.may_reach(&region, reach + body_displacement)
         });
         for grain in grains {
             for (body, collider) in near.of(self.colliders) {
@@ -308,17 +308,17 @@ impl Search<'_> {
         let (x, radius) = (grains.position[grain], grains.radius[grain]);
         let d = motion[grain].displacement.truncate();
         let reach = radius + step.margin;
-        let drive = match collider.is_still() {
+        let body_displacement = match collider.is_still() {
             true => Vec3::ZERO,
             false => step.full_dt * collider.velocity_at(x),
         };
         // The sum of absolute values is a cheap upper bound of the length.
-        let travel = (d.abs() + drive.abs()).element_sum();
+        let travel = (d.abs() + body_displacement.abs()).element_sum();
         if !collider.may_touch(x, reach + travel) {
             return None;
         }
         // Relative to the moving body.
-        let relative = x + d - drive;
+        let relative = x + d - body_displacement;
         let distance = collider.distance(relative);
         if distance > reach && collider.distance(x) > reach {
             return None;
@@ -329,11 +329,11 @@ impl Search<'_> {
             grain: grain as u32,
             body: body as u32,
             normal,
-            gap: distance - radius - normal.dot(d - drive),
+            gap: distance - radius - normal.dot(d - body_displacement),
             active: distance <= radius,
             arm: surface - collider.center(),
-            drive: drive * (step.dt / step.full_dt),
-            gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
+            body_displacement: body_displacement * (step.dt / step.full_dt),
+            displacement_gain: step.dt * collider.mass.map_or(Vec3::ZERO, |m| m.gain_at(x)),
             ..WallContact::default()
         })
     }
@@ -370,11 +370,13 @@ fn correct_one(
     (body, change): (&BodyResponse, Twist),
 ) -> Vec3 {
     let arm = contact.arm;
-    let driven = step.done * contact.drive - step.remaining_gain_sum * contact.gain;
+    let driven = step.completed_substeps * contact.body_displacement
+        - step.remaining_gain_sum * contact.displacement_gain;
     let before = motion.total.truncate() - driven - body.displacement.at(arm);
     let response = (body.velocity + change).at(arm);
-    let drive = contact.drive - step.remaining_gain * contact.gain;
-    let displacement = motion.displacement.truncate() - drive - response;
+    let body_displacement =
+        contact.body_displacement - step.remaining_gain * contact.displacement_gain;
+    let displacement = motion.displacement.truncate() - body_displacement - response;
     let gap = contact.gap + contact.normal.dot(before + displacement);
     let sum = &mut contact.sum;
     if iteration == 0 {
@@ -435,7 +437,7 @@ mod tests {
             full_dt: 0.01,
             dt: 0.01,
             free_fall: Vec3::ZERO,
-            done: 0.0,
+            completed_substeps: 0.0,
             remaining_gain: 0.0,
             remaining_gain_sum: 0.0,
             spec: PbdSpec::defaults(0.02, Dimensions::Three),

@@ -81,7 +81,7 @@ pub struct Prototype {
     /// Σ |V ∇W|² [1/m²].
     pub squares: f64,
     /// The largest |Σ V ∇W e^{ik·x}|² of any wave [1/m²]: the largest collective response.
-    pub peak: f64,
+    pub collective_response: f64,
     /// ⟨r²⟩ = Σ V W r² [m²].
     pub spread: f64,
 }
@@ -106,7 +106,7 @@ impl Prototype {
             dimensions,
             fraction: 0.0,
             squares: 0.0,
-            peak: 0.0,
+            collective_response: 0.0,
             spread: 0.0,
         };
         for p in &sites {
@@ -121,7 +121,7 @@ impl Prototype {
                 diagonal.as_dvec3() * (std::f64::consts::PI * f64::from(step) / f64::from(WAVES));
             let responses = sites.iter().map(|p| gradient(*p) * wave.dot(*p).sin());
             let response: DVec3 = responses.sum();
-            sums.peak = sums.peak.max(response.length_squared());
+            sums.collective_response = sums.collective_response.max(response.length_squared());
         }
         sums
     }

@@ -2,7 +2,7 @@
 
 use super::kernel::Kernel;
 use super::neighbors::{MAX_NEIGHBORS, NeighborList, sum_lanes};
-use super::{Sph, TASK};
+use super::{PARTICLES_PER_TASK, Sph};
 use crate::math::lanes::LANES;
 use crate::solver::StepContext;
 use fearless_simd::prelude::*;
@@ -26,11 +26,13 @@ impl Sph {
             }
             let gain = wetting.rate as f32 * cx.dt;
             let states = p.wetness.par_iter_mut().zip(&p.position);
-            states.with_min_len(TASK).for_each(|(wetness, x)| {
-                if (wetting.shape.as_ref()).is_none_or(|s| s.distance(*x) < 0.0) {
-                    *wetness = (*wetness + gain).clamp(0.0, 1.0);
-                }
-            });
+            states
+                .with_min_len(PARTICLES_PER_TASK)
+                .for_each(|(wetness, x)| {
+                    if (wetting.shape.as_ref()).is_none_or(|s| s.distance(*x) < 0.0) {
+                        *wetness = (*wetness + gain).clamp(0.0, 1.0);
+                    }
+                });
         }
     }
 
@@ -39,7 +41,7 @@ impl Sph {
         let (p, s, laws) = (&self.particles, &mut self.scratch, &self.laws);
         let states = p.material.par_iter().zip(&p.wetness);
         (states.zip(&p.velocity).zip(&p.mass))
-            .with_min_len(TASK)
+            .with_min_len(PARTICLES_PER_TASK)
             .map(|(((material, wetness), v), mass)| {
                 let (viscosity, cohesion) = laws[usize::from(*material)].at_wetness(*wetness);
                 [v.x, v.y, v.z, *mass, viscosity, cohesion]
@@ -60,10 +62,10 @@ impl Sph {
             return;
         }
         let level = self.level;
-        let out = s.advection.par_chunks_mut(TASK);
+        let out = s.advection.par_chunks_mut(PARTICLES_PER_TASK);
         let tasks = (&s.neighbors.tasks, out).into_par_iter().enumerate();
         tasks.for_each(|(task, (near, out))| {
-            dispatch!(level, simd => forces.add(simd, near, task * TASK, out));
+            dispatch!(level, simd => forces.add(simd, near, task * PARTICLES_PER_TASK, out));
         });
     }
 }
@@ -169,8 +171,8 @@ impl MaterialForces<'_> {
         let zero = f32x16::splat(simd, 0.0);
         let (mass, own_mass) = (pairs.other[3], pairs.own[3]);
         let cohesion = pairs.other[5] * mass * mass + pairs.own[5] * own_mass * own_mass;
-        let apart = square(&pairs.gradient).sqrt() / slope.abs();
-        let (pull, _) = (self.kernel).lanes(simd, apart.max(f32x16::splat(simd, self.spacing)));
+        let distance = square(&pairs.gradient).sqrt() / slope.abs();
+        let (pull, _) = (self.kernel).lanes(simd, distance.max(f32x16::splat(simd, self.spacing)));
         let factor = -(cohesion * (0.5 / own_mass) * pull / slope);
         // The slope is 0 at the end of the support.
         let factor = slope.simd_lt(zero).select(factor, zero);

@@ -33,17 +33,17 @@ use rayon::prelude::*;
 use walls::{WallSettings, Walls};
 
 /// Particles per task; fixed, so that results do not depend on the number of threads.
-const TASK: usize = 512;
+const PARTICLES_PER_TASK: usize = 512;
 
 /// Bulk modulus in units of γ ρ0. It bounds the pressure of a predicted density; otherwise pressure would be the sum of the errors of
 /// all iterations and depend on their number.
-const STIFFNESS: f64 = 1.0;
+const BULK_MODULUS_FACTOR: f64 = 1.0;
 /// Bulk modulus in units of γ ρ0 where the loop iterates to a tolerance.
-const STIFFNESS_WITH_TOLERANCE: f64 = 10.0;
+const BULK_MODULUS_FACTOR_WITH_TOLERANCE: f64 = 10.0;
 /// Pressure correction of an iteration, as a fraction of the one that removes the error of the worst wavelength.
 ///
 /// Differs from [Ihmsen13] Eq. 7 and 12, which consider a single particle: the response of a wave is up to 2.8 times as large
-/// ([`Prototype::peak`]), so the printed corrections overshoot by 1.4 in pressure and 2.8 in friction, in the same
+/// ([`Prototype::collective_response`]), so the printed corrections overshoot by 1.4 in pressure and 2.8 in friction, in the same
 /// direction.
 const PRESSURE_GAIN: f32 = 0.7;
 /// Speed limit of the separation of compressed particles where nothing moves faster [m/s]. With the
@@ -102,7 +102,7 @@ struct Step<'a> {
     /// Volume of a particle [m³].
     volume: f32,
     /// Density of the lightest material [kg/m³].
-    lightest: f32,
+    min_density: f32,
     /// Ratio of the collective to the single-particle response; scales the pressure gain in dense regions.
     collective_ratio: f32,
     /// Bulk modulus [Pa], and its inverse.
@@ -144,21 +144,21 @@ impl Sph {
     }
 
     /// Density of the lightest material [kg/m³].
-    fn lightest(&self) -> f64 {
+    fn min_density(&self) -> f64 {
         let densities = self.laws.iter().map(|law| law.density);
         densities.fold(f64::INFINITY, f64::min)
     }
 
     fn step_settings(&self, dt: f32, fastest: f32) -> Step<'_> {
         // The lightest material has the largest response.
-        let density = self.lightest();
+        let density = self.min_density();
         let gamma = law::stiffness(density, f64::from(dt), &self.prototype);
         // The collective response overshoots only with a modulus beyond γ ρ0.
         let (stiffness, collective_ratio) = match self.spec.tolerance {
-            None => (STIFFNESS, 1.0),
+            None => (BULK_MODULUS_FACTOR, 1.0),
             Some(_) => {
-                let ratio = self.prototype.peak / self.prototype.squares;
-                (STIFFNESS_WITH_TOLERANCE, ratio)
+                let ratio = self.prototype.collective_response / self.prototype.squares;
+                (BULK_MODULUS_FACTOR_WITH_TOLERANCE, ratio)
             }
         };
         let bulk = gamma * stiffness;
@@ -174,7 +174,7 @@ impl Sph {
             prototype: &self.prototype,
             laws: &self.laws,
             volume: self.volume() as f32,
-            lightest: density as f32,
+            min_density: density as f32,
             collective_ratio: collective_ratio as f32,
             bulk: bulk as f32,
             compressibility: (1.0 / bulk) as f32,
@@ -252,7 +252,10 @@ impl Sph {
 
 /// Upper bound of the velocity differences of particles, and of bodies in contact with them [m/s].
 fn velocity_range(particles: &Particles, walls: &Walls) -> f32 {
-    let grains = particles.velocity.par_iter().with_min_len(4 * TASK);
+    let grains = particles
+        .velocity
+        .par_iter()
+        .with_min_len(4 * PARTICLES_PER_TASK);
     let contacts = walls.contacts.par_iter().flatten();
     let all = grains.copied().chain(contacts.map(|c| c.velocity));
     let range = all

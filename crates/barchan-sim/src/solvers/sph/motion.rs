@@ -2,7 +2,7 @@
 
 use super::passes::xyz;
 use super::walls::Contact;
-use super::{Sph, TASK};
+use super::{PARTICLES_PER_TASK, Sph};
 use crate::collider::Colliders;
 use crate::contacts::rigid::Impulse;
 use crate::contacts::take_own;
@@ -48,7 +48,7 @@ impl Sph {
         let viscosities = self.laws.iter().flat_map(|law| law.viscosity);
         let viscosity = viscosities.fold(0.0, f32::max) * self.spec.sound_speed as f32;
         // The response of a light particle among heavy ones is up to twice as large.
-        let response = 2.0 * heaviest / (heaviest + self.lightest() as f32);
+        let response = 2.0 * heaviest / (heaviest + self.min_density() as f32);
         match viscosity > 0.0 {
             true => VISCOUS_CFL * self.kernel.support / (response * viscosity),
             false => f32::INFINITY,
@@ -57,7 +57,7 @@ impl Sph {
 
     /// Longest step that the attraction of cohesion allows [s]: its wave speed in the lightest material is √(tension/ρ0).
     fn cohesive_dt(&self) -> f32 {
-        let wave = self.tension() as f32 / self.lightest() as f32;
+        let wave = self.tension() as f32 / self.min_density() as f32;
         match wave > 0.0 {
             true => self.spec.cfl as f32 * self.spec.spacing() as f32 / wave.sqrt(),
             false => f32::INFINITY,
@@ -73,8 +73,8 @@ impl Sph {
         let (p, s, dt) = (&mut self.particles, &mut self.scratch, cx.dt);
         let (predicted, collision) = (&s.predicted, &s.collision);
         let (xs, vs) = (
-            p.position.par_chunks_mut(TASK),
-            p.velocity.par_chunks_mut(TASK),
+            p.position.par_chunks_mut(PARTICLES_PER_TASK),
+            p.velocity.par_chunks_mut(PARTICLES_PER_TASK),
         );
         let tasks = (xs, vs, &mut s.walls.contacts).into_par_iter().enumerate();
         let colliders = cx.colliders;
@@ -82,7 +82,7 @@ impl Sph {
             .map(|(task, (xs, vs, contacts))| {
                 let mut fastest = 0.0f32;
                 let mut contacts = &mut contacts[..];
-                for (i, (x, v)) in (task * TASK..).zip(xs.iter_mut().zip(vs)) {
+                for (i, (x, v)) in (task * PARTICLES_PER_TASK..).zip(xs.iter_mut().zip(vs)) {
                     let mut new = xyz(&predicted[i]) + collision[i];
                     let change = (new - *v).length();
                     if new.length() < sleep && change < wake * dt {
@@ -122,10 +122,10 @@ impl Sph {
         }
         let predicted = &s.predicted;
         let reach = COLLISION_DISTANCE * self.spec.spacing() as f32;
-        let out = s.collision.par_chunks_mut(TASK);
+        let out = s.collision.par_chunks_mut(PARTICLES_PER_TASK);
         let tasks = (&s.neighbors.tasks, out).into_par_iter().enumerate();
         tasks.for_each(|(task, (near, out))| {
-            for (i, (neighbors, out)) in (task * TASK..).zip(near.each().zip(out)) {
+            for (i, (neighbors, out)) in (task * PARTICLES_PER_TASK..).zip(near.each().zip(out)) {
                 if p.pressure[i] > 0.0 {
                     continue;
                 }
@@ -133,9 +133,9 @@ impl Sph {
                     if p.pressure[j] > 0.0 {
                         continue;
                     }
-                    let apart = p.position[i] - p.position[j];
-                    let distance = apart.length();
-                    let Some(normal) = apart.try_normalize() else {
+                    let offset = p.position[i] - p.position[j];
+                    let distance = offset.length();
+                    let Some(normal) = offset.try_normalize() else {
                         continue;
                     };
                     let closing = (xyz(&predicted[i]) - xyz(&predicted[j])).dot(normal);
@@ -168,7 +168,7 @@ impl Sph {
         let p = &self.particles;
         let states = p.position.par_iter().zip(&p.velocity);
         let bad = states
-            .with_min_len(4 * TASK)
+            .with_min_len(4 * PARTICLES_PER_TASK)
             .position_first(|(x, v)| !(x.is_finite() && v.is_finite()));
         match bad {
             None => Ok(()),

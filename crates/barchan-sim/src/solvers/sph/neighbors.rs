@@ -1,6 +1,6 @@
 //! Neighbor lists with kernel gradients: built once a step, read in every iteration.
 
-use super::TASK;
+use super::PARTICLES_PER_TASK;
 use super::kernel::Kernel;
 use crate::math::lanes::LANES;
 use crate::neighbors::cells::{Cells, Stencil};
@@ -105,7 +105,7 @@ struct Hits<'a> {
 #[derive(Debug, Default)]
 pub struct NeighborSearch {
     columns: [Vec<f32>; 3],
-    /// Neighbors of the particles of each task of [`TASK`].
+    /// Neighbors of the particles of each task of [`PARTICLES_PER_TASK`].
     pub tasks: Vec<NeighborList>,
     /// Sums over the neighbors of each particle.
     pub sums: Vec<Neighborhood>,
@@ -126,10 +126,10 @@ impl NeighborSearch {
             column.resize(count + LANES, 0.0);
             let entries = column[..count].par_iter_mut().zip(positions);
             entries
-                .with_min_len(4 * TASK)
+                .with_min_len(4 * PARTICLES_PER_TASK)
                 .for_each(|(c, p)| *c = p[axis]);
         }
-        let tasks = count.div_ceil(TASK);
+        let tasks = count.div_ceil(PARTICLES_PER_TASK);
         self.tasks.resize_with(tasks, NeighborList::default);
         self.sums.resize(count, Neighborhood::default());
         let search = Search {
@@ -140,9 +140,9 @@ impl NeighborSearch {
             volume,
         };
         let lists = self.tasks.par_iter_mut();
-        let lists = lists.zip(self.sums.par_chunks_mut(TASK));
+        let lists = lists.zip(self.sums.par_chunks_mut(PARTICLES_PER_TASK));
         lists.enumerate().for_each(|(task, (list, sums))| {
-            let first = task * TASK;
+            let first = task * PARTICLES_PER_TASK;
             let range = first..first + sums.len();
             dispatch!(level, simd => search.run(simd, range, list, sums));
         });
@@ -169,10 +169,10 @@ impl Search<'_> {
         list.ends.clear();
         let mut begin = 0;
         let first = self.cells.cell_of(range.start);
-        let mut walk = self.cells.walk(first, self.stencil);
+        let mut traversal = self.cells.traverse(first, self.stencil);
         let mut i = range.start;
         while i < range.end {
-            let (own, rows) = walk.next_cell();
+            let (own, rows) = traversal.next_cell();
             let end = own.end as usize;
             for i in i..end.min(range.end) {
                 let mut hits = list.buffer(begin);

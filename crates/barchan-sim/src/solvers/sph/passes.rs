@@ -4,7 +4,7 @@ use super::law;
 use super::neighbors::{NeighborList, Neighborhood};
 use super::particles::{Particles, Symmetric};
 use super::walls::{BodyResponses, Contact};
-use super::{PRESSURE_GAIN, Scratch, Step, TASK};
+use super::{PARTICLES_PER_TASK, PRESSURE_GAIN, Scratch, Step};
 use crate::contacts::take_own;
 use barchan_scene::{Boundary, SphWalls};
 use fearless_simd::prelude::*;
@@ -43,12 +43,15 @@ impl Residual {
 pub fn predict(step: &Step, particles: &Particles, s: &mut Scratch) {
     let (tensor, sums) = (&s.tensor, &s.neighbors.sums);
     let (advection, densities) = (&s.advection, &s.densities);
-    let (out, contacts) = (s.predicted.par_chunks_mut(TASK), &mut s.walls.contacts);
+    let (out, contacts) = (
+        s.predicted.par_chunks_mut(PARTICLES_PER_TASK),
+        &mut s.walls.contacts,
+    );
     let tasks = (&s.neighbors.tasks, out, contacts).into_par_iter();
     tasks.enumerate().for_each(|(task, (near, out, contacts))| {
         dispatch!(step.level, simd => divergences(simd, near, tensor, out));
         let mut contacts = &mut contacts[..];
-        for (i, out) in (task * TASK..).zip(out) {
+        for (i, out) in (task * PARTICLES_PER_TASK..).zip(out) {
             let per_mass = step.volume / particles.mass[i];
             let own = times(&tensor[i], sums[i].gradient);
             let mut a = advection[i] + per_mass * (own + xyz(out));
@@ -109,13 +112,13 @@ pub fn correct(step: &Step, particles: &mut Particles, s: &mut Scratch) -> Resid
     let (mass, material) = (&*mass, &*material);
     tasks
         .zip(contacts.par_iter_mut())
-        .zip(pressure.par_chunks_mut(TASK))
-        .zip(support_pressure.par_chunks_mut(TASK))
-        .zip(stress.par_chunks_mut(TASK))
-        .zip(s.tensor.par_chunks_mut(TASK))
+        .zip(pressure.par_chunks_mut(PARTICLES_PER_TASK))
+        .zip(support_pressure.par_chunks_mut(PARTICLES_PER_TASK))
+        .zip(stress.par_chunks_mut(PARTICLES_PER_TASK))
+        .zip(s.tensor.par_chunks_mut(PARTICLES_PER_TASK))
         .enumerate()
         .map(|(task, (((((near, contacts), pressure), support_pressure), stress), tensor))| {
-            let first = task * TASK;
+            let first = task * PARTICLES_PER_TASK;
             dispatch!(step.level, simd => velocity_gradients(simd, near, predicted, first, tensor));
             let mut worst = Residual::default();
             let mut contacts = &mut contacts[..];
@@ -187,11 +190,11 @@ fn velocity_gradients<S: Simd>(
         let mut pressure = 0.0f32;
         for (j, g) in neighbors.each() {
             let other = f32x4::from_slice(simd, &predicted[j]);
-            let apart = other - own;
+            let relative_velocity = other - own;
             let splat = |x: f32| f32x4::splat(simd, x);
-            sums[0] = apart.mul_add(splat(g.x), sums[0]);
-            sums[1] = apart.mul_add(splat(g.y), sums[1]);
-            sums[2] = apart.mul_add(splat(g.z), sums[2]);
+            sums[0] = relative_velocity.mul_add(splat(g.x), sums[0]);
+            sums[1] = relative_velocity.mul_add(splat(g.y), sums[1]);
+            sums[2] = relative_velocity.mul_add(splat(g.z), sums[2]);
             pressure += g.length_squared() * predicted[j][3];
         }
         for (column, sum) in out.iter_mut().zip(sums) {
@@ -216,14 +219,15 @@ fn wall_divergence(
         let (change, flux) = bodies.at(contact);
         divergence += contact.flux + flux - v.dot(contact.gradient);
         if step.spec.wall_friction == SphWalls::Viscous {
-            let apart = contact.velocity + change - v;
+            let relative_velocity = contact.velocity + change - v;
             // Without the trace, which is the divergence.
             let count = step.prototype.dimensions.count();
-            let normal = apart.dot(contact.gradient) / count as f32;
-            let (apart, g) = (apart.to_array(), contact.gradient.to_array());
+            let normal = relative_velocity.dot(contact.gradient) / count as f32;
+            let (relative_velocity, g) =
+                (relative_velocity.to_array(), contact.gradient.to_array());
             for (b, column) in gradient.iter_mut().enumerate().take(count) {
                 for (a, value) in column.iter_mut().enumerate().take(count) {
-                    *value += apart[a] * g[b] - if a == b { normal } else { 0.0 };
+                    *value += relative_velocity[a] * g[b] - if a == b { normal } else { 0.0 };
                 }
             }
         }
@@ -345,8 +349,9 @@ impl Density {
         let collective = sums.squares * step.collective_ratio;
         let own = gradient.length_squared() + collective;
         // As if all neighbors were of the lightest material, whose response is the largest.
-        let response = step.dt * step.dt / step.lightest;
-        let response = response * own.max(step.prototype.peak as f32) / (squared * PRESSURE_GAIN);
+        let response = step.dt * step.dt / step.min_density;
+        let response = response * own.max(step.prototype.collective_response as f32)
+            / (squared * PRESSURE_GAIN);
         Self {
             relative,
             squared,
@@ -365,17 +370,17 @@ pub fn initialize(step: &Step, particles: &mut Particles, s: &mut Scratch) {
     s.tensor.resize(count, Columns::default());
     let sums = &s.neighbors.sums;
     let state = (
-        s.densities.par_chunks_mut(TASK),
-        s.tensor.par_chunks_mut(TASK),
-        particles.pressure.par_chunks_mut(TASK),
-        particles.stress.par_chunks(TASK),
+        s.densities.par_chunks_mut(PARTICLES_PER_TASK),
+        s.tensor.par_chunks_mut(PARTICLES_PER_TASK),
+        particles.pressure.par_chunks_mut(PARTICLES_PER_TASK),
+        particles.stress.par_chunks(PARTICLES_PER_TASK),
     );
     let tasks = (state, &mut s.walls.contacts).into_par_iter().enumerate();
     tasks.for_each(
         |(task, ((densities, tensor, pressure, stress), contacts))| {
             let mut contacts = &mut contacts[..];
             let states = densities.iter_mut().zip(tensor).zip(pressure).zip(stress);
-            for (i, (((density, tensor), p), stress)) in (task * TASK..).zip(states) {
+            for (i, (((density, tensor), p), stress)) in (task * PARTICLES_PER_TASK..).zip(states) {
                 let own = take_own(&mut contacts, |c| c.particle as usize == i);
                 *density = Density::new(step, &sums[i], own);
                 *p = step.bulk * (density.relative.min(step.max_density) - 1.0).max(0.0);

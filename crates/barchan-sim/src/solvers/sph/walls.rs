@@ -1,6 +1,6 @@
 //! Contacts of particles with bodies: pressure and friction, Eq. 16–21, and the reactions on the bodies.
 
-use super::TASK;
+use super::PARTICLES_PER_TASK;
 use super::boundary::{BoundaryParticle, BoundaryParticles, Sampling};
 use super::kernel::Kernel;
 use super::particles::Particles;
@@ -120,9 +120,14 @@ impl Walls {
             surfaces: &self.surfaces,
             missing: &self.missing,
         };
-        find_contacts(&mut self.contacts, particles.len(), TASK, |group, list| {
-            search.group(group, list);
-        });
+        find_contacts(
+            &mut self.contacts,
+            particles.len(),
+            PARTICLES_PER_TASK,
+            |group, list| {
+                search.group(group, list);
+            },
+        );
     }
 
     /// Splits the mass of free bodies among their contacts.
@@ -270,15 +275,15 @@ impl Search<'_> {
         let (mut moment, mut arm_sum) = (Vec3::ZERO, Vec3::ZERO);
         let mut viscous = Vec3::ZERO;
         for b in points {
-            let apart = local - b.position;
-            let r = apart.length();
+            let offset = local - b.position;
+            let r = offset.length();
             if r >= kernel.support {
                 continue;
             }
-            let apart = rotation * apart;
+            let offset = rotation * offset;
             let arm = rotation * b.position;
             let volume = sampling.weight * b.volume;
-            let g = volume * kernel.slope(r) * apart;
+            let g = volume * kernel.slope(r) * offset;
             let w = volume * kernel.value(r);
             fraction += w;
             gradient += g;
@@ -287,7 +292,7 @@ impl Search<'_> {
             if settings.viscosity > 0.0 || !collider.is_still() {
                 let velocity = collider.velocity_at_arm(arm);
                 flux += g.dot(velocity);
-                let closing = (v - velocity).dot(apart).min(0.0);
+                let closing = (v - velocity).dot(offset).min(0.0);
                 let softened = r * r + SOFTENING * kernel.support * kernel.support;
                 viscous += settings.viscosity * closing / softened * g;
             }

@@ -97,7 +97,7 @@ impl Shaft {
     /// Relative excess of the pressure gradient over ρ g between smooth walls at this distance: particles beside a wall lack
     /// neighbors in the layers above and below, and the wall acts only horizontally, with the particle's own pressure.
     /// Summed over a lattice without the missing lateral pairs.
-    fn narrowness(&self) -> f64 {
+    fn wall_excess_gradient(&self) -> f64 {
         let kernel = Kernel::new(2.0 * D0, Dimensions::Three);
         let kept = 1.0 - 1.0 / f64::from(self.across);
         let pull = |side: f64| -f64::from(kernel.slope(((1.0 + side) * D0 * D0).sqrt() as f32));
@@ -213,7 +213,7 @@ fn at_rest(shaft: &Shaft, rest: &Hydrostatic) -> Vec<Check> {
         // A liquid is disordered, and sums over few neighbors are only this exact.
         Check::new(
             what("rise of the pressure over that expected of a narrow column"),
-            rest.slope / shaft.narrowness(),
+            rest.slope / shaft.wall_excess_gradient(),
             "",
             Band::around(1.0, 0.03),
         ),

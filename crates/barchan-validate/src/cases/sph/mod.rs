@@ -83,7 +83,7 @@ fn top(all: &[Grain]) -> f64 {
 }
 
 /// Largest distance of a particle between two states [m].
-fn farthest(before: &[Grain], after: &[Grain]) -> f64 {
+fn max_displacement(before: &[Grain], after: &[Grain]) -> f64 {
     if before.len() != after.len() {
         return f64::NAN;
     }

@@ -2,7 +2,7 @@
 
 use super::element::gradient;
 use super::stepper::{D0, DT, RHO, RandomNumbers, SphStepper, block};
-use super::{Grain, block_on_floor, farthest, grains, mass, momentum};
+use super::{Grain, block_on_floor, grains, mass, max_displacement, momentum};
 use crate::outcome::{Band, Check, Outcome};
 use crate::scene::{SceneFile, scene};
 use crate::trial::{Trial, larger};
@@ -79,7 +79,7 @@ fn free_fall(_: &Context<'_>) -> Result<Outcome, ValidateError> {
         checks: vec![
             Check::new(
                 "distance from symplectic Euler",
-                farthest(&after, &exact),
+                max_displacement(&after, &exact),
                 "m",
                 nothing,
             ),
@@ -126,7 +126,7 @@ fn disorder(pressure: f32) -> Vec<Grain> {
 
 /// Largest difference of velocities relative to the block between a moving block and one at rest [m/s], and the largest velocity
 /// change in a step [m/s].
-fn seen_in_a_step(velocity: Vec3) -> Result<[f32; 2], ValidateError> {
+fn galilean_error(velocity: Vec3) -> Result<[f32; 2], ValidateError> {
     let step = |velocity: Vec3| {
         let mut all = disorder(1e4);
         all.iter_mut().for_each(|g| g.v += velocity);
@@ -165,7 +165,7 @@ fn printed_strain_rate() -> f64 {
 }
 
 fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
-    let [apart, largest] = seen_in_a_step(Vec3::X)?;
+    let [apart, largest] = galilean_error(Vec3::X)?;
     // Accumulated rounding of velocities over 33 neighbors.
     let rounding = Band::below(f64::from(33.0 * f32::EPSILON * (1.0 + largest)));
     let still = slump(context, 0.0, 0.0)?;
@@ -175,8 +175,8 @@ fn galilean(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             ..*g
         })
         .collect();
-    let together = farthest(&shifted, &slump(context, 1.0, 1.0)?) / D0;
-    let apart_from_floor = farthest(&shifted, &slump(context, 1.0, 0.0)?) / D0;
+    let together = max_displacement(&shifted, &slump(context, 1.0, 1.0)?) / D0;
+    let apart_from_floor = max_displacement(&shifted, &slump(context, 1.0, 0.0)?) / D0;
     let printed = printed_strain_rate();
     Ok(Outcome {
         physics: "Only relative motion matters: a block and its floor may move together (Galilean invariance).".into(),

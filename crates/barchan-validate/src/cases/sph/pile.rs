@@ -288,9 +288,7 @@ fn all_around(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let turned = usual("turned by 45°", 45.0).pour(context)?;
     let directions = [0.0, 22.5, 45.0];
     let along = |pile: &Pile| directions.map(|a| pile.slope(Some(a)));
-    let spread = |s: [f64; 3]| {
-        s.into_iter().fold(f64::NEG_INFINITY, larger) - smallest(s)
-    };
+    let spread = |s: [f64; 3]| s.into_iter().fold(f64::NEG_INFINITY, larger) - smallest(s);
     // A pile with a four-fold foot, from the same particles.
     let mut square = Pile {
         grains: upright.grains.clone(),

@@ -23,17 +23,17 @@ pub const L10: Case = Case {
 const D0: f64 = 0.1;
 
 /// Setting with which friction starts from zero in every step.
-const ANEW: &str = "solver.sph.static_friction=false";
+const FRICTION_FROM_ZERO: &str = "solver.sph.static_friction=false";
 
 /// Settings that differ between solvers.
 struct Setup {
     /// Largest displacement in a minute that counts as rest [spacings].
-    still: f64,
+    max_creep: f64,
     /// Lower limits of the height of the heap in the quick and the full form [m]: sand that flowed would be lower than half the
     /// block.
     heights: [f64; 2],
     /// Setting with which the heap stands.
-    standing: &'static str,
+    stable_setting: &'static str,
     /// Feature that the negative control lacks, and the setting that disables it.
     control: (&'static str, &'static str),
     /// Setting with which particles sleep, where the heap is compared with a sleeping one.
@@ -46,9 +46,9 @@ const SETUPS: &[(&str, Setup)] = &[
     (
         "pbd",
         Setup {
-            still: 0.05,
+            max_creep: 0.05,
             heights: [0.26, 0.35],
-            standing: "collider.floor.friction=0.6",
+            stable_setting: "collider.floor.friction=0.6",
             control: ("floor without friction", "collider.floor.friction=0"),
             sleeping: None,
             has_load: false,
@@ -57,10 +57,10 @@ const SETUPS: &[(&str, Setup)] = &[
     (
         "sph",
         Setup {
-            still: 0.1,
+            max_creep: 0.1,
             heights: [0.225, 0.3],
-            standing: "materials.sand.friction_angle=45",
-            control: ("friction from zero", ANEW),
+            stable_setting: "materials.sand.friction_angle=45",
+            control: ("friction from zero", FRICTION_FROM_ZERO),
             sleeping: Some("solver.sph.sleep_velocity=0.01"),
             has_load: true,
         },
@@ -68,7 +68,7 @@ const SETUPS: &[(&str, Setup)] = &[
 ];
 
 /// Positions by identity [m], with any solver.
-fn places(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
+fn positions_by_id(trial: &mut Trial<'_>) -> Result<Vec<DVec3>, ValidateError> {
     let state = trial.save()?;
     let ids = state.column("id").and_then(|c| c.data.as_u32());
     let Some((ids, x)) = ids.zip(floats(&state, "position")) else {
@@ -102,16 +102,19 @@ impl Heap {
             .with(set);
         let mut trial = Trial::start(context, label, 5 + seconds, scene)?;
         trial.advance(5)?;
-        let before = places(&mut trial)?;
+        let before = positions_by_id(&mut trial)?;
         let mut path = vec![];
         for _ in 0..seconds {
             trial.advance(1)?;
-            let now = places(&mut trial)?;
+            let now = positions_by_id(&mut trial)?;
             let far = before.iter().zip(&now).map(|(a, b)| a.distance(*b));
             let most = far.fold(0.0, larger) / D0;
             path.push([trial.simulation.time() - 5.0, most]);
         }
-        let height = places(&mut trial)?.iter().map(|p| p.y).fold(0.0, larger);
+        let height = positions_by_id(&mut trial)?
+            .iter()
+            .map(|p| p.y)
+            .fold(0.0, larger);
         Ok(Self { path, height })
     }
 
@@ -123,15 +126,15 @@ impl Heap {
 fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
     let setup = context.of_solver(SETUPS)?;
     let [quick, full] = setup.heights;
-    let still = Band::below(setup.still);
+    let max_creep = Band::below(setup.max_creep);
     let high = Band::above(context.pick(quick, full));
     let (without, change) = setup.control;
-    let awake = Heap::run(context, "heap", 60, &[setup.standing])?;
+    let awake = Heap::run(context, "heap", 60, &[setup.stable_setting])?;
     let moving = Heap::run(
         context,
         without,
         context.pick(10, 60),
-        &[setup.standing, change],
+        &[setup.stable_setting, change],
     )?;
     let control = format!("heap: largest displacement, {without}");
     let mut plot = Plot::new(
@@ -145,27 +148,32 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
             "heap: largest displacement in a minute",
             awake.most(),
             "spacings",
-            still,
+            max_creep,
         ),
         Check::new("heap: height", awake.height, "m", high),
-        Check::control(control, moving.most(), "spacings", still),
+        Check::control(control, moving.most(), "spacings", max_creep),
     ];
     let mut notes = vec![];
     if let Some(sleeping) = setup.sleeping {
-        let asleep = Heap::run(context, "heap, sleeping", 60, &[setup.standing, sleeping])?;
+        let asleep = Heap::run(
+            context,
+            "heap, sleeping",
+            60,
+            &[setup.stable_setting, sleeping],
+        )?;
         plot = plot.with(Style::Curve, "heap, sleeping", &asleep.path);
         checks.extend([
             Check::new(
                 "heap with sleeping: largest displacement in a minute",
                 asleep.most(),
                 "spacings",
-                still,
+                max_creep,
             ),
             Check::new("heap with sleeping: height", asleep.height, "m", high),
         ]);
     }
     if setup.has_load {
-        checks.extend(load(context, still, &mut notes)?);
+        checks.extend(load(context, max_creep, &mut notes)?);
         checks.extend(corners(context)?);
     }
     Ok(Outcome {
@@ -186,7 +194,7 @@ fn stays(context: &Context<'_>) -> Result<Outcome, ValidateError> {
 // ---- A load on a truck ----
 
 /// Largest and mean displacement of a load on its bed [spacings].
-fn haul(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], ValidateError> {
+fn truck_load(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], ValidateError> {
     let [x, z] = context.pick([0.6, 0.3], [0.9, 0.5]);
     let bed = "collider.bed.shape.difference";
     let scene = scene!("truck")
@@ -199,10 +207,10 @@ fn haul(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], Va
         .with(set);
     let mut trial = Trial::start(context, label, 55, scene)?;
     trial.advance(10)?;
-    let before = places(&mut trial)?;
+    let before = positions_by_id(&mut trial)?;
     trial.advance(45)?;
     let gone = DVec3::new(6.6667, 0.0, 0.0);
-    let after = places(&mut trial)?;
+    let after = positions_by_id(&mut trial)?;
     let far = before.iter().zip(&after);
     let far: Vec<f64> = far.map(|(a, b)| (*b - gone).distance(*a) / D0).collect();
     let mean = far.iter().sum::<f64>() / far.len() as f64;
@@ -211,11 +219,12 @@ fn haul(context: &Context<'_>, label: &str, set: &[&str]) -> Result<[f64; 2], Va
 
 fn load(
     context: &Context<'_>,
-    still: Band,
+    max_creep: Band,
     notes: &mut Vec<String>,
 ) -> Result<[Check; 2], ValidateError> {
-    let [most, mean] = haul(context, "truck", &[])?;
-    let [slid, slid_mean] = haul(context, "truck, friction from zero", &[ANEW])?;
+    let [most, mean] = truck_load(context, "truck", &[])?;
+    let [slid, slid_mean] =
+        truck_load(context, "truck, friction from zero", &[FRICTION_FROM_ZERO])?;
     notes.push(format!(
         "Mean displacement of the load: {mean:.3} spacings, {slid_mean:.3} where friction from zero."
     ));
@@ -224,7 +233,7 @@ fn load(
             "load: largest displacement on the bed",
             most,
             "spacings",
-            still,
+            max_creep,
         ),
         Check::control(
             "load: largest displacement on the bed, friction from zero",
