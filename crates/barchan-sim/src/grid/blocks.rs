@@ -2,8 +2,6 @@
 
 use super::{BLOCK, MAX_BLOCK};
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Integer position of a block, in blocks.
 pub type BlockCoord = [i32; 3];
@@ -37,26 +35,63 @@ pub const NEIGHBORS: [BlockCoord; 27] = {
     offsets
 };
 
-/// Index of a block by its key.
-type BlockMap = HashMap<u64, u32, BuildHasherDefault<KeyHasher>>;
+/// Open-addressing map from packed coordinate to index. Keeps its memory.
+#[derive(Debug, Default)]
+pub struct BlockMap {
+    slots: Vec<(u64, u32)>,
+    len: usize,
+}
 
-/// Hashes a key by one multiplication: every sort looks up 27 neighbors of each block.
-#[derive(Default)]
-struct KeyHasher(u64);
+const EMPTY: u64 = u64::MAX;
 
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(self.0 ^ u64::from(*byte));
+impl BlockMap {
+    /// Removes all entries, keeps the memory.
+    pub fn clear(&mut self) {
+        self.slots.fill((EMPTY, 0));
+        self.len = 0;
+    }
+
+    /// The slot of a key, or the empty one where it belongs.
+    #[inline]
+    fn slot_of(&self, key: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & mask;
+        while self.slots[slot].0 != key && self.slots[slot].0 != EMPTY {
+            slot = (slot + 1) & mask;
         }
+        slot
     }
 
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    /// Index of a key.
+    #[inline]
+    pub fn get(&self, key: u64) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let (found, index) = self.slots[self.slot_of(key)];
+        (found == key).then_some(index)
     }
 
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
+    /// Index of a key, which becomes `fresh` when it was not there.
+    pub fn get_or_insert(&mut self, key: u64, fresh: u32) -> u32 {
+        if (self.len + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot_of(key);
+        if self.slots[slot].0 == EMPTY {
+            self.slots[slot] = (key, fresh);
+            self.len += 1;
+        }
+        self.slots[slot].1
+    }
+
+    fn grow(&mut self) {
+        let larger = (self.slots.len() * 2).max(1024);
+        let old = std::mem::replace(&mut self.slots, vec![(EMPTY, 0); larger]);
+        self.len = 0;
+        for (key, index) in old.into_iter().filter(|(k, _)| *k != EMPTY) {
+            self.get_or_insert(key, index);
+        }
     }
 }
 
@@ -82,7 +117,7 @@ impl Topology {
     /// Index of a key among the particle blocks.
     #[inline]
     pub fn rank(&self, key: u64) -> Option<u32> {
-        self.particle_map.get(&key).copied()
+        self.particle_map.get(key)
     }
 
     /// Rebuilds everything from the sorted, distinct keys in `particle_keys`. `flat`: a 2D grid without z neighbors.
@@ -91,10 +126,10 @@ impl Topology {
         self.grid_map.clear();
         self.grid_keys.clear();
         for (i, &key) in self.particle_keys.iter().enumerate() {
-            self.particle_map.insert(key, i as u32);
+            self.particle_map.get_or_insert(key, i as u32);
             for (_, around) in neighbors(key, period, flat) {
                 let fresh = self.grid_keys.len() as u32;
-                if self.grid_map.insert(around, fresh).is_none() {
+                if self.grid_map.get_or_insert(around, fresh) == fresh {
                     self.grid_keys.push(around);
                 }
             }
@@ -102,20 +137,24 @@ impl Topology {
         self.grid_keys.sort_unstable();
         self.grid_map.clear();
         for (i, &key) in self.grid_keys.iter().enumerate() {
-            self.grid_map.insert(key, i as u32);
+            self.grid_map.get_or_insert(key, i as u32);
         }
         let (particles, grid) = (&self.particle_map, &self.grid_map);
         let table = |map: &BlockMap, key: u64| {
             let mut around = [NONE; 27];
             for (i, other) in neighbors(key, period, flat) {
-                around[i] = map.get(&other).copied().unwrap_or(NONE);
+                around[i] = map.get(other).unwrap_or(NONE);
             }
             around
         };
-        let tables = self.particle_keys.par_iter().map(|&k| table(grid, k));
-        tables.collect_into_vec(&mut self.grid_neighbors);
-        let tables = self.grid_keys.par_iter().map(|&k| table(particles, k));
-        tables.collect_into_vec(&mut self.particle_neighbors);
+        self.particle_keys
+            .par_iter()
+            .map(|&k| table(grid, k))
+            .collect_into_vec(&mut self.grid_neighbors);
+        self.grid_keys
+            .par_iter()
+            .map(|&k| table(particles, k))
+            .collect_into_vec(&mut self.particle_neighbors);
     }
 }
 
@@ -147,6 +186,19 @@ mod tests {
         #[test]
         fn keys_round_trip(c in prop::array::uniform3(-MAX_BLOCK..=MAX_BLOCK)) {
             prop_assert_eq!(unpack(pack(c)), c);
+        }
+
+        #[test]
+        fn map_agrees_with_the_standard_map(keys in prop::collection::vec(0u64..500, 0..2000)) {
+            let mut map = BlockMap::default();
+            let mut standard = std::collections::HashMap::new();
+            for (i, &k) in keys.iter().enumerate() {
+                let want = *standard.entry(k).or_insert(i as u32);
+                prop_assert_eq!(map.get_or_insert(k, i as u32), want);
+            }
+            for k in 0..500 {
+                prop_assert_eq!(map.get(k), standard.get(&k).copied());
+            }
         }
     }
 

@@ -15,7 +15,7 @@ pub mod blocks;
 pub mod field;
 pub mod tile;
 
-pub use blocks::{BlockCoord, Topology};
+pub use blocks::{BlockCoord, BlockMap, Topology};
 pub use field::{Field, Tiles};
 pub use tile::{NODE, Tile};
 
