@@ -61,13 +61,13 @@ pub fn gather_block<S: Simd, const D: usize, const K: usize>(
     old: Option<&[f32]>,
 ) -> BlockReport {
     let mut report = BlockReport::default();
-    let mut planes = Planes::<K>::ZERO;
+    let (mut stencil, mut planes) = (Stencil::<K>::ZERO, Planes::<K>::ZERO);
     for p in 0..packets.len() {
         prefetch(packets.get(p + 1));
         prefetch_state(state, p + 1, params.state_rows);
         let packet = &mut packets[p];
         let state = &mut state[p * params.state_rows..(p + 1) * params.state_rows];
-        let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
+        stencil.set::<S, D>(simd, packet, frame);
         let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         let before = match (params.flip, old) {
             (Some(flip), Some(old)) if flip > 0.0 => {
@@ -113,9 +113,9 @@ pub fn gather_part<S: Simd, const D: usize, const K: usize, const PART: usize>(
     tile: &[f32],
     out: &mut [Row],
 ) {
-    let mut planes = Planes::<K>::ZERO;
+    let (mut stencil, mut planes) = (Stencil::<K>::ZERO, Planes::<K>::ZERO);
     for (packet, out) in packets.iter().zip(out.chunks_exact_mut(rows_of(PART))) {
-        let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
+        stencil.set::<S, D>(simd, packet, frame);
         let gathered = gather::<S, D, K>(simd, &stencil, tile, &mut planes);
         for (i, row) in out.iter_mut().enumerate() {
             let value = match PART {

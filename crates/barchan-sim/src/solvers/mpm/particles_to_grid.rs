@@ -47,9 +47,10 @@ pub fn scatter_block<S: Simd, const D: usize, const K: usize, const TERMS: usize
     let zero = [[f32x16::splat(simd, 0.0); K]; K];
     // Rows of the present stencil; they are added to the tile when the next cell begins.
     let (mut rows, mut at) = (zero, usize::MAX);
+    let mut stencil = Stencil::<K>::ZERO;
     for (p, packet) in packets.iter().enumerate() {
         prefetch(packets.get(p + 1));
-        let stencil = Stencil::<K>::new::<S, D>(simd, packet, frame);
+        stencil.set::<S, D>(simd, packet, frame);
         let contribution = contributions::<S, TERMS>(simd, packet, stress(p, packet), params);
         for lane in 0..packet.len as usize {
             if stencil.start[lane] != at {
