@@ -84,7 +84,7 @@ impl ContactCache {
         Some(begin as usize..end)
     }
 
-    /// Partners and forces of a row; none of one that does not exist.
+    /// Partners and forces of a row; empty for a row that does not exist.
     fn row(&self, row: u32) -> impl Iterator<Item = (u32, Vec3)> {
         let range = self.range(row).unwrap_or_default();
         let partners = self.partners[range.clone()].iter().copied();

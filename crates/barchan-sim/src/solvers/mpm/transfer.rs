@@ -65,7 +65,7 @@ pub struct Stencil<const K: usize> {
 }
 
 impl<const K: usize> Stencil<K> {
-    /// Scratch that the packets of a block share: zeroing it for each of them would take 3 % of a gather.
+    /// Scratch that the packets of a block share, which is cheaper than a new stencil for each.
     pub const ZERO: Self = Self {
         start: [0; LANES],
         w: [[[0.0; LANES]; K]; 3],
